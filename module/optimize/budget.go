@@ -19,7 +19,7 @@ import (
 // errBudget reports that the budget is spent.
 var errBudget = errors.New("the budget of the optimization is spent")
 
-// Budget limits an optimization. A field that is zero is no limit.
+// Budget limits an optimization. Fields that are zero mean no limit.
 //
 // If an evaluation would exceed a limit, all of its outcomes are discarded, even those of the examples that were run,
 // so that a search does not depend on the order in which replies arrive.
@@ -91,7 +91,7 @@ type ledger struct {
 
 	mu       sync.Mutex
 	settled  *sync.Cond   // broadcasts that a call has ended
-	calls    map[role]int // calls that have ended, without free ones
+	calls    map[role]int // finished calls, except free ones
 	underway map[role]int // calls in progress
 	refused  bool         // whether a call was refused since over was last called
 }

@@ -18,7 +18,7 @@ import (
 
 // answers holds the strings and numbers in the expected answers. A program must not contain any that it cannot know.
 type answers struct {
-	wanted map[string]bool // true if the answer is in a training example, which the model may see
+	wanted map[string]bool // by answer: whether a training example has it, so that the model may see it
 	known  string          // the inputs, the instructions and the declarations, in lower case
 }
 
@@ -73,7 +73,7 @@ func (a *answers) problem(ctx context.Context, code string) (string, error) {
 		if n, ok := numeric(answer); !(ok && numbers[n]) && !containsWord(texts, answer) {
 			continue
 		}
-		switch { // a search of the inputs, which may have many megabytes, takes time
+		switch { // the search in a.known may take long: the inputs may have many megabytes
 		case ctx.Err() != nil:
 			return "", ctx.Err()
 		case containsWord(a.known, strings.ToLower(answer)):
@@ -94,7 +94,7 @@ func numeric(text string) (float64, bool) {
 	return n, err == nil
 }
 
-// containsWord reports whether text contains part, and not only within longer words or numbers.
+// containsWord reports whether text contains part as whole words or numbers.
 func containsWord(text, part string) bool {
 	for from := 0; ; {
 		at := strings.Index(text[from:], part)

@@ -59,8 +59,8 @@ func (t *task) traced(p predictor, o outcome) (demos []module.Demo) {
 	return demos
 }
 
-// exemplary reports whether a call can be a demo. Of the calls with programs or tools, only the first one of a run can,
-// since the later ones depend on it.
+// exemplary reports whether a call can be a demo. Of the calls of a run that have a program or call a tool, only the
+// first can, since the later ones depend on it.
 func (c predictorCall) exemplary() bool {
 	if has(c.Outputs, "code") || has(c.Outputs, "tool") {
 		return c.step == 1 && !c.failed

@@ -66,7 +66,7 @@ func (e *Ensemble[In, Out]) Run(ctx context.Context, in In) (*module.Prediction[
 	return &module.Prediction[Out]{Output: chosen.Output, Trajectory: all}, nil
 }
 
-// member is a module that takes the index of one of the modules and runs it.
+// member is a module that runs one of several modules. Its input is the index of that module.
 type member[In, Out any] struct {
 	modules []module.Module[In, Out]
 	in      In

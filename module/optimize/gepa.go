@@ -10,13 +10,13 @@ import (
 
 // GEPA rewrites instructions by reflection. The reflection model reads what the module did on a few examples of Train,
 // with the feedback of the metric, and writes better instructions for one of the predictors. A rewrite that improves
-// the results on those examples is evaluated on all of Val. GEPA continues from every candidate that is the best one on
-// some example of Val, so that several good ideas survive next to each other, and it merges pairs of candidates that
-// have a common ancestor. It rewrites one predictor at a time, in turn. If a module has tools, it also rewrites notes
-// about the tools, which the model reads in addition to their descriptions.
+// the results on those examples is evaluated on all of Val. GEPA continues from every candidate that is best on some
+// example of Val, so that several good ideas survive next to each other, and it merges pairs of candidates that have a
+// common ancestor. It rewrites one predictor at a time, in turn. If a module has tools, it also rewrites notes about
+// the tools, which the model reads in addition to their descriptions.
 //
-// Use GEPA if the metric explains in words what was wrong ([module.Score].Feedback): GEPA learns from this feedback,
-// and if it is good, GEPA needs few runs of the module. GEPA does not add demos; to have both, run it on the result of
+// Use GEPA if the metric explains in words what was wrong ([module.Score].Feedback). GEPA learns from this feedback,
+// and with good feedback it needs few runs of the module. It does not add demos; to have both, run it on the result of
 // a [BootstrapRandomSearch]. If the metric says only right or wrong, use BootstrapRandomSearch or [MIPROv2].
 //
 // The algorithm is that of Agrawal et al., "GEPA: Reflective Prompt Evolution Can Outperform Reinforcement Learning"
@@ -71,9 +71,6 @@ func (s *gepaSearch) ended(iterations int) bool {
 	return true
 }
 
-// reflects reports that Options.Reflection is required.
-func (g GEPA) reflects() bool { return true }
-
 func (g GEPA) estimate(t *task) Spent {
 	g = g.withDefaults()
 	return Spent{StudentCalls: g.Iterations * (2*g.Minibatch + len(t.val)), ReflectionCalls: 2 * g.Iterations}
@@ -85,7 +82,7 @@ func (g GEPA) withDefaults() GEPA {
 	return g
 }
 
-// maxUseless is the number of reflections in a row without a new text after which the search ends.
+// A search ends after maxUseless reflections in a row without a new text.
 const maxUseless = 10
 
 // gepaSearch is the state of a search.

@@ -127,8 +127,8 @@ func (s *gepaSearch) combine(p mergePair) *Candidate {
 	return child
 }
 
-// contested returns examples of Val for a first comparison: about equally many on which the one candidate is better, on
-// which the other is better, and on which they are equal.
+// contested returns examples of Val for a first comparison: about equal numbers of examples on which a is better, on
+// which b is better, and on which they are equal.
 func (s *gepaSearch) contested(p mergePair) []int {
 	groups := make([][]int, 3)
 	for _, i := range s.task.rand.Perm(len(p.a.Scores)) {

@@ -55,7 +55,7 @@ func (s *gepaSearch) reflect(ctx context.Context) error {
 }
 
 // promising reports whether a rewrite is at least as good as its parent on a part of Val. If it is not, it was probably
-// better on the minibatch only by chance, and the rest of Val is not paid for.
+// better on the minibatch only by chance, and running it on the rest of Val would be a waste.
 func (s *gepaSearch) promising(ctx context.Context, child *Candidate, parent *gepaCandidate) (bool, error) {
 	n := len(parent.Scores)
 	sample := s.task.rand.Perm(n)[:min(n, max(n/4, mergeSample))]
@@ -89,7 +89,7 @@ func (s *gepaSearch) failed(known, outcomes []outcome) []outcome {
 	return known
 }
 
-// turn returns the next component, in turn, that took part in the outcomes.
+// turn returns the component whose turn it is: the next one that took part in the outcomes.
 func (s *gepaSearch) turn(parent *gepaCandidate, outcomes []outcome) (component, bool) {
 	for range s.components {
 		c := s.components[parent.next]

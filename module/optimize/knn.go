@@ -140,7 +140,7 @@ func (n *nearest) indexOf(demos []module.Demo) *wordIndex {
 	return n.index
 }
 
-// vectorsOf returns the vector of the question, and adds those vectors of demos that are missing in n.vectors.
+// vectorsOf returns the vector of the question, and adds missing vectors of demos to n.vectors.
 func (n *nearest) vectorsOf(ctx context.Context, inputs signature.Values, demos []module.Demo) ([]float32, error) {
 	texts := []string{textOf(inputs)}
 	n.mu.Lock()

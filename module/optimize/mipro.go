@@ -65,9 +65,6 @@ func (m MIPROv2) optimize(ctx context.Context, t *task) error {
 	return s.search(ctx)
 }
 
-// reflects reports whether Options.Reflection is required.
-func (m MIPROv2) reflects() bool { return m.Instructions != 1 }
-
 func (m MIPROv2) estimate(t *task) Spent {
 	m = m.withDefaults(t)
 	runs := m.Trials*min(trialExamples, len(t.val)) + (m.Trials/trialsPerFull+1)*len(t.val)
@@ -112,8 +109,8 @@ type combination struct {
 	accepted bool            // whether it has been evaluated on all of Val
 }
 
-// gain estimates how much better the combination is than the original module. To distrust results on few examples, it
-// adds five examples without a difference.
+// gain estimates how much better the combination is than the original module. It adds five examples without a
+// difference, so that a result on few examples does not count too much.
 func (c *combination) gain() float64 {
 	sum := 0.0
 	for _, i := range slices.Sorted(maps.Keys(c.gains)) { // in order, since a sum of floats depends on the order

@@ -20,9 +20,9 @@ type Optimizer interface {
 	// failure.
 	optimize(ctx context.Context, t *task) error
 
-	// estimate returns the maximum number of calls, as if each run of the module made one call. Run evaluates the
-	// original module, multiplies the estimate by the number of calls in a run, applies the budget, and shows the
-	// result.
+	// estimate returns the maximum number of calls, as if each run of the module made one call. If it has calls of the
+	// reflection model, Options.Reflection is required. Run evaluates the original module, multiplies the estimate by
+	// the number of calls in a run, limits it to the budget, and shows the result.
 	estimate(t *task) Spent
 }
 
@@ -34,7 +34,7 @@ type Data[In, Out any] struct {
 
 // Options configures [Run]. The zero value, and nil, are the defaults.
 type Options struct {
-	// Budget limits what the search may spend. A field that is zero is no limit.
+	// Budget limits what the search may spend. Fields that are zero mean no limit.
 	Budget Budget
 
 	// Seed makes a search repeatable: with the same replies, the same seed gives the same result.
@@ -68,7 +68,7 @@ type Options struct {
 	// Policy replaces or refuses calls of tools with effects, as in evaluate.Options. It is required if the module has
 	// such tools. A search never has effects, since it runs each example many times, and again when it continues: if a
 	// call would reach such a tool, even through evaluate.Act, the tool is not called, and the run ends with an error.
-	// To act in a test environment, use evaluate.Fakes with functions that call this environment.
+	// To act in a test environment, use evaluate.Fakes with functions that call the test environment.
 	Policy tools.Policy
 
 	// Progress, if set, receives a line for the estimate, for each accepted candidate and for each warning.

@@ -8,8 +8,9 @@ import (
 	"slices"
 )
 
-// paretoFront returns the candidates that no other candidates dominate, by their index, with the number of examples of
-// Val on which each is best. Candidates that share the best score on an example are all best on it.
+// paretoFront returns the candidates that are not dominated. By the index of each candidate, it returns the number of
+// examples of Val on which the candidate is best. Candidates that share the best score on an example are all best on
+// it.
 //
 // A candidate is dominated if, on every example on which it is best, another candidate of the front is best, too. Of
 // candidates that are best on the same examples, the one with the highest mean stays.

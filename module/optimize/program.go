@@ -14,7 +14,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// program holds what has types in an optimization: the module, its examples and the metric.
+// program holds the parts of an optimization that have types: the module, its examples and the metric.
 type program[M module.Module[In, Out], In, Out any] struct {
 	module M
 	data   Data[In, Out]
@@ -22,7 +22,7 @@ type program[M module.Module[In, Out], In, Out any] struct {
 	policy tools.Policy // never permits effects
 }
 
-// runner is a program as a task sees it, without types.
+// runner is a program as a task uses it, without its types.
 type runner interface {
 	value() any
 	items() (train, val []item, err error)
@@ -130,11 +130,12 @@ func (p *program[M, In, Out]) run(ctx context.Context, t *task, b batch) ([]outc
 	}
 	w := &watched[M, In, Out]{program: p, task: t, batch: b, runs: make([]watchedRun, len(b.indices))}
 	w.shared = w.build(b.candidate)
-	var examples []evaluate.Example[place[In], Out]
+	var examples []evaluate.Example[place[In, Out], Out]
 	for i, index := range b.indices {
 		e := data[index]
-		examples = append(examples, evaluate.Example[place[In], Out]{
-			ID: b.items[index].ID, In: place[In]{e.In, i}, Want: e.Want, Weight: e.Weight, Group: e.Group, Note: e.Note,
+		e.ID, e.Weight = b.items[index].ID, b.items[index].Weight
+		examples = append(examples, evaluate.Example[place[In, Out], Out]{
+			ID: e.ID, In: place[In, Out]{e, i}, Want: e.Want, Weight: e.Weight, Group: e.Group,
 		})
 	}
 	report, err := evaluate.Evaluate(ctx, w, examples, w.score, &evaluate.Options{
@@ -156,14 +157,14 @@ func (p *program[M, In, Out]) run(ctx context.Context, t *task, b batch) ([]outc
 	return outcomes, nil
 }
 
-// place is an input with its index in a batch.
-type place[In any] struct {
-	in In
-	i  int
+// place is an example with its index in a batch. It is the input of watched.
+type place[In, Out any] struct {
+	example evaluate.Example[In, Out]
+	i       int
 }
 
-// MarshalJSON writes the input. See [json.Marshaler].
-func (p place[In]) MarshalJSON() ([]byte, error) { return schema.Marshal(&p.in) }
+// MarshalJSON returns the input of the example as JSON. See [json.Marshaler].
+func (p place[In, Out]) MarshalJSON() ([]byte, error) { return schema.Marshal(&p.example.In) }
 
 // watched runs a candidate on a batch, and records what its predictors do.
 type watched[M module.Module[In, Out], In, Out any] struct {
@@ -211,11 +212,11 @@ func (w *watched[M, In, Out]) moduleFor(index int) M {
 }
 
 // Run runs the candidate. See [module.Module].
-func (w *watched[M, In, Out]) Run(ctx context.Context, in place[In]) (*module.Prediction[Out], error) {
+func (w *watched[M, In, Out]) Run(ctx context.Context, in place[In, Out]) (*module.Prediction[Out], error) {
 	index, r := w.batch.indices[in.i], newRecorder(w.task.specs)
 	ctx = w.task.ledger.inContext(ctx, w.role(), w.batch.scope(index))
 	m := module.Module[In, Out](w.moduleFor(index))
-	results, _ := module.Parallel(module.Observe(ctx, r.observe), m, []In{in.in}, nil)
+	results, _ := module.Parallel(module.Observe(ctx, r.observe), m, []In{in.example.In}, nil)
 	w.runs[in.i] = watchedRun{results[0].Err, r.list()}
 	return results[0].Prediction, results[0].Err
 }
@@ -228,16 +229,12 @@ func (w *watched[M, In, Out]) role() role {
 	return student
 }
 
-// score calls the metric with the example of the caller, which has no place.
+// score calls the metric with the example of the caller.
 func (w *watched[M, In, Out]) score(
-	ctx context.Context, e evaluate.Example[place[In], Out], got *module.Prediction[Out],
+	ctx context.Context, e evaluate.Example[place[In, Out], Out], got *module.Prediction[Out],
 ) (module.Score, error) {
-	index := w.batch.indices[e.In.i]
-	item := w.batch.items[index]
-	ctx = w.task.ledger.inContext(ctx, judge, w.batch.scope(index))
-	return w.program.metric(ctx, evaluate.Example[In, Out]{
-		ID: item.ID, In: e.In.in, Want: e.Want, Weight: item.Weight, Group: e.Group, Note: e.Note,
-	}, got)
+	ctx = w.task.ledger.inContext(ctx, judge, w.batch.scope(w.batch.indices[e.In.i]))
+	return w.program.metric(ctx, e.In.example, got)
 }
 
 // scope identifies a run of an example.

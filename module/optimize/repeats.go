@@ -18,8 +18,8 @@ func (t *task) setKeys() {
 	}
 }
 
-// keyOf returns the same string for equal inputs. Inputs are also equal if one of them omits a value that is the
-// default of a predictor.
+// keyOf returns the same string for equal inputs. It fills in the defaults that the predictors declare, so that inputs
+// are equal even if only one of them spells out a default.
 func (t *task) keyOf(inputs json.RawMessage) string {
 	for _, p := range t.predictors {
 		if s := p.Spec.InputSchema(); s != nil {
@@ -29,7 +29,7 @@ func (t *task) keyOf(inputs json.RawMessage) string {
 	return canonical.JSON(inputs)
 }
 
-// repeats reports whether an example of Train has the same inputs as one of the others, which are indices.
+// repeats reports whether an example of Train has the same inputs as one of the others. It takes indices in Train.
 func (t *task) repeats(index int, others []int) bool {
 	return slices.ContainsFunc(others, func(other int) bool { return t.train[index].key == t.train[other].key })
 }

@@ -79,8 +79,8 @@ type outcome struct {
 	// Got, Calls and Trajectory are the answer and the record of the run. They are empty for examples of Val, whose
 	// only purpose is to decide between candidates.
 	//
-	// Calls are ordered by predictor, inputs and step, since the order in time is random if the module runs a predictor
-	// several times at once.
+	// Calls are ordered by predictor, inputs and step. They are not in the order of time, which is random if the module
+	// runs a predictor several times at once.
 	Got        json.RawMessage
 	Calls      []predictorCall
 	Trajectory *module.Trajectory
@@ -166,7 +166,7 @@ func (t *task) affordable() error {
 
 // checkReflection returns an error if the optimizer needs Options.Reflection and it is nil.
 func (t *task) checkReflection(by Optimizer) error {
-	if r, ok := by.(interface{ reflects() bool }); !ok || !r.reflects() || t.options.Reflection != nil {
+	if t.options.Reflection != nil || by.estimate(t).ReflectionCalls == 0 {
 		return nil
 	}
 	return fmt.Errorf("optimize: %s needs a model that writes instructions; set Options.Reflection", t.by)
