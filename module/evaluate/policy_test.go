@@ -100,7 +100,7 @@ func TestPolicyIsRequired(t *testing.T) {
 	s := newShop(t)
 	r, err := evaluateShop(t, s, nil)
 	contains(t, err, "the module has tools with effects: refund of Agent; set Options.Policy to Fakes, Recorded or Refuse")
-	contains(t, err, "unclassified tools count as tools with effects, so set Hints.Class to tools.Read if a tool only reads")
+	contains(t, err, "unclassified tools count as tools with effects, so set Hints.Class to tools.Read if")
 	if r != nil || s.lookups.Load() != 0 {
 		t.Error("the module was run")
 	}

@@ -86,7 +86,8 @@ func checkHeader(line []byte, want header) error {
 	case got.State != want.State:
 		return errors.New("its results come from a module with other instructions, demos or code")
 	case got.Samples != want.Samples:
-		return fmt.Errorf("its results come from %d samples per example, not %d", got.Samples, want.Samples)
+		return fmt.Errorf("its results come from an evaluation with %d as Options.Samples, not %d",
+			got.Samples, want.Samples)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/models"
 )
@@ -50,18 +51,18 @@ type Spent struct {
 	Time            time.Duration `json:"time_ns,omitempty"`
 }
 
-// String returns the amounts on one line.
+// String returns the calls, the tokens and the cost on one line.
 func (s Spent) String() string {
 	var list []string
 	for _, x := range []struct {
 		n    int
-		what string
+		noun string
 	}{
-		{s.StudentCalls, "student calls"}, {s.TeacherCalls, "teacher calls"}, {s.ReflectionCalls, "reflection calls"},
-		{s.MetricCalls, "calls by the metric"}, {s.InputTokens, "input tokens"}, {s.OutputTokens, "output tokens"},
+		{s.StudentCalls, "student call"}, {s.TeacherCalls, "teacher call"}, {s.ReflectionCalls, "reflection call"},
+		{s.MetricCalls, "metric call"}, {s.InputTokens, "input token"}, {s.OutputTokens, "output token"},
 	} {
 		if x.n > 0 {
-			list = append(list, fmt.Sprintf("%d %s", x.n, x.what))
+			list = append(list, display.Plural(x.n, x.noun))
 		}
 	}
 	if s.Cost > 0 {

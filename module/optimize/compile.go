@@ -174,8 +174,8 @@ func newCompiler[In, Out any](
 	c.Policy = neverActs(c.Policy)
 	c.train, c.heldOut = parts[0], parts[1]
 	if len(c.heldOut) < enoughHeldOut {
-		c.report.Warnings = append(c.report.Warnings, fmt.Sprintf("only %d examples were held out, so the program "+
-			"may be wrong on other inputs; hold out at least %d", len(c.heldOut), enoughHeldOut))
+		c.report.Warnings = append(c.report.Warnings, fmt.Sprintf("a program is tested on only %s, so it may "+
+			"be wrong on other inputs; hold out at least %d", display.Plural(len(c.heldOut), "example"), enoughHeldOut))
 	}
 	p := act.Program(module.Script{Code: "0"}) // a placeholder, for its briefing and its declarations
 	briefing := p.Briefing()

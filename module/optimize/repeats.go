@@ -68,11 +68,12 @@ func (t *task) warnOfRepeats() {
 		}
 	}
 	if n := t.inVal(train); n > 0 {
-		t.warn("%d examples of Val have the same inputs as examples of Train, so prompts may contain their answers, "+
-			"and the scores are too high; remove them, or split the examples with a Group for each input", n)
+		t.warn("Train has the inputs of %d of %d examples of Val, so prompts may contain the answers, and the scores "+
+			"are too high; remove these examples, or split the examples with a Group for each input", n, len(t.val))
 	}
 	if n := t.inVal(demos); n > 0 {
-		t.warn("%d examples of Val are demos of the original module, so the scores are too high; use other examples", n)
+		t.warn("the original module has demos with the inputs of %d of %d examples of Val, so the scores are too "+
+			"high; use other examples", n, len(t.val))
 	}
 }
 

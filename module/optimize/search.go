@@ -18,7 +18,7 @@ import (
 func (t *task) search(ctx context.Context, by Optimizer) (err error) {
 	defer func() { err = t.close(ctx, err) }()
 	if n := len(t.val); n < 20 {
-		t.warn("Val has only %d examples, so scores may differ by chance; use at least 20", n)
+		t.warn("Val has only %s, so scores may differ by chance; use at least 20", display.Plural(n, "example"))
 	}
 	t.warnOfRepeats()
 	for _, p := range t.unfrozen() {

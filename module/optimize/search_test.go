@@ -254,7 +254,7 @@ func TestBudgetTooSmall(t *testing.T) {
 	for want, o := range map[string]optimize.Options{
 		"Budget.StudentCalls is 19, but one evaluation on the 20 examples of Val takes at least 20": {
 			Budget: optimize.Budget{StudentCalls: 19}},
-		"optimize: the budget of the optimization is spent before the original module": {Budget: optimize.Budget{Tokens: 500}},
+		"the budget of the optimization is spent before the original module": {Budget: optimize.Budget{Tokens: 500}},
 		"is negative": {Budget: optimize.Budget{Cost: -1}},
 		"needs the prices of the models in Options.Prices": {Budget: optimize.Budget{Cost: 1}},
 	} {
