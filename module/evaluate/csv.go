@@ -76,8 +76,8 @@ func csvHeader(r *csv.Reader, record []string) ([]string, error) {
 	return header, nil
 }
 
-// csvValue converts a cell to a JSON value for a field, or returns nil if the value is missing. A cell that is a JSON
-// number, boolean, list or object is that value if the field accepts it. All other cells are strings.
+// csvValue converts a cell to a JSON value for a field, or returns nil if the value is missing. A JSON number, boolean,
+// list or object is read as such if the field accepts it. All other cells are strings.
 func csvValue(text string, f signature.Field) json.RawMessage {
 	accepts := func(raw json.RawMessage) bool {
 		return json.Valid(raw) && (f.Schema == nil || len(f.Schema.Validate(raw)) == 0)

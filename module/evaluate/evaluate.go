@@ -65,9 +65,9 @@ type Options struct {
 // than Options.MaxErrors errors, if no run has a score and MaxErrors is not negative, if ctx ends, or if a result
 // cannot be written to Options.Results. In the first two cases, the returned error wraps the error of a run.
 //
-// Evaluate finds all other problems before the first run and then returns no Report: the examples are not a valid set,
-// the answers would depend on the order of the examples, the module has tools with effects but Options.Policy is nil,
-// or the file Options.Results cannot be opened or has results of something else.
+// Evaluate returns an error without a Report, before the first run, if the examples are not a valid set, if the answers
+// would depend on the order of the examples, if the module has tools with effects and Options.Policy is nil, or if the
+// file Options.Results cannot be used.
 func Evaluate[In, Out any](
 	ctx context.Context, m module.Module[In, Out], examples []Example[In, Out], metric Metric[In, Out], o *Options,
 ) (*Report, error) {

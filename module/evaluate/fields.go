@@ -17,8 +17,8 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// ExactMatch returns a metric whose value is 1 if the outputs are equal as JSON, and 0 otherwise. Numbers are equal if
-// their values are, such as 1 and 1.0.
+// ExactMatch returns a metric whose value is 1 if the named outputs are equal as JSON, and 0 otherwise. Without names,
+// it compares all outputs of the expected answer. Numbers are equal if their values are, such as 1 and 1.0.
 func ExactMatch[In, Out any](outputs ...string) Metric[In, Out] {
 	return compare[In, Out](slices.Min, outputs, compareJSON)
 }
@@ -82,8 +82,8 @@ func JSONFields[In, Out any](outputs ...string) Metric[In, Out] {
 
 // SetMatch returns a metric that compares lists as sets. Its value is the harmonic mean (F1) of precision, the fraction
 // of the items in the answer that are expected, and recall, the fraction of the expected items that are in the answer.
-// Score.Parts has both. Items are equal as in [ExactMatch]. An answer that is not a list is wrong. For several outputs,
-// the value is the mean.
+// Both are in Score.Parts. Items are equal as in [ExactMatch]. An answer that is not a list is wrong. For several
+// outputs, the value is the mean.
 func SetMatch[In, Out any](outputs ...string) Metric[In, Out] {
 	return compare[In, Out](average, outputs, func(want, got json.RawMessage) (module.Score, error) {
 		expected, err := itemsOf(want)
