@@ -4,46 +4,48 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"github.com/writ-go/writ/internal/canonical"
 	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"github.com/writ-go/writ/internal/canonical"
+	"github.com/writ-go/writ/internal/display"
 )
 
-// Comparison is how two evaluations of the same examples differ.
+// Comparison describes how the scores of two evaluations of the same examples differ.
 type Comparison struct {
 	// A and B are the scores on the examples that have a score in both reports.
 	A Interval `json:"a"`
 	B Interval `json:"b"`
 
-	// Difference is the mean of B minus A, example by example. If its interval does not contain 0, the difference is
-	// unlikely to be chance. The interval is narrower than those of A and B suggest, because both answer the same
-	// examples.
+	// Difference is the mean over the examples of the score in B minus the score in A. If its interval does not contain
+	// 0, the difference is unlikely to be due to chance. The interval is narrower than those of A and B suggest,
+	// because both evaluations have the same examples.
 	Difference Interval `json:"difference"`
 
 	// Parts are the differences of Score.Parts, by name.
 	Parts map[string]Interval `json:"parts,omitempty"`
 
-	// Changed are the IDs of the examples whose scores differ, the greatest losses first.
+	// Changed are the IDs of the examples whose scores differ, those with the greatest losses first.
 	Changed []string `json:"changed,omitempty"`
 
-	// Unpaired are the IDs of the examples without a score in one of the reports, because of errors. They are not part
-	// of the comparison.
+	// Unpaired are the IDs of the examples that have no score in A or B because of errors. The comparison leaves them
+	// out.
 	Unpaired []string `json:"unpaired,omitempty"`
 
-	changes [][2]*outcome // of Changed, in A and B
+	changes [][2]*outcome // the outcomes in A and B of the examples in Changed
 }
 
 // Compare compares two reports on the same examples. It returns an error if their examples differ, or if no example
 // has a score in both.
 //
 // The interval of a difference comes from a paired bootstrap: the examples, or their groups if there are any, are
-// sampled with replacement up to 10,000 times, and the interval contains 95 % of the means (Efron and Tibshirani, "An
+// sampled with replacement up to 10,000 times, and the interval contains 95% of the means (Efron and Tibshirani, "An
 // Introduction to the Bootstrap", 1993; Koehn, "Statistical Significance Tests for Machine Translation Evaluation",
-// EMNLP 2004). Unlike the t-interval, it makes no assumption about the distribution of the differences: usually, most
-// of them are 0. With fewer than about 20 examples, the interval is too narrow. The seed is fixed, so the same reports
+// EMNLP 2004). Unlike the t-interval, it makes no assumption about the distribution of the differences, most of which
+// are usually 0. With fewer than about 20 examples, the interval is too narrow. The seed is fixed, so the same reports
 // always give the same interval.
 func Compare(a, b *Report) (*Comparison, error) {
 	if a == nil || b == nil {
@@ -95,10 +97,10 @@ func Compare(a, b *Report) (*Comparison, error) {
 	return c, nil
 }
 
-// outcome is the scores of the samples of an example.
+// outcome holds the scores of an example in one report.
 type outcome struct {
-	first *Result // the first sample that has a score, or else the first
-	total         // of the samples that have a score
+	first *Result // the first sample with a score, or the first sample if none has a score
+	total         // the scores of the samples
 	parts map[string]total
 }
 
@@ -147,20 +149,21 @@ func sameExamples(a, b outcomeList) error {
 		for _, x := range pair[0].list {
 			y := pair[1].byID[x.first.ID]
 			if y == nil {
-				return fmt.Errorf("evaluate: only one of the reports has the example %q; compare evaluations of the same "+
+				return fmt.Errorf("evaluate: only one of the reports has example %q; compare evaluations of the same "+
 					"examples", x.first.ID)
 			}
-			if !canonical.Equal(x.first.Inputs, y.first.Inputs) || !canonical.Equal(x.first.Want, y.first.Want) ||
-				x.first.Weight != y.first.Weight || x.first.Group != y.first.Group {
-				return fmt.Errorf("evaluate: example %q differs between the reports; compare evaluations of the same examples",
-					x.first.ID)
+			a, b := x.first, y.first
+			if !canonical.Equal(a.Inputs, b.Inputs) || !canonical.Equal(a.Want, b.Want) ||
+				a.Weight != b.Weight || a.Group != b.Group {
+				return fmt.Errorf("evaluate: example %q differs between the reports; compare evaluations of the same "+
+					"examples", x.first.ID)
 			}
 		}
 	}
 	return nil
 }
 
-// bootstrap returns the mean of the observations with the interval that contains 95 % of the means of resamples.
+// bootstrap returns the mean of the observations with the interval that contains 95% of the means of resamples.
 func bootstrap(all []observation) Interval {
 	list := clustered(all)
 	mean := meanOf(list)
@@ -168,7 +171,7 @@ func bootstrap(all []observation) Interval {
 	if len(list) < 2 {
 		return i
 	}
-	const work = 20_000_000 // draws, at most
+	const work = 20_000_000 // the maximum number of draws
 	means := make([]float64, max(1000, min(10_000, work/len(list))))
 	random := rand.New(rand.NewPCG(20241101, 95))
 	sample := make([]cluster, len(list))
@@ -184,7 +187,7 @@ func bootstrap(all []observation) Interval {
 	return i
 }
 
-// String returns the comparison as a table: the scores, and the examples that changed.
+// String returns the comparison as a table of the scores, and a table of the examples that changed.
 func (c *Comparison) String() string {
 	text := aligned(c.rows())
 	if len(c.changes) > 0 {
@@ -200,13 +203,13 @@ func (c *Comparison) rows() [][]string {
 	}
 	if len(c.Unpaired) > 0 {
 		rows = append(rows, []string{"left out", fmt.Sprintf("%s with errors: %s",
-			plural(len(c.Unpaired), "example"), strings.Join(c.Unpaired, ", "))})
+			display.Plural(len(c.Unpaired), "example"), strings.Join(c.Unpaired, ", "))})
 	}
 	return rows
 }
 
-// changedRows returns a row for each example that changed, below a header. The scores are means of the samples, and the
-// answers are those of the first sample that has a score.
+// changedRows returns a header and a row for each example that changed. The scores are means over the samples, and the
+// answers come from the first sample with a score.
 func (c *Comparison) changedRows() [][]string {
 	rows := [][]string{{"changed", "A", "B", "expected", "answer of A", "answer of B"}}
 	for _, pair := range c.changes {
@@ -219,7 +222,7 @@ func (c *Comparison) changedRows() [][]string {
 	return rows
 }
 
-// signed returns a difference with its sign.
+// signed formats the interval of a difference, with signs.
 func (i Interval) signed() string {
 	if i.N < 2 {
 		return fmt.Sprintf("%+.3f", i.Mean)

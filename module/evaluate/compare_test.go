@@ -87,7 +87,7 @@ func TestCompareMistakes(t *testing.T) {
 	contains(t, err, "a report is nil")
 	for _, pair := range [][2]*evaluate.Report{{a, b}, {b, a}} {
 		_, err = evaluate.Compare(pair[0], pair[1])
-		contains(t, err, `only one of the reports has the example "3"`)
+		contains(t, err, `only one of the reports has example "3"`)
 	}
 	other := reportOn(t, 2, all)
 	other.Results[1].Want = json.RawMessage(`{}`)

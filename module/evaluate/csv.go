@@ -9,10 +9,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/signature"
 )
 
-// csvRows reads the lines below the header.
+// csvRows calls add for each row below the header.
 func csvRows(text []byte, add func(row) error) error {
 	r := csv.NewReader(bytes.NewReader(text))
 	var header []string
@@ -51,7 +52,7 @@ func csvRows(text []byte, add func(row) error) error {
 	}
 }
 
-// wrongCount returns the error about a line that has more or fewer cells than the header.
+// wrongCount returns the error for a row that does not have as many cells as the header.
 func wrongCount(r *csv.Reader, record, header []string) error {
 	advice := ""
 	if len(record) > len(header) {
@@ -59,7 +60,7 @@ func wrongCount(r *csv.Reader, record, header []string) error {
 	}
 	line, column := r.FieldPos(0)
 	return position{line, column}.errorf("the row has %s, but the header has %s%s",
-		plural(len(record), "cell"), plural(len(header), "column"), advice)
+		display.Plural(len(record), "cell"), display.Plural(len(header), "column"), advice)
 }
 
 func csvHeader(r *csv.Reader, record []string) ([]string, error) {
@@ -75,8 +76,8 @@ func csvHeader(r *csv.Reader, record []string) ([]string, error) {
 	return header, nil
 }
 
-// csvValue returns a cell as a value of a field, or nil if it is missing. A cell is JSON if the field accepts it as a
-// number, a boolean, a list or an object, and otherwise a string.
+// csvValue converts a cell to a JSON value for a field, or returns nil if the value is missing. A JSON number, boolean,
+// list or object is read as such if the field accepts it. All other cells are strings.
 func csvValue(text string, f signature.Field) json.RawMessage {
 	accepts := func(raw json.RawMessage) bool {
 		return json.Valid(raw) && (f.Schema == nil || len(f.Schema.Validate(raw)) == 0)
@@ -84,7 +85,7 @@ func csvValue(text string, f signature.Field) json.RawMessage {
 	null, quoted := json.RawMessage("null"), literal(text)
 	value := json.RawMessage(strings.TrimSpace(text))
 	if lower := strings.ToLower(string(value)); lower == "true" || lower == "false" {
-		value = json.RawMessage(lower) // as Python and spreadsheets write them
+		value = json.RawMessage(lower) // Python writes True, and spreadsheets write TRUE
 	}
 	switch {
 	case len(value) == 0 && (!f.Required || !accepts(quoted)):
@@ -96,13 +97,13 @@ func csvValue(text string, f signature.Field) json.RawMessage {
 	case accepts(quoted) || !json.Valid(value):
 		return quoted
 	}
-	return value // which does not fit either, and is reported
+	return value // the caller reports that the field does not accept it
 }
 
 func literal(text string) json.RawMessage {
 	raw, err := encode(text)
 	if err != nil {
-		panic(err) // a string is always encoded
+		panic(err) // every string can be encoded
 	}
 	return raw
 }

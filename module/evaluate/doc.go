@@ -63,28 +63,29 @@
 //
 // # Examples
 //
-// An [Example] is a question with its expected answer. [Read] supports JSON Lines, JSON and CSV, and [Split] divides a
-// set into parts.
+// An [Example] is a question with its expected answer. [Read] reads examples from JSON Lines, JSON or CSV, and [Split]
+// divides a set of examples into parts.
 //
 // # Metrics
 //
-// A [Metric] is a function that scores an answer and says in words what is wrong. [Judge] asks a model.
+// A [Metric] is a function that scores an answer, and that can explain in words what is wrong with it. [Judge] returns
+// a metric that asks a model.
 //
-// [ExactMatch], [TextMatch], [F1], [Contains], [Within], [JSONFields] and [SetMatch] compare outputs with the expected
-// ones: those that are named, or all that the expected answer has. If they compare several outputs, the score has the
-// value of each as a part. If the answer is wrong, the feedback names the outputs that differ, and ends with
-// Example.Note.
+// The metrics [ExactMatch], [TextMatch], [F1], [Contains], [Within], [JSONFields] and [SetMatch] compare the outputs
+// that their arguments name, or all outputs of the expected answer if there are no names. If a metric compares several
+// outputs, Score.Parts has the value of each output. If the answer is wrong, Score.Feedback lists the outputs that
+// differ and ends with Example.Note.
 //
 // # Results
 //
-// [Evaluate] returns a [Report]: the score with its 95 % interval, every result, latency and usage. A result with
-// an error is not a wrong answer: errors are counted separately, and too many of them end the evaluation. [Compare]
-// says whether two reports differ by more than chance.
+// [Evaluate] returns a [Report]: the score with its 95% confidence interval, every result, latency and usage. A run
+// that fails does not count as a wrong answer: errors are counted separately, and too many of them end the evaluation.
+// [Compare] shows whether two reports differ by more than chance.
 //
 // # Agents
 //
-// An evaluation does not act unless it is told to. If a module has tools with effects, Options.Policy must say what
-// happens to their calls: [Fakes] answers them with functions, [Recorded] answers them from a recording, [Refuse] tells
-// the model that they are not possible, and [Act] makes them. ExampleFakes in module/evaluate/example_test.go evaluates
-// an agent that can refund orders.
+// An evaluation has no effects unless you permit them. If a module has tools with effects, Options.Policy must decide
+// what happens to calls of these tools: [Fakes] calls functions instead, [Recorded] returns recorded results, [Refuse]
+// tells the model that the tool cannot be called, and [Act] calls the tool. The example of [Fakes] evaluates an agent
+// that can refund orders.
 package evaluate

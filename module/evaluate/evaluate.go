@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/internal/lines"
 	"github.com/writ-go/writ/signature/schema"
@@ -22,34 +23,35 @@ type Options struct {
 	// Workers is the maximum number of concurrent runs. Zero means 8.
 	Workers int
 
-	// Samples is how often each example is run. If it is greater than 1, each run has a Rollout of its own and, unless it
-	// is set, a Temperature of 1, as in [module.Samples]. Zero means 1.
+	// Samples is the number of times that each example is run. If it is greater than 1, each run of an example has a
+	// different Rollout, and a Temperature of 1 unless the module sets one, as in [module.Samples]. Zero means 1.
 	Samples int
 
-	// MaxErrors is how many results may have an error; one more ends the evaluation. Zero means 10, and a negative
-	// number means any number, even all.
+	// MaxErrors is the number of errors that the evaluation tolerates; one more ends it. Zero means 10, and a negative
+	// number means no limit, even if every run fails.
 	MaxErrors int
 
-	// Policy replaces or refuses calls of tools: [Fakes], [Recorded], [Refuse], [Act] or one of your own. It is
-	// required if the module has tools with effects. A call that reaches such a tool without passing [Act] ends its
-	// run with an error, and the tool is not called.
+	// Policy replaces, refuses or permits calls of tools. It is [Fakes], [Recorded], [Refuse], [Act] or a policy of
+	// your own, and is required if the module has tools with effects. If a call would reach such a tool without passing
+	// through [Act], the tool is not called, and the run ends with an error.
 	Policy tools.Policy
 
 	// MetricTimeout limits each call of the metric. Zero means 5 minutes, and a negative number means no limit. A
-	// metric that ignores its context continues in the background.
+	// metric that ignores its context keeps running in the background after the timeout.
 	MetricTimeout time.Duration
 
-	// Results is the path of a JSON Lines file to which each result is appended. If the file already has results, only
-	// the missing runs are made, and failed runs are repeated; if only the metric failed or was interrupted when ctx
-	// ended, only the metric is called again. So a killed evaluation continues when it is started again.
+	// Results is the path of a JSON Lines file to which Evaluate appends each result. If the file already has results,
+	// Evaluate makes only the missing runs and repeats those that failed. If a run has an answer but its metric failed,
+	// or was interrupted because ctx ended, Evaluate calls only the metric. You can therefore restart an evaluation
+	// that was killed, and it continues where it stopped.
 	//
-	// A file is refused if another evaluation is using it, or if its results are those of another module: one that has
-	// another Go type, state (see [module.Save]) or Script, or models with other names. The metric, the policy, the notes
-	// of the examples and Predictor.Rollout are not compared, so use another file if you change one of them.
+	// Evaluate refuses the file if another evaluation is using it, or if its results come from a different module: one
+	// with another Go type, state (see [module.Save]), Script or model name. It does not compare the metric, the
+	// policy, the notes of the examples or Predictor.Rollout, so use another file if you change one of them.
 	Results string
 
-	// Progress is where the number of completed runs and their score are shown: on one line that changes if it is a
-	// terminal, and otherwise on a new line every few seconds.
+	// Progress receives the number of completed runs and their mean score. On a terminal, one line is updated in place;
+	// otherwise, a new line is written every few seconds.
 	Progress io.Writer
 
 	// DropTrajectories leaves the trajectories out of the results to save memory.
@@ -58,14 +60,14 @@ type Options struct {
 
 // Evaluate runs a module on examples and scores its answers. Nil options are the defaults.
 //
-// If a run has no answer, or the metric fails, the result has an error. It is not part of the score, and is counted in
-// Report.Errors. If there are more than Options.MaxErrors of them, if no run has a score and MaxErrors is not negative,
-// or if ctx ends, Evaluate returns an error together with a Report of the results so far. In the first two cases, it
-// wraps the error of a run.
+// If a run gives no answer, or its metric fails, Result.Err says why. Such a result does not affect the score; it is
+// counted in Report.Errors. Evaluate returns an error together with a Report of the results so far if there are more
+// than Options.MaxErrors errors, if no run has a score and MaxErrors is not negative, if ctx ends, or if a result
+// cannot be written to Options.Results. In the first two cases, the returned error wraps the error of a run.
 //
-// Other errors are returned before the first run, without a Report: the examples are not a valid set, the answers would
-// depend on their order, the module has tools with effects and Options.Policy is nil, or Options.Results is a file of
-// other results.
+// Evaluate returns an error without a Report, before the first run, if the examples are not a valid set, if the answers
+// would depend on the order of the examples, if the module has tools with effects and Options.Policy is nil, or if the
+// file Options.Results cannot be used.
 func Evaluate[In, Out any](
 	ctx context.Context, m module.Module[In, Out], examples []Example[In, Out], metric Metric[In, Out], o *Options,
 ) (*Report, error) {
@@ -85,26 +87,26 @@ func Evaluate[In, Out any](
 	}
 	report := e.report()
 	if e.err == nil && e.MaxErrors >= 0 && report.Errors == len(report.Results) {
-		e.err = fmt.Errorf("evaluate: no run has a score; the first error, of example %q: %w",
+		e.err = fmt.Errorf("evaluate: no run has a score; the error of example %q: %w",
 			report.Results[0].ID, e.first)
 	}
 	return report, e.err
 }
 
-// evaluation is an evaluation in progress.
+// evaluation is the state of one call of Evaluate.
 type evaluation[In, Out any] struct {
 	Options
 	examples []Example[In, Out]
 	modules  []module.Module[In, Out] // one for each sample
 	metric   Metric[In, Out]
-	results  []Result // the samples of each example are next to each other
+	results  []Result // ordered by example, then by sample
 
 	mu       sync.Mutex
-	ended    []bool // which results are complete
+	ended    []bool // whether the result with the same index is complete
 	progress *progress
 	log      *lines.File // nil without Options.Results
-	first    error       // of the first run
-	err      error       // why the evaluation stopped
+	first    error       // the error of the first run, or nil
+	err      error       // why the evaluation stopped early
 	stop     context.CancelFunc
 }
 
@@ -133,13 +135,13 @@ func prepare[In, Out any](
 			return nil, err
 		}
 	}
-	if err := e.expect(); err != nil {
+	if err := e.initResults(); err != nil {
 		return nil, err
 	}
 	return e, nil
 }
 
-// rollouts returns n copies of a module that give different answers to the same input.
+// rollouts returns n clones of a module that can give different answers to the same input.
 func rollouts[In, Out any](m module.Module[In, Out], n int) ([]module.Module[In, Out], error) {
 	copies, found := make([]module.Module[In, Out], n), false
 	for i := range copies {
@@ -147,13 +149,13 @@ func rollouts[In, Out any](m module.Module[In, Out], n int) ([]module.Module[In,
 		for _, p := range module.Predictors(copies[i]) {
 			found, p.Rollout = true, p.Rollout*n+i
 			if p.Temperature == nil {
-				varied := 1.0
-				p.Temperature = &varied
+				p.Temperature = new(1.0)
 			}
 		}
 	}
 	if !found {
-		return nil, fmt.Errorf("evaluate: %T has no Predictor in its exported fields, so all samples would be the same", m)
+		return nil, fmt.Errorf("evaluate: %T has no Predictor in its exported fields, so all samples of an "+
+			"example would be the same; set Options.Samples to 1", m)
 	}
 	return copies, nil
 }
@@ -171,22 +173,23 @@ func (e *evaluation[In, Out]) setDefaults() {
 	e.Samples = max(e.Samples, 1)
 }
 
-// expect prepares the results, which the runs complete.
-func (e *evaluation[In, Out]) expect() error {
+// initResults creates an incomplete result for each run.
+func (e *evaluation[In, Out]) initResults() error {
 	e.results = make([]Result, 0, len(e.examples)*e.Samples)
 	e.ended = make([]bool, cap(e.results))
 	for _, example := range e.examples {
 		inputs, err := encode(example.In)
 		if err != nil {
-			return fmt.Errorf("evaluate: the inputs of example %q: %w", example.ID, err)
+			return fmt.Errorf("evaluate: cannot encode the inputs of example %q: %w", example.ID, err)
 		}
 		want, err := encode(example.Want)
 		if err != nil {
-			return fmt.Errorf("evaluate: the expected answer of example %q: %w", example.ID, err)
+			return fmt.Errorf("evaluate: cannot encode the expected answer of example %q: %w", example.ID, err)
 		}
 		for sample := range e.Samples {
 			e.results = append(e.results, Result{
-				ID: example.ID, Sample: sample, Group: example.Group, Weight: example.Weight, Inputs: inputs, Want: want,
+				ID: example.ID, Sample: sample, Group: example.Group, Weight: example.Weight,
+				Inputs: inputs, Want: want,
 			})
 		}
 	}
@@ -227,8 +230,8 @@ func (e *evaluation[In, Out]) runAll(ctx context.Context) {
 	}
 }
 
-// run makes one run and adds its result, unless the context ends first. If the file of results has an answer, only the
-// metric is called. If the context ends during the metric, the answer is kept for the next evaluation.
+// run makes the i-th run and adds its result, unless the context ends first. If the results file already has an answer,
+// run only calls the metric. If the context ends while the metric runs, run saves the answer for the next evaluation.
 func (e *evaluation[In, Out]) run(ctx context.Context, i int) {
 	example, r := e.examples[i/e.Samples], e.results[i]
 	ctx = withRun(ctx, r.Inputs, r.Sample)
@@ -238,7 +241,7 @@ func (e *evaluation[In, Out]) run(ctx context.Context, i int) {
 	}
 	pred, err := answer(ctx, example.In, &r)
 	if ctx.Err() != nil {
-		return // the outcome may be due to the cancellation
+		return // the cancellation may have caused the outcome
 	}
 	if err == nil {
 		s := e.metric.apply(ctx, example, pred, e.MetricTimeout)
@@ -255,7 +258,7 @@ func (e *evaluation[In, Out]) run(ctx context.Context, i int) {
 	e.add(i, r, err)
 }
 
-// ask runs the module.
+// ask runs the module and records what it did in r.
 func (e *evaluation[In, Out]) ask(ctx context.Context, in In, r *Result) (*module.Prediction[Out], error) {
 	began := time.Now()
 	runs, _ := module.Parallel(ctx, e.modules[r.Sample], []In{in}, nil)
@@ -269,19 +272,19 @@ func (e *evaluation[In, Out]) ask(ctx context.Context, in In, r *Result) (*modul
 	return runs[0].Prediction, err
 }
 
-// recorded returns the answer that the file of results has.
+// recorded returns the answer that was read from the results file.
 func (e *evaluation[In, Out]) recorded(_ context.Context, _ In, r *Result) (*module.Prediction[Out], error) {
 	pred := &module.Prediction[Out]{}
 	if r.Trajectory != nil {
 		pred.Trajectory = *r.Trajectory
 	}
 	if err := schema.Unmarshal(r.Got, &pred.Output); err != nil {
-		return nil, fmt.Errorf("the answer in the file of results cannot be read: %w", err)
+		return nil, fmt.Errorf("cannot decode the answer in the results file: %w", err)
 	}
 	return pred, nil
 }
 
-// keep writes an answer without a score to the file of results, unless the file has it.
+// keep writes an answer that has no score yet to the results file, unless the file already has the answer.
 func (e *evaluation[In, Out]) keep(i int, r Result) {
 	if e.log == nil || e.results[i].Got != nil {
 		return
@@ -294,7 +297,8 @@ func (e *evaluation[In, Out]) keep(i int, r Result) {
 	}
 }
 
-// add adds the result of a run and its error, and ends the evaluation after too many errors.
+// add records the result of the i-th run, and ends the evaluation if there are too many errors. The argument err is why
+// the result has no score, or nil.
 func (e *evaluation[In, Out]) add(i int, r Result, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -304,7 +308,7 @@ func (e *evaluation[In, Out]) add(i int, r Result, err error) {
 	written := r
 	if e.DropTrajectories {
 		r.Trajectory = nil
-		if r.Err == "" || r.Got == nil { // otherwise the metric is called again, and may need it
+		if r.Err == "" || r.Got == nil { // a repeated call of the metric may need the trajectory
 			written.Trajectory = nil
 		}
 	}
@@ -317,12 +321,12 @@ func (e *evaluation[In, Out]) add(i int, r Result, err error) {
 		}
 	}
 	if n := e.progress.errors; r.Err != "" && e.MaxErrors >= 0 && n > e.MaxErrors {
-		e.end(fmt.Errorf("evaluate: stopped after %s (Options.MaxErrors is %d); the last one, of example %q: %w",
-			plural(n, "error"), e.MaxErrors, r.ID, err))
+		e.end(fmt.Errorf("evaluate: stopped after %s (Options.MaxErrors is %d); the last error, of example %q: %w",
+			display.Plural(n, "error"), e.MaxErrors, r.ID, err))
 	}
 }
 
-// end ends the evaluation with an error.
+// end ends the evaluation early. Evaluate returns the error of the first call of end.
 func (e *evaluation[In, Out]) end(err error) {
 	if e.err == nil {
 		e.err = err
@@ -330,7 +334,7 @@ func (e *evaluation[In, Out]) end(err error) {
 	e.stop()
 }
 
-// report returns the report of the results so far.
+// report returns a report of the complete results.
 func (e *evaluation[In, Out]) report() *Report {
 	var results []Result
 	for i, r := range e.results {

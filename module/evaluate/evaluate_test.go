@@ -120,9 +120,9 @@ func TestMetricMistakes(t *testing.T) {
 		},
 		"the metric failed: no idea": returns(module.Score{}, errors.New("no idea")),
 
-		"the metric failed: its value is NaN" + bounds:    returns(module.Score{Value: math.NaN()}, nil),
-		"the metric failed: its value is 1e+308" + bounds: returns(module.Score{Value: 1e308}, nil),
-		`the metric failed: its part "x" is -Inf` + bounds: returns(
+		"the metric failed: the score is NaN" + bounds:    returns(module.Score{Value: math.NaN()}, nil),
+		"the metric failed: the score is 1e+308" + bounds: returns(module.Score{Value: 1e308}, nil),
+		`the metric failed: the part "x" of the score is -Inf` + bounds: returns(
 			module.Score{Parts: map[string]float64{"x": math.Inf(-1)}}, nil),
 		"the metric took longer than 1ms; raise Options.MetricTimeout": func() (module.Score, error) {
 			<-forever
@@ -138,7 +138,7 @@ func TestMetricMistakes(t *testing.T) {
 				return metric()
 			},
 			&evaluate.Options{MetricTimeout: timeout})
-		contains(t, err, "evaluate: no run has a score; the first error, of example \"1\": "+want)
+		contains(t, err, "evaluate: no run has a score; the error of example \"1\": "+want)
 		if r.Errors != 1 || r.Score.N != 0 || r.Results[0].Err != want {
 			t.Errorf("%q: got %v", want, r)
 		}
@@ -198,7 +198,7 @@ func TestNoScore(t *testing.T) {
 	examples, _ := numbers(5, all)
 	metric := evaluate.ExactMatch[Question, Answer]()
 	r, err := evaluate.Evaluate(t.Context(), atlas{}, examples, metric, nil)
-	contains(t, err, `evaluate: no run has a score; the first error, of example "1": no such country: country 1`)
+	contains(t, err, `evaluate: no run has a score; the error of example "1": no such country: country 1`)
 	if r == nil || r.Errors != 5 {
 		t.Errorf("got %v", r)
 	}
@@ -275,7 +275,7 @@ func TestSamples(t *testing.T) {
 	}
 	_, err = evaluate.Evaluate(t.Context(), atlas{}, examples, evaluate.ExactMatch[Question, Answer](),
 		&evaluate.Options{Samples: 2})
-	contains(t, err, "has no Predictor in its exported fields, so all samples would be the same")
+	contains(t, err, "has no Predictor in its exported fields, so all samples of an example would be the same")
 }
 
 // The report has the usage and the cost of the module and, apart from them, of the metric.

@@ -12,7 +12,8 @@ import (
 
 // Example is a question with its expected answer.
 type Example[In, Out any] struct {
-	// ID identifies the example within its set. If it is empty, the ID is the number of the example in the set, from 1.
+	// ID identifies the example within its set. If it is empty, Evaluate uses the number of the example in the set,
+	// counted from 1.
 	ID string
 
 	// In is the question.
@@ -21,19 +22,19 @@ type Example[In, Out any] struct {
 	// Want is the expected answer.
 	Want Out
 
-	// Weight is how much the example counts, from 1e-9 to 1e9. Zero means 1.
+	// Weight is the weight of the example in the score, from 1e-9 to 1e9. Zero means 1.
 	Weight float64
 
-	// Group names what related examples share, such as the document that their questions are about. [Split]
-	// keeps the examples of a group together, and intervals treat them as dependent.
+	// Group is the same for examples that are related, such as questions about one document. [Split] keeps the examples
+	// of a group together, and confidence intervals treat them as dependent.
 	Group string
 
-	// Note says in words what matters about the answer. The metrics of this package add it to the feedback on a wrong
-	// answer.
+	// Note explains what matters in the answer. The metrics of this package add it to their feedback on a wrong answer.
 	Note string
 }
 
-// numbered returns the examples with an ID and a weight for each, or an error if they are not a valid set.
+// numbered returns a copy of the examples in which each has an ID and a weight. It returns an error if the set is
+// empty, an ID is repeated or a weight is invalid.
 func numbered[In, Out any](examples []Example[In, Out]) ([]Example[In, Out], error) {
 	if len(examples) == 0 {
 		return nil, errors.New("evaluate: the set of examples is empty")
@@ -61,11 +62,10 @@ func numbered[In, Out any](examples []Example[In, Out]) ([]Example[In, Out], err
 	return set, nil
 }
 
-// validWeight reports whether w is a valid weight of an example. Sums of larger or smaller ones could be inexact.
+// validWeight reports whether w is a valid weight of an example. Sums of larger or smaller weights could be inexact.
 func validWeight(w float64) bool { return w >= 1e-9 && w <= 1e9 }
 
-// encode returns a value as JSON, in the encoding of signatures. If a method of the value panics, encode returns an
-// error.
+// encode encodes a value as JSON in the same way as signatures do. It returns an error if a method of the value panics.
 func encode(v any) (raw json.RawMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -6,19 +6,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/writ-go/writ/internal/canonical"
 	"math"
 	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/canonical"
 	"github.com/writ-go/writ/internal/similar"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/signature"
 )
 
-// ExactMatch is 1 if the outputs are equal as JSON, and otherwise 0. Numbers are equal if their values are, such as 1
-// and 1.0.
+// ExactMatch returns a metric whose value is 1 if the named outputs are equal as JSON, and 0 otherwise. Without names,
+// it compares all outputs of the expected answer. Numbers are equal if their values are, such as 1 and 1.0.
 func ExactMatch[In, Out any](outputs ...string) Metric[In, Out] {
 	return compare[In, Out](slices.Min, outputs, compareJSON)
 }
@@ -27,9 +27,9 @@ func compareJSON(want, got json.RawMessage) (module.Score, error) {
 	return module.Score{Value: truth(canonical.Equal(want, got))}, nil
 }
 
-// TextMatch is 1 if the strings are equal apart from case, punctuation, English articles and space, and otherwise 0. It
-// is the exact match of SQuAD (Rajpurkar et al., EMNLP 2016). If nothing else is left of the expected string, such as
-// "A" or "+", its articles or its punctuation count as well.
+// TextMatch returns a metric whose value is 1 if the strings are equal apart from case, punctuation, English articles
+// and white space, and 0 otherwise. This is the exact match of SQuAD (Rajpurkar et al., EMNLP 2016). If the expected
+// string consists only of articles or punctuation, such as "A" or "+", these are compared, too.
 //
 // Numbers are compared as strings, so 1.5 equals 15, and -5 equals 5. Use [ExactMatch] or [Within] for numbers.
 func TextMatch[In, Out any](outputs ...string) Metric[In, Out] {
@@ -38,14 +38,15 @@ func TextMatch[In, Out any](outputs ...string) Metric[In, Out] {
 	})
 }
 
-// F1 is the harmonic mean of precision and recall of the words in the strings, normalized as in [TextMatch]: the F1 of
-// SQuAD (Rajpurkar et al., EMNLP 2016). The value of several outputs is their mean. Use [Within] for numbers.
+// F1 returns a metric whose value is the harmonic mean of precision and recall of the words in the strings, normalized
+// as in [TextMatch]: the F1 score of SQuAD (Rajpurkar et al., EMNLP 2016). For several outputs, the value is the mean.
+// Use [Within] for numbers.
 func F1[In, Out any](outputs ...string) Metric[In, Out] {
 	return compareTexts[In, Out](average, outputs, f1)
 }
 
-// Contains is 1 if each string contains the expected one as a sequence of whole words, normalized as in [TextMatch],
-// and otherwise 0. Use [Within] for numbers.
+// Contains returns a metric whose value is 1 if each string contains the expected string as a sequence of whole words,
+// normalized as in [TextMatch], and 0 otherwise. Use [Within] for numbers.
 func Contains[In, Out any](outputs ...string) Metric[In, Out] {
 	return compareTexts[In, Out](slices.Min, outputs, func(want, got string) float64 {
 		w, g := wordsOf(want, got)
@@ -53,7 +54,8 @@ func Contains[In, Out any](outputs ...string) Metric[In, Out] {
 	})
 }
 
-// Within is 1 if the numbers differ from the expected ones by at most the tolerance, and otherwise 0.
+// Within returns a metric whose value is 1 if each number differs from the expected number by at most the tolerance,
+// and 0 otherwise.
 func Within[In, Out any](tolerance float64, outputs ...string) Metric[In, Out] {
 	return compare[In, Out](slices.Min, outputs, func(want, got json.RawMessage) (module.Score, error) {
 		w, err := numberOf(want)
@@ -68,19 +70,20 @@ func Within[In, Out any](tolerance float64, outputs ...string) Metric[In, Out] {
 func numberOf(raw json.RawMessage) (float64, error) {
 	var number *float64
 	if err := json.Unmarshal(raw, &number); err != nil || number == nil {
-		return 0, fmt.Errorf("it is not a number but %s", clip(raw))
+		return 0, fmt.Errorf("not a number: %s", clip(raw))
 	}
 	return *number, nil
 }
 
-// JSONFields is the share of the outputs that are equal as JSON, as in [ExactMatch].
+// JSONFields returns a metric whose value is the fraction of the outputs that are equal as JSON, as in [ExactMatch].
 func JSONFields[In, Out any](outputs ...string) Metric[In, Out] {
 	return compare[In, Out](average, outputs, compareJSON)
 }
 
-// SetMatch compares lists as sets. Its value is the harmonic mean (F1) of precision, the share of the items in the
-// answer that are expected, and recall, the share of the expected items that are in the answer; both are parts. Items
-// are equal as in [ExactMatch]. An answer that is not a list is wrong. The value of several outputs is their mean.
+// SetMatch returns a metric that compares lists as sets. Its value is the harmonic mean (F1) of precision, the fraction
+// of the items in the answer that are expected, and recall, the fraction of the expected items that are in the answer.
+// Both are in Score.Parts. Items are equal as in [ExactMatch]. An answer that is not a list is wrong. For several
+// outputs, the value is the mean.
 func SetMatch[In, Out any](outputs ...string) Metric[In, Out] {
 	return compare[In, Out](average, outputs, func(want, got json.RawMessage) (module.Score, error) {
 		expected, err := itemsOf(want)
@@ -110,11 +113,11 @@ func share(n, all int) float64 {
 	return float64(n) / float64(all)
 }
 
-// itemsOf returns the distinct items of a list, each written in one way.
+// itemsOf returns the distinct items of a list as canonical JSON.
 func itemsOf(raw json.RawMessage) ([]string, error) {
 	var list []json.RawMessage
 	if err := json.Unmarshal(raw, &list); err != nil {
-		return nil, fmt.Errorf("it is not a list but %s", clip(raw))
+		return nil, fmt.Errorf("not a list: %s", clip(raw))
 	}
 	items := make([]string, len(list))
 	for i, item := range list {
@@ -124,13 +127,13 @@ func itemsOf(raw json.RawMessage) ([]string, error) {
 	return slices.Compact(items), nil
 }
 
-// pair is the expected and the actual value of an output.
+// pair holds the expected and the actual value of an output.
 type pair struct {
 	name      string
 	want, got json.RawMessage
 }
 
-// pairsOf returns the named outputs, or all that the expected answer has.
+// pairsOf returns the outputs to compare: the named ones, or all outputs of the expected answer if there are no names.
 func pairsOf[In, Out any](e Example[In, Out], got *module.Prediction[Out], names []string) ([]pair, error) {
 	want, err := signature.ValuesOf(e.Want)
 	if err != nil {
@@ -159,7 +162,7 @@ func pairsOf[In, Out any](e Example[In, Out], got *module.Prediction[Out], names
 	return pairs, nil
 }
 
-// noOutput returns the error about the name of an output that the expected answer does not have.
+// noOutput returns the error for the name of an output that the expected answer does not have.
 func noOutput(name string, known []string) error {
 	if near := similar.Nearest(name, known); near != "" {
 		return fmt.Errorf("the expected answer has no output %q; did you mean %q?", name, near)
@@ -167,8 +170,8 @@ func noOutput(name string, known []string) error {
 	return fmt.Errorf("the expected answer has no output %q; it has %q", name, known)
 }
 
-// namesOf returns the names of the outputs that an expected answer has: of the fields of a struct, even if they are
-// omitted from its JSON, and otherwise of the values.
+// namesOf returns the names of the outputs of an expected answer. For a struct, these are the names of all fields, even
+// of those that are omitted from its JSON; for other types, the names of the values.
 func namesOf(v any, values signature.Values) []string {
 	var names []string
 	t := reflect.TypeOf(v)
@@ -240,7 +243,7 @@ func average(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// feedback names the outputs that differ, and adds the note of the example. It is empty if all are right.
+// feedback describes the outputs that differ, and adds the note of the example. It returns "" if all outputs are right.
 func feedback(pairs []pair, values []float64, note string) string {
 	var lines []string
 	for i, p := range pairs {

@@ -5,19 +5,19 @@ import (
 	"math"
 )
 
-// Interval is a weighted mean with its 95 % confidence interval: the range in which the mean over all examples of the
-// same kind probably is.
+// Interval is a weighted mean with its 95% confidence interval: the range that probably contains the mean over all
+// examples of the same kind.
 //
-// The interval takes into account that results may depend on each other. The samples of one example are one
-// observation, and so are the examples of one Group: the variance of the mean is the cluster-robust one that Miller
-// recommends in "Adding Error Bars to Evals" (2024, arXiv:2411.00640). Student's t distribution with one degree of
-// freedom fewer than there are observations makes up for their small number.
+// The interval takes into account that results may depend on each other. All samples of an example count as one
+// observation, and so do all examples of one Group: the variance of the mean is the cluster-robust variance that Miller
+// recommends in "Adding Error Bars to Evals" (2024, arXiv:2411.00640). If there are few observations, the interval is
+// wider, because it uses Student's t distribution with one degree of freedom fewer than there are observations.
 //
-// If all values are between 0 and 1, the interval is Wilson's ("Probable Inference", 1927) with the number of
-// observations that independent examples would need for the same variance, as Korn and Graubard propose for surveys
-// ("Confidence Intervals for Proportions with Small Expected Number of Positive Counts", 1998). Unlike the mean plus
-// or minus its error, and unlike a bootstrap, it stays within 0 and 1, and does not shrink to a point if all of ten
-// answers are right. For other values, it is the mean plus or minus t standard errors.
+// If all values are between 0 and 1, the interval is Wilson's ("Probable Inference", 1927). Its sample size is the
+// number of independent observations that would have the same variance, as Korn and Graubard propose for surveys
+// ("Confidence Intervals for Proportions with Small Expected Number of Positive Counts", 1998). Unlike the mean plus or
+// minus its error, and unlike a bootstrap, it stays between 0 and 1, and does not shrink to a point if ten of ten
+// answers are right. For other values, the interval is the mean plus or minus t standard errors.
 //
 // A single observation has no interval: Low and High are the mean.
 type Interval struct {
@@ -25,7 +25,7 @@ type Interval struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 
-	// N is the number of observations: of examples, or of groups.
+	// N is the number of observations, which are examples or groups.
 	N int `json:"n"`
 }
 
@@ -40,16 +40,16 @@ func (i Interval) String() string {
 	return fmt.Sprintf("%.3f [%.3f, %.3f]", i.Mean, i.Low, i.High)
 }
 
-// observation is one value of a mean.
+// observation is one of the values that a mean is computed from.
 type observation struct {
 	cluster       string // observations of the same cluster depend on each other
 	value, weight float64
 }
 
-// cluster is the sums of the observations of one cluster.
+// cluster has the sum of the weighted values, and the sum of the weights, of dependent observations.
 type cluster struct{ value, weight float64 }
 
-// clustered returns the clusters in the order of the observations. A value in the sums is weighted.
+// clustered groups observations by their cluster. The clusters are in the order of their first observations.
 func clustered(all []observation) []cluster {
 	var list []cluster
 	places := map[string]int{}
@@ -105,7 +105,7 @@ func intervalOf(all []observation) Interval {
 		}
 	}
 	switch {
-	case mean == 0 || mean == 1: // all values are equal, and say nothing about the variance
+	case mean == 0 || mean == 1: // all values are equal, so the variance is unknown
 		i.Low, i.High = wilson(mean, k, t)
 	case variance > 0:
 		i.Low, i.High = wilson(mean, mean*(1-mean)/variance, t)
@@ -113,7 +113,7 @@ func intervalOf(all []observation) Interval {
 	return i
 }
 
-// intervals returns the interval of each part. It returns nil if there are no parts.
+// intervals returns the interval of each part, or nil if there are no parts.
 func intervals(parts map[string][]observation, of func([]observation) Interval) map[string]Interval {
 	if len(parts) == 0 {
 		return nil
@@ -132,8 +132,8 @@ func wilson(p, n, z float64) (low, high float64) {
 	return min(max(center-half, 0), p), max(min(center+half, 1), p)
 }
 
-// studentT returns the 97.5 % quantile of Student's t distribution: by table for few degrees of freedom, and otherwise
-// by the expansion of Abramowitz and Stegun, "Handbook of Mathematical Functions" (1964), 26.7.5.
+// studentT returns the 97.5% quantile of Student's t distribution: from a table for few degrees of freedom, and
+// otherwise from the expansion in Abramowitz and Stegun, "Handbook of Mathematical Functions" (1964), 26.7.5.
 func studentT(freedom int) float64 {
 	few := [...]float64{12.7062, 4.3027, 3.1824, 2.7764, 2.5706}
 	if freedom <= len(few) {
@@ -145,7 +145,7 @@ func studentT(freedom int) float64 {
 	return z + (z3+z)/4/f + (5*z5+16*z3+3*z)/96/(f*f) + (3*z7+19*z5+17*z3-15*z)/384/(f*f*f)
 }
 
-// clusterOf returns what an example has in common with the examples that it depends on.
+// clusterOf returns the name of the cluster of an example: its group, or the example itself if it has no group.
 func clusterOf(group, id string) string {
 	if group != "" {
 		return "group " + group

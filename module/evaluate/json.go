@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// jsonLines reads an object from each line that is not empty.
+// jsonLines calls add for the object on each line. It skips empty lines.
 func jsonLines(text []byte, add func(row) error) error {
 	n := 0
 	for line := range bytes.Lines(text) {
@@ -23,19 +23,19 @@ func jsonLines(text []byte, add func(row) error) error {
 	return nil
 }
 
-// jsonArray reads the objects of an array.
+// jsonArray calls add for each object of an array.
 func jsonArray(text []byte, add func(row) error) error {
 	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
 		return position{1, 1}.errorf("the examples must be a JSON array of objects; " +
-			"for one object on each line, use the format jsonl")
+			"if each line is an object, use the format jsonl")
 	}
-	var all json.RawMessage // a decoder of tokens would accept trailing data
+	var all json.RawMessage // Unmarshal also rejects trailing data, which a Decoder accepts
 	if err := json.Unmarshal(text, &all); err != nil {
 		return position{1, 1}.invalid(text, err)
 	}
 	at, read := position{1, 1}, 0
 	d := json.NewDecoder(bytes.NewReader(text))
-	_, _ = d.Token() // [
+	_, _ = d.Token() // the bracket "["
 	for d.More() {
 		var element json.RawMessage
 		_ = d.Decode(&element) // the text is valid
@@ -48,7 +48,7 @@ func jsonArray(text []byte, add func(row) error) error {
 	return nil
 }
 
-// readObject reads a row from an object that begins at p.
+// readObject calls add for an object that begins at p.
 func (p position) readObject(text []byte, add func(row) error) error {
 	var raw json.RawMessage
 	switch err := json.Unmarshal(text, &raw); {
@@ -77,7 +77,7 @@ func (p position) readObject(text []byte, add func(row) error) error {
 	return add(r)
 }
 
-// invalid returns the error about JSON that begins at p.
+// invalid returns the error for invalid JSON. The text begins at p.
 func (p position) invalid(text []byte, err error) error {
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		p = p.after(text[:max(int(syntax.Offset)-1, 0)])
@@ -85,7 +85,7 @@ func (p position) invalid(text []byte, err error) error {
 	return p.errorf("the JSON is invalid: %w", err)
 }
 
-// after returns the position after text, which begins at p.
+// after returns the position of the end of text. The text begins at p.
 func (p position) after(text []byte) position {
 	if n := bytes.Count(text, []byte("\n")); n > 0 {
 		return position{p.line + n, len(text) - bytes.LastIndexByte(text, '\n')}

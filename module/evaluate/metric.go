@@ -13,11 +13,12 @@ import (
 	"github.com/writ-go/writ/module/models"
 )
 
-// Metric scores the answer to an example. A higher value is better; the metrics of this package return values from 0
-// to 1. Besides the answer, got has the trajectory: steps, calls, usage.
+// Metric scores the answer to an example. A higher value is better; the metrics of this package return values from 0 to
+// 1. Besides the answer, got contains the trajectory of the run with its steps, calls and usage.
 //
-// A metric is called concurrently. If it returns an error, panics, returns a value beyond -1e9 or 1e9, or exceeds
-// Options.MetricTimeout, the result has an error instead of a score. The error for a panic names its file and line.
+// Evaluate calls a metric concurrently. If the metric returns an error or a value outside the range -1e9 to 1e9,
+// panics, or exceeds Options.MetricTimeout, the result has an error instead of a score. After a panic, the error
+// contains the file and line.
 type Metric[In, Out any] func(
 	ctx context.Context, e Example[In, Out], got *module.Prediction[Out],
 ) (module.Score, error)
@@ -25,11 +26,11 @@ type Metric[In, Out any] func(
 // scoring is the outcome of one call of a metric.
 type scoring struct {
 	score module.Score
-	usage event.ModelUsage // of the models that the metric asked
+	usage event.ModelUsage // of the models that the metric called
 	err   error
 }
 
-// apply calls the metric and waits for it until the timeout.
+// apply calls the metric and waits until it returns or the timeout expires.
 func (m Metric[In, Out]) apply(
 	ctx context.Context, e Example[In, Out], got *module.Prediction[Out], timeout time.Duration,
 ) scoring {
@@ -56,7 +57,7 @@ func (m Metric[In, Out]) apply(
 
 var errSlowMetric = errors.New("the metric is too slow")
 
-// scorer is a metric as a module that scores a prediction.
+// scorer is a module that applies a metric to a prediction.
 type scorer[In, Out any] struct {
 	metric Metric[In, Out]
 	got    *module.Prediction[Out]
@@ -74,7 +75,7 @@ func (s scorer[In, Out]) Run(ctx context.Context, e Example[In, Out]) (*module.P
 	return &module.Prediction[module.Score]{Output: score}, nil
 }
 
-// call runs the metric as a module, which records the usage of its models and turns a panic into an error.
+// call runs the metric as a module, so that the usage of its models is recorded and a panic becomes an error.
 func (m Metric[In, Out]) call(ctx context.Context, e Example[In, Out], got *module.Prediction[Out]) scoring {
 	results, _ := module.Parallel(ctx, scorer[In, Out]{m, got}, []Example[In, Out]{e}, nil)
 	result := results[0]
@@ -83,36 +84,37 @@ func (m Metric[In, Out]) call(ctx context.Context, e Example[In, Out], got *modu
 	if err == nil {
 		s.score = result.Prediction.Output
 	} else if panicked, ok := errors.AsType[*models.PanicError](err); ok {
-		s.err = fmt.Errorf("%w, at %s", &models.PanicError{In: "the metric", Value: panicked.Value, Stack: panicked.Stack},
-			panicLocation(panicked))
+		s.err = fmt.Errorf("%w, at %s", &models.PanicError{
+			In: "the metric", Value: panicked.Value, Stack: panicked.Stack,
+		}, panicLocation(panicked))
 	} else {
 		s.err = fmt.Errorf("the metric failed: %w", err)
 	}
 	return s
 }
 
-// panicLocation returns the file and line of a panic.
+// panicLocation returns the file and line where a panic began.
 func panicLocation(p *models.PanicError) string {
 	_, stack, _ := strings.Cut(string(p.Stack), "\npanic(")
 	lines := strings.Split(stack, "\n")
-	for i := 2; i+1 < len(lines); i += 2 { // two lines for each function, after those of panic
+	for i := 2; i+1 < len(lines); i += 2 { // each function has two lines; the first two are of panic
 		if !strings.HasPrefix(lines[i], "runtime.") {
 			location, _, _ := strings.Cut(strings.TrimSpace(lines[i+1]), " +0x")
 			return location
 		}
 	}
-	return "an unknown line"
+	return "an unknown location"
 }
 
-// checkScore returns an error if a value is not a number or too large to be added up.
+// checkScore returns an error if a value of a score is not a number, or is too large to be added up.
 func checkScore(s module.Score) error {
 	const limit = 1e9
 	if !(math.Abs(s.Value) <= limit) {
-		return fmt.Errorf("its value is %v; it must be from -1e9 to 1e9", s.Value)
+		return fmt.Errorf("the score is %v; it must be from -1e9 to 1e9", s.Value)
 	}
 	for name, part := range s.Parts {
 		if !(math.Abs(part) <= limit) {
-			return fmt.Errorf("its part %q is %v; it must be from -1e9 to 1e9", name, part)
+			return fmt.Errorf("the part %q of the score is %v; it must be from -1e9 to 1e9", name, part)
 		}
 	}
 	return nil

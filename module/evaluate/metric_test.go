@@ -84,11 +84,11 @@ func TestFieldMetricMistakes(t *testing.T) {
 	t.Parallel()
 	want := Facts{Name: "x", Tags: []string{"a"}}
 	for text, m := range map[string]metric{
-		`has no output "naem"; did you mean "name"?`:          evaluate.ExactMatch[Question, Facts]("naem"),
-		`output "x"; it has ["name" "size" "tags" "alias"]`:   evaluate.ExactMatch[Question, Facts]("x"),
-		`output "tags" of the expected answer: it is not a s`: evaluate.F1[Question, Facts]("tags"),
-		`output "name" of the expected answer: it is not a n`: evaluate.Within[Question, Facts](1),
-		`output "name" of the expected answer: it is not a l`: evaluate.SetMatch[Question, Facts](),
+		`has no output "naem"; did you mean "name"?`:        evaluate.ExactMatch[Question, Facts]("naem"),
+		`output "x"; it has ["name" "size" "tags" "alias"]`: evaluate.ExactMatch[Question, Facts]("x"),
+		`output "tags" of the expected answer: not a s`:     evaluate.F1[Question, Facts]("tags"),
+		`output "name" of the expected answer: not a n`:     evaluate.Within[Question, Facts](1),
+		`output "name" of the expected answer: not a l`:     evaluate.SetMatch[Question, Facts](),
 	} {
 		_, err := score(t, m, want, want)
 		contains(t, err, text)

@@ -100,7 +100,7 @@ func TestPolicyIsRequired(t *testing.T) {
 	s := newShop(t)
 	r, err := evaluateShop(t, s, nil)
 	contains(t, err, "the module has tools with effects: refund of Agent; set Options.Policy to Fakes, Recorded or Refuse")
-	contains(t, err, "unclassified tools count as well, so set Hints.Class to tools.Read if a tool only reads")
+	contains(t, err, "unclassified tools count as tools with effects, so set Hints.Class to tools.Read if")
 	if r != nil || s.lookups.Load() != 0 {
 		t.Error("the module was run")
 	}
@@ -167,7 +167,7 @@ func TestMisspeltFake(t *testing.T) {
 	}
 	fakes := map[string]tools.Handler{"refnd": nil, "lookup": known}
 	r, err := evaluateShop(t, newShop(t), evaluate.Fakes(fakes))
-	if err != nil || !strings.HasSuffix(r.Results[0].Err, `a tool by this name (there are fakes of ["lookup" "refnd"])`) {
+	if err != nil || !strings.HasSuffix(r.Results[0].Err, `use exactly this name (the fakes are ["lookup" "refnd"])`) {
 		t.Errorf("got %s, %v", r.Results[0].Err, err)
 	}
 }
@@ -189,9 +189,9 @@ func TestWrongResults(t *testing.T) {
 	for want, policy := range map[string]tools.Policy{
 		"evaluate: the fake of refund returned 3, but the value must be a string, not 3":          returns("3"),
 		"evaluate: the fake of refund returned nothing, but the value must be a string, not null": returns(""),
-		`evaluate: the recording of refund({"order":"a1"}) does not fit the tool's result any more: ` +
+		`evaluate: the recorded result of refund({"order":"a1"}) does not match the tool's output schema: ` +
 			`the value must be a string, not an object; if the tool has changed, record the calls again, otherwise ` +
-			`correct its schema`: recorded,
+			`correct the schema`: recorded,
 	} {
 		s := newShop(t)
 		r, err := evaluateShop(t, s, policy)

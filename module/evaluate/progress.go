@@ -10,19 +10,19 @@ import (
 	"golang.org/x/term"
 )
 
-// progress shows how far an evaluation is, on one line.
+// progress shows the progress of an evaluation on one line.
 type progress struct {
 	w       io.Writer
 	bar     bool          // w is a terminal
-	every   time.Duration // between two lines, or two changes of the bar
+	every   time.Duration // the minimum time between two lines, or two updates of the bar
 	began   time.Time
 	shown   time.Time
-	length  int // of the last line on a terminal
+	length  int // the length of the last line on a terminal
 	total   int
-	resumed int // results of an earlier process
+	resumed int // the number of results that were read from the results file
 
 	ended, errors int
-	sum, weight   float64 // of the scores
+	sum, weight   float64 // the weighted sum of the scores, and the sum of their weights
 }
 
 func newProgress(w io.Writer, total int) *progress {
@@ -45,7 +45,7 @@ func (p *progress) add(r *Result) {
 	}
 }
 
-// show writes the progress if it is time to do so, or if this is the end.
+// show writes the progress if p.every has passed since the last time, or if the evaluation has ended.
 func (p *progress) show(end bool) {
 	now := time.Now()
 	if p.w == nil || !end && now.Sub(p.shown) < p.every {
@@ -68,14 +68,14 @@ func (p *progress) show(end bool) {
 	}
 }
 
-// line returns the progress in words.
+// line returns the progress as text.
 func (p *progress) line(elapsed time.Duration) string {
 	line := fmt.Sprintf("%d/%d", p.ended, p.total)
 	if p.weight > 0 {
 		line += fmt.Sprintf("  score %.3f", p.sum/p.weight)
 	}
 	if p.errors > 0 {
-		line += "  " + plural(p.errors, "error")
+		line += "  " + display.Plural(p.errors, "error")
 	}
 	line += "  " + elapsed.Round(time.Second).String()
 	if done := p.ended - p.resumed; done > 0 && p.ended < p.total {
@@ -84,5 +84,3 @@ func (p *progress) line(elapsed time.Duration) string {
 	}
 	return line
 }
-
-func plural(n int, word string) string { return display.Plural(n, word) }

@@ -21,32 +21,32 @@ import (
 
 // ReadOptions configures [Read] and [ReadFile]. The zero value, and nil, are the defaults.
 type ReadOptions struct {
-	// Fields maps names to the names that they have in the file, if those differ: of the signature's fields, and id,
-	// group, weight and note, the other parts of an Example.
+	// Fields maps names of fields to their names in the file, where these differ. Besides the fields of the signature,
+	// it can have id, group, weight and note, which are the other parts of an Example.
 	Fields map[string]string
 
 	// Unlabeled accepts rows without expected outputs, for metrics that do not need them.
 	Unlabeled bool
 }
 
-// Read reads examples in a format: "jsonl", one JSON object on each line; "json", an array of objects; or "csv",
-// comma-separated values with a header. An example is a row of values with the names of the signature's fields. Nil
-// options are the defaults.
+// Read reads examples. The format is "jsonl" (one JSON object on each line), "json" (an array of objects) or "csv"
+// (comma-separated values with a header). Each object or CSV row is an example; its values have the names of the
+// signature's fields. Nil options are the defaults.
 //
-// Every value must fit its field. A row may also have the columns id, group, weight and note; they are called
-// example_id and so on if the signature has fields with these names. Other values are ignored. An example without an ID
-// gets its number, from 1. Errors name the line, the column and the field.
+// Every value must match the schema of its field. A row may also have the columns id, group, weight and note. If the
+// signature has a field with one of these names, the column is called example_id, and so on. Other values are ignored.
+// An example without an ID gets its number, counted from 1. Errors name the line, the column and the field.
 //
-// In a CSV file, a cell is JSON, such as 3, true or ["a", "b"], if its field accepts that, and otherwise a string. An
-// empty cell is an empty string if the field requires a string, and otherwise a missing value. Package encoding/csv
-// reads CR LF in a string as LF.
+// In a CSV file, a cell is read as JSON, such as 3, true or ["a", "b"], if its field accepts the JSON value, and
+// otherwise as a string. An empty cell is an empty string if the field requires a string, and otherwise a missing
+// value. Package encoding/csv reads CR LF in a string as LF.
 func Read[In, Out any](
 	r io.Reader, format string, sig *signature.Signature[In, Out], o *ReadOptions,
 ) ([]Example[In, Out], error) {
 	return read(r, "examples", format, sig, o)
 }
 
-// ReadFile reads a file of examples. Its extension is its format: .jsonl, .json or .csv.
+// ReadFile reads a file of examples. The extension of the file is its format: .jsonl, .json or .csv.
 func ReadFile[In, Out any](
 	path string, sig *signature.Signature[In, Out], o *ReadOptions,
 ) ([]Example[In, Out], error) {
@@ -58,7 +58,7 @@ func ReadFile[In, Out any](
 	return read(file, path, strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), "."), sig, o)
 }
 
-// read reads examples. The name is what errors call the data.
+// read reads examples. Errors begin with the name of the data.
 func read[In, Out any](
 	r io.Reader, name string, format string, sig *signature.Signature[In, Out], o *ReadOptions,
 ) ([]Example[In, Out], error) {
@@ -88,24 +88,24 @@ func read[In, Out any](
 	return reader.list, nil
 }
 
-// row is the values of an example.
+// row holds the values of an example.
 type row struct {
 	position
 	cells []cell
 }
 
-// cell is a value as it is in the file.
+// cell is a value as it is written in the file.
 type cell struct {
 	position
 	name string
-	raw  json.RawMessage // nil in a CSV file
-	text string          // in a CSV file
+	raw  json.RawMessage // the value in a JSON file, or nil in a CSV file
+	text string          // the value in a CSV file
 }
 
 // position is a line and a column of a file, from 1, or 0 if unknown.
 type position struct{ line, column int }
 
-// errorf returns an error that follows the name of the file.
+// errorf returns an error that begins with the position. The caller puts the name of the file before it.
 func (p position) errorf(format string, args ...any) error {
 	at := ""
 	if p.line > 0 {
@@ -131,16 +131,16 @@ func readRows(text []byte, format string, add func(row) error) error {
 	return position{}.errorf("the format %q is not supported; use jsonl, json or csv", format)
 }
 
-// reader makes examples from rows.
+// reader converts rows to examples.
 type reader[In, Out any] struct {
 	options ReadOptions
 	spec    *signature.Spec
-	outputs *signature.Spec // with outputs that may be missing if the examples are not labeled
+	outputs *signature.Spec // like spec, but with optional outputs if Unlabeled is set
 
 	list    []Example[In, Out]
 	labels  []string        // the names of the ID, group, weight and note in the file
-	ids     map[string]bool // of the examples
-	columns map[string]bool // names in all rows
+	ids     map[string]bool // the IDs of the examples
+	columns map[string]bool // the names of the values in all rows
 }
 
 func newReader[In, Out any](spec *signature.Spec, o ReadOptions) (*reader[In, Out], error) {
@@ -169,14 +169,14 @@ func newReader[In, Out any](spec *signature.Spec, o ReadOptions) (*reader[In, Ou
 	return r, nil
 }
 
-// checkColumns checks that there are examples, and that options name columns of the rows.
+// checkColumns checks that there are examples, and that some row has each name of ReadOptions.Fields.
 func (r *reader[In, Out]) checkColumns() error {
 	if len(r.list) == 0 {
 		return errors.New("there are no examples")
 	}
 	for name, column := range r.options.Fields {
 		if !r.columns[column] {
-			return fmt.Errorf("ReadOptions.Fields says that %s is in %q, but the rows have %q", name, column,
+			return fmt.Errorf("ReadOptions.Fields maps %s to %q, but the rows have only %q", name, column,
 				slices.Sorted(maps.Keys(r.columns)))
 		}
 	}
@@ -230,7 +230,7 @@ func (r *reader[In, Out]) example(row row) (e Example[In, Out], err error) {
 		return e, row.errorf("%w", err)
 	}
 	if e.In, err = into[In](inputs); err != nil {
-		return e, row.errorf("the inputs: %w", err)
+		return e, row.errorf("cannot decode the inputs: %w", err)
 	}
 	outputs, err := r.values(row, r.outputs.Outputs())
 	if err != nil {
@@ -244,7 +244,7 @@ func (r *reader[In, Out]) example(row row) (e Example[In, Out], err error) {
 		return e, row.errorf("%w", err)
 	}
 	if e.Want, err = into[Out](outputs); err != nil {
-		return e, row.errorf("the expected outputs: %w", err)
+		return e, row.errorf("cannot decode the expected outputs: %w", err)
 	}
 	return e, nil
 }
@@ -258,7 +258,7 @@ func into[T any](values signature.Values) (v T, err error) {
 	return v, err
 }
 
-// values returns the values of fields in a row.
+// values returns the values of the fields in a row.
 func (r *reader[In, Out]) values(row row, fields []signature.Field) (signature.Values, error) {
 	var values signature.Values
 	for _, f := range fields {
@@ -292,7 +292,7 @@ func (r row) cell(name string) *cell {
 	return nil
 }
 
-// missing returns the error about a value that a row lacks.
+// missing returns the error for a required value that a row does not have.
 func (r row) missing(name string) error {
 	if r.cell(name) != nil {
 		return r.cell(name).errorf("field %q: a value is required", name)
@@ -303,13 +303,13 @@ func (r row) missing(name string) error {
 	}
 	text := fmt.Sprintf("field %q is missing", name)
 	if near := similar.Nearest(name, names); near != "" {
-		return r.errorf("%s; did you mean %q? ReadOptions.Fields can name it", text, near)
+		return r.errorf("%s; did you mean %q? If so, map the name in ReadOptions.Fields", text, near)
 	}
 	slices.Sort(names)
 	return r.errorf("%s; the row has %q", text, names)
 }
 
-// label returns a value of the row that is part of an Example: a string, or a number as a string.
+// label returns the ID, group, weight or note of a row as a string, or "" if the row does not have it.
 func (r row) label(name string) (string, error) {
 	c := r.cell(name)
 	if c == nil {
@@ -337,13 +337,13 @@ func (r row) weight(name string) (float64, error) {
 	return weight, nil
 }
 
-// value returns a cell as a value of a field, or nil if it is missing.
+// value converts a cell to a JSON value for a field, or returns nil if the value is missing.
 func (c *cell) value(f signature.Field) json.RawMessage {
 	if c.raw == nil {
 		return csvValue(c.text, f)
 	}
 	if string(c.raw) == "null" && !f.Required && f.Schema != nil && len(f.Schema.Validate(c.raw)) > 0 {
-		return nil // such as an omitted string
+		return nil // null means that the value is missing
 	}
 	return c.raw
 }

@@ -167,8 +167,8 @@ func TestReadOptionsNameColumns(t *testing.T) {
 	for _, name := range []string{"id", "group", "weight", "note", "tags"} {
 		_, err := read(rows, "jsonl",
 			&evaluate.ReadOptions{Fields: map[string]string{name: "x"}, Unlabeled: true})
-		contains(t, err, "evaluate: examples: ReadOptions.Fields says that "+name+
-			` is in "x", but the rows have ["hint" "key" "stars" "text"]`)
+		contains(t, err, "evaluate: examples: ReadOptions.Fields maps "+name+
+			` to "x", but the rows have only ["hint" "key" "stars" "text"]`)
 	}
 	got, err := read(rows, "jsonl", &evaluate.ReadOptions{
 		Fields: map[string]string{"id": "key", "note": "hint"}, Unlabeled: true,

@@ -9,16 +9,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/writ-go/writ/internal/canonical"
 	"io"
 	"slices"
 	"sync"
 
+	"github.com/writ-go/writ/internal/canonical"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 )
 
-// recording is a recorded call, one line of JSON.
+// recording is a recorded call: one line of a file.
 type recording struct {
 	Run    string           `json:"run,omitempty"`    // identifies the run that made the call
 	Inputs string           `json:"inputs,omitempty"` // a hash of the inputs of the run
@@ -30,11 +30,11 @@ type recording struct {
 }
 
 // Record returns a policy that writes the calls of tools and their results to w, as JSON Lines, for [Recorded]. The
-// calls are made: to record a module that has tools with effects, use Chain(Record(w), Act). Calls that end a run are
-// not recorded.
+// tools are called; to record a module that has tools with effects, use Chain(Record(w), Act). A call that ends its run
+// is not recorded.
 //
-// A file may have several runs with the same inputs, such as one that failed and the one that repeated it. Recorded
-// uses the last of those that made a call.
+// A file may have several runs with the same inputs, such as a failed run and its repetition. For each call, Recorded
+// uses the last run that made the call.
 func Record(w io.Writer) tools.Policy {
 	var mu sync.Mutex
 	return func(next tools.Caller) tools.Caller {
@@ -64,14 +64,16 @@ func Record(w io.Writer) tools.Policy {
 	}
 }
 
-// Recorded returns a policy that answers calls from what [Record] wrote, so that no tool is called.
+// Recorded returns a policy that answers calls with the results that [Record] wrote, without calling any tool.
 //
-// A call gets the result of the same call, according to [tools.Binding.Key]: the one that was recorded for the same
-// inputs and sample, or else for the same inputs and the first sample, or else for any inputs. If a run makes a call
-// several times, it gets the recorded results in order, and then the last of them again; outside of an evaluation, as
-// in [module.Program.Verify], it always gets the first. Examples with the same inputs share their recordings. A call
-// that was not recorded, or whose result does not fit the output schema that the tool has now, ends the run with an
-// error. The functions llm and rlm of a [module.RLM], which ask models, are neither recorded nor replaced.
+// It compares calls by [tools.Binding.Key]. Of the recordings of a call, it prefers those with the same inputs and
+// sample, then those with the same inputs and the first sample, and then those with any inputs. If a run repeats a
+// call, Recorded returns the recorded results in order, and the last one for all further repetitions. Outside an
+// evaluation, as in [module.Program.Verify], it always returns the first one. Examples with the same inputs share their
+// recordings.
+//
+// If a call was not recorded, or its result does not match the tool's current output schema, the run ends with an
+// error. The functions llm and rlm of a [module.RLM], which call models, are neither recorded nor replaced.
 func Recorded(r io.Reader) (tools.Policy, error) {
 	if r == nil {
 		return nil, errors.New("evaluate: recordings: the reader is nil")
@@ -96,8 +98,8 @@ func Recorded(r io.Reader) (tools.Policy, error) {
 	return p.policy, nil
 }
 
-// asksModel reports whether a tool is the llm or rlm of a program. A tool of the class Read that has one of these names
-// is taken for it.
+// asksModel reports whether a tool is the llm or rlm of a [module.RLM]. Every tool of the class Read with one of these
+// names counts as such.
 func asksModel(b *tools.Binding) bool { return !acts(b) && (b.Path() == "llm" || b.Path() == "rlm") }
 
 // player answers calls from recordings.
@@ -128,21 +130,21 @@ func (p *player) policy(next tools.Caller) tools.Caller {
 			return nil, &tools.ToolError{Kind: r.Error.Kind, Message: r.Error.Message, Data: r.Error.Data}
 		}
 		if findings := c.Tool.CheckResult(r.Result); len(findings) > 0 {
-			return nil, tools.Fatal(fmt.Errorf("evaluate: the recording of %s(%s) does not fit the tool's result any more: "+
-				"%s; if the tool has changed, record the calls again, otherwise correct its schema",
+			return nil, tools.Fatal(fmt.Errorf("evaluate: the recorded result of %s(%s) does not match the tool's "+
+				"output schema: %s; if the tool has changed, record the calls again, otherwise correct the schema",
 				c.Tool.Path(), clip(c.Args), schema.Summary(findings)))
 		}
 		return r.Result, nil
 	})
 }
 
-// recordedCall is a call in the run of a sample, or in any run if inputs is empty.
+// recordedCall identifies a call in the runs of a sample, or in all runs if inputs is empty.
 type recordedCall struct {
 	key, inputs string
 	sample      int
 }
 
-// recordings returns the recordings of the first of the calls that has any, in order.
+// recordings returns the recordings of the first call in calls that has any, in the order in which they were made.
 func (p *player) recordings(b *tools.Binding, calls []recordedCall) []*recording {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -157,14 +159,14 @@ func (p *player) recordings(b *tools.Binding, calls []recordedCall) []*recording
 	return nil
 }
 
-// indexed returns the recordings of a tool, by call: those of the last run that made the call.
+// indexed returns the recordings of a tool by call. For each call, they are those of the last run that made the call.
 func indexed(b *tools.Binding, list []recording) map[recordedCall][]*recording {
 	index := map[recordedCall][]*recording{}
 	for i := range slices.Backward(list) {
 		r := &list[i]
 		key, err := b.Key(r.Args)
 		if err != nil {
-			continue // the tool does not accept such arguments
+			continue // the tool no longer accepts these arguments
 		}
 		calls := []recordedCall{{key: key}}
 		if r.Inputs != "" {
@@ -182,25 +184,26 @@ func indexed(b *tools.Binding, list []recording) map[recordedCall][]*recording {
 	return index
 }
 
-// exampleRun is a run of an example. An example is recognized by its inputs, since different sets may use the same IDs.
+// exampleRun is a run of an example. Recordings identify examples by their inputs, since different sets may use the
+// same IDs.
 type exampleRun struct {
-	id     string          // random, or "" outside of an evaluation
-	inputs json.RawMessage // nil outside of an evaluation
+	id     string          // random, or "" outside an evaluation
+	inputs json.RawMessage // nil outside an evaluation
 	sample int
 
 	mu     sync.Mutex
 	hashed string
-	calls  map[string]int // by key
+	calls  map[string]int // the number of calls by key
 }
 
 type runKey struct{}
 
-// withRun returns a context that says which example is run.
+// withRun returns the context for a run of an example.
 func withRun(ctx context.Context, inputs json.RawMessage, sample int) context.Context {
 	return context.WithValue(ctx, runKey{}, &exampleRun{id: rand.Text(), inputs: inputs, sample: sample})
 }
 
-// hash returns a hash of the inputs, or "" outside of an evaluation.
+// hash returns a hash of the inputs, or "" outside an evaluation.
 func (r *exampleRun) hash() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -211,7 +214,7 @@ func (r *exampleRun) hash() string {
 	return r.hashed
 }
 
-// runOf returns the run of an example, or an empty one outside of an evaluation.
+// runOf returns the run that ctx belongs to, or an empty run outside an evaluation.
 func runOf(ctx context.Context) *exampleRun {
 	if run, ok := ctx.Value(runKey{}).(*exampleRun); ok {
 		return run
@@ -219,7 +222,7 @@ func runOf(ctx context.Context) *exampleRun {
 	return &exampleRun{}
 }
 
-// count returns how often the run has made a call before.
+// count counts a call, and returns how often the run has made it before.
 func (r *exampleRun) count(key string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -8,9 +8,9 @@ import (
 	"github.com/writ-go/writ/module/event"
 )
 
-// Report is the result of an evaluation. As JSON it can be saved and read again, for example to [Compare] it later.
+// Report is the result of an evaluation. It can be saved as JSON and read again, for example to [Compare] it later.
 type Report struct {
-	// Score is the mean of the scores. Results with an error are not part of it.
+	// Score is the mean of the scores. Results with an error are left out.
 	Score Interval `json:"score"`
 
 	// Parts are the means of Score.Parts, by name.
@@ -22,33 +22,33 @@ type Report struct {
 	// Errors is the number of results with an error.
 	Errors int `json:"errors"`
 
-	// Usage is the usage of the module by model, and MetricUsage that of the metric, such as a [Judge].
+	// Usage is the usage by the module, and MetricUsage the usage by the metric, such as a [Judge], for each model.
 	Usage       event.ModelUsage `json:"usage,omitempty"`
 	MetricUsage event.ModelUsage `json:"metric_usage,omitempty"`
 }
 
 // Result is the result of one run.
 type Result struct {
-	ID     string  `json:"id"`               // of the example
-	Sample int     `json:"sample,omitempty"` // from 0
+	ID     string  `json:"id"`               // the ID of the example
+	Sample int     `json:"sample,omitempty"` // the number of the sample, from 0
 	Group  string  `json:"group,omitempty"`
 	Weight float64 `json:"weight"`
 
 	Inputs json.RawMessage `json:"inputs"`
 	Want   json.RawMessage `json:"want"`
-	Got    json.RawMessage `json:"got,omitempty"` // nil if the module has no answer
+	Got    json.RawMessage `json:"got,omitempty"` // nil if the module gave no answer
 
 	// Score is the zero value if there is an error.
 	Score module.Score `json:"score"`
 
-	// Err says why there is no score: the module has no answer, or the metric failed. It is empty if there is one.
+	// Err is the reason if there is no score: the module gave no answer, or the metric failed. Otherwise, it is empty.
 	Err string `json:"error,omitempty"`
 
-	Duration    time.Duration    `json:"duration_ns"` // of the module's run
+	Duration    time.Duration    `json:"duration_ns"` // the time that the module took
 	Usage       event.ModelUsage `json:"usage,omitempty"`
 	MetricUsage event.ModelUsage `json:"metric_usage,omitempty"`
 
-	// Trajectory is what the module did. It is nil with Options.DropTrajectories.
+	// Trajectory is the record of what the module did, or nil with Options.DropTrajectories.
 	Trajectory *module.Trajectory `json:"trajectory,omitempty"`
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/writ-go/writ/module/event"
 )
 
-// String returns a summary: the score and its parts with 95 % intervals, errors, latency and usage.
+// String returns a summary: the score and its parts with 95% intervals, errors, latency and usage.
 func (r *Report) String() string {
 	if r == nil {
 		return "<nil>"
@@ -29,8 +29,8 @@ func (r *Report) rows() [][]string {
 	runs := fmt.Sprint(len(r.Results))
 	if r.Errors > 0 {
 		first := r.Results[slices.IndexFunc(r.Results, func(one Result) bool { return one.Err != "" })]
-		runs += fmt.Sprintf(", including %s that the score leaves out; the first, of example %q: %s",
-			plural(r.Errors, "error"), first.ID, display.OneLine(first.Err))
+		runs += fmt.Sprintf(", including %s that the score leaves out; the first error, of example %q: %s",
+			display.Plural(r.Errors, "error"), first.ID, display.OneLine(first.Err))
 	}
 	rows = append(rows, []string{"runs", runs}, []string{"latency", r.latency()})
 	rows = append(rows, usageRows("model", r.Usage)...)
@@ -49,19 +49,19 @@ func usageRows(name string, usage event.ModelUsage) (rows [][]string) {
 	return rows
 }
 
-// observed says how many examples or groups the score is the mean of.
+// observed returns the number of examples or groups in the score, as the end of a line.
 func (r *Report) observed() string {
 	switch n := r.Score.N; {
 	case n == 0:
 		return ""
 	case slices.ContainsFunc(r.Results, func(one Result) bool { return one.Group != "" }):
-		return " over " + plural(n, "group")
+		return " over " + display.Plural(n, "group")
 	default:
-		return " over " + plural(n, "example")
+		return " over " + display.Plural(n, "example")
 	}
 }
 
-// latency says how long the runs of the module took, including those with an error.
+// latency returns percentiles of the duration of the runs, including runs with an error.
 func (r *Report) latency() string {
 	if len(r.Results) == 0 {
 		return "none"
@@ -71,8 +71,9 @@ func (r *Report) latency() string {
 		times = append(times, one.Duration)
 	}
 	slices.Sort(times)
-	at := func(percent int) time.Duration { return short(times[(len(times)*percent+99)/100-1]) } // the nearest rank
-	return fmt.Sprintf("p50 %v, p90 %v, p99 %v, max %v", at(50), at(90), at(99), at(100))
+	nearestRank := func(percent int) time.Duration { return short(times[(len(times)*percent+99)/100-1]) }
+	return fmt.Sprintf("p50 %v, p90 %v, p99 %v, max %v",
+		nearestRank(50), nearestRank(90), nearestRank(99), nearestRank(100))
 }
 
 // short rounds a duration to about three digits.
@@ -96,7 +97,7 @@ func aligned(rows [][]string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// shown returns a JSON value on one short line.
+// shown shortens a JSON value to at most 60 characters.
 func shown(raw json.RawMessage) string {
 	const limit = 60
 	text := []rune(clip(raw))

@@ -6,22 +6,22 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/writ-go/writ/internal/canonical"
 	"io"
 	"strings"
 
+	"github.com/writ-go/writ/internal/canonical"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/internal/lines"
 	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// header is the first line of a file of results. It says what they are results of.
+// header is the first line of a results file. It identifies the module that was evaluated.
 type header struct {
 	Version int    `json:"evaluation"`
-	Module  string `json:"module"` // its Go type
-	Models  string `json:"models"` // of its predictors, by path
-	State   string `json:"state"`  // a hash of what [module.Save] writes, and of the code of a [module.Program]
+	Module  string `json:"module"` // the Go type of the module
+	Models  string `json:"models"` // the models of the predictors, by path
+	State   string `json:"state"`  // a hash of what module.Save writes, and of the code of a module.Program
 	Samples int    `json:"samples"`
 }
 
@@ -37,15 +37,15 @@ func headerOf[In, Out any](m module.Module[In, Out], samples int) (header, error
 	}
 	if h.Models = strings.Join(names, ", "); len(names) > 0 {
 		if err := module.Save(sum, m); err != nil {
-			return h, fmt.Errorf("evaluate: the module cannot be compared with that of the file of results: %w", err)
+			return h, fmt.Errorf("evaluate: cannot compare the state of the module with the results file: %w", err)
 		}
 	}
 	h.State = hex.EncodeToString(sum.Sum(nil)[:8])
 	return h, nil
 }
 
-// openResults opens or creates a file of results: a header and then one result on each line. It calls each for the
-// results in the file.
+// openResults opens or creates a results file, which has a header and then one result on each line. It calls each for
+// every result in the file.
 func openResults(path string, want header, each func(r Result) error) (*lines.File, error) {
 	empty := true
 	file, err := lines.Open(path, []string{`{"evaluation":`}, errNotResults, func(n int, line []byte) error {
@@ -59,7 +59,8 @@ func openResults(path string, want header, each func(r Result) error) (*lines.Fi
 		return each(r)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("evaluate: the file of results %s: %w; name another file in Options.Results", path, err)
+		return nil, fmt.Errorf("evaluate: cannot use the results file %s: %w; set Options.Results to another file",
+			path, err)
 	}
 	if empty {
 		if err := file.Append(want); err != nil {
@@ -69,7 +70,7 @@ func openResults(path string, want header, each func(r Result) error) (*lines.Fi
 	return file, nil
 }
 
-var errNotResults = errors.New("it is not a file of results")
+var errNotResults = errors.New("it is not a results file")
 
 func checkHeader(line []byte, want header) error {
 	var got header
@@ -79,18 +80,19 @@ func checkHeader(line []byte, want header) error {
 	case got.Version != want.Version:
 		return errors.New("it was written by another version of Writ")
 	case got.Module != want.Module:
-		return fmt.Errorf("it has results of the module type %s, not %s", got.Module, want.Module)
+		return fmt.Errorf("its results come from a module of type %s, not %s", got.Module, want.Module)
 	case got.Models != want.Models:
-		return fmt.Errorf("it has results with other models: %s, not %s", got.Models, want.Models)
+		return fmt.Errorf("its results come from other models: %s, not %s", got.Models, want.Models)
 	case got.State != want.State:
-		return errors.New("it has results of other instructions, demos or code")
+		return errors.New("its results come from a module with other instructions, demos or code")
 	case got.Samples != want.Samples:
-		return fmt.Errorf("it has results of %d samples per example, not %d", got.Samples, want.Samples)
+		return fmt.Errorf("its results come from an evaluation with %d as Options.Samples, not %d",
+			got.Samples, want.Samples)
 	}
 	return nil
 }
 
-// write appends a result to the file of results.
+// write appends a result to the results file.
 func (e *evaluation[In, Out]) write(r Result) error {
 	line, err := encode(r)
 	if err == nil {
@@ -102,8 +104,8 @@ func (e *evaluation[In, Out]) write(r Result) error {
 	return nil
 }
 
-// resume opens the file of results and takes over its results. If the module failed, its run is repeated, and if the
-// metric failed, it is called again.
+// resume opens the results file and takes over its results. A run that failed will be repeated. If only the metric
+// failed, only the metric will be called again.
 func (e *evaluation[In, Out]) resume(m module.Module[In, Out]) error {
 	if e.Results == "" {
 		return nil
@@ -123,13 +125,13 @@ func (e *evaluation[In, Out]) resume(m module.Module[In, Out]) error {
 	e.log, err = openResults(e.Results, header, func(r Result) error {
 		i, found := places[place{r.ID, r.Sample}]
 		if !found {
-			return fmt.Errorf("it has a result of example %q, which is not in the set", r.ID)
+			return fmt.Errorf("it has a result of example %q, which is not in the set of examples", r.ID)
 		}
 		if want := e.results[i]; !canonical.Equal(r.Inputs, want.Inputs) || !canonical.Equal(r.Want, want.Want) {
 			return fmt.Errorf("example %q has changed since the result was written", r.ID)
 		}
 		if r.Err != "" && (r.Got == nil || schema.Unmarshal(r.Got, new(Out)) != nil) {
-			return nil // it is run again
+			return nil // the example is run again
 		}
 		r.Group, r.Weight = e.results[i].Group, e.results[i].Weight
 		e.ended[i] = r.Err == ""

@@ -211,22 +211,22 @@ func TestResultsOfSomethingElse(t *testing.T) {
 	changed[1].Want.Capital = "other"
 	contains(t, try(m, changed, o), `example "2" has changed since the result was written`)
 	other := module.NewPredict(signature.Must(signature.New[Question, Answer]("Think first.")), model, nil)
-	contains(t, try(other, examples, o), "line 1: it has results of other instructions, demos or code")
+	contains(t, try(other, examples, o), "its results come from a module with other instructions, demos or code")
 	contains(t, try(module.NewChainOfThought(asking, model, nil), examples, o),
-		"line 1: it has results of the module type *module.Predict[github.com/writ-go/writ/module/evaluate_test.Question")
+		"its results come from a module of type *module.Predict[github.com/writ-go/writ/module/evaluate_test.Question")
 	contains(t, try(module.NewPredict(asking, model.With(models.Capabilities{Model: "better"}), nil), examples, o),
-		`line 1: it has results with other models: Predictor: "", not Predictor: "better"`)
+		`line 1: its results come from other models: Predictor: "", not Predictor: "better"`)
 	invalid := module.NewPredict(asking, model, nil)
 	invalid.Predictor.Temperature = new(float64)
 	*invalid.Predictor.Temperature = -1
 	contains(t, try(invalid, examples, o), "the temperature -1 is not between 0 and 100")
 	o.Samples = 2
-	contains(t, try(m, examples, o), "line 1: it has results of 1 samples per example, not 2")
+	contains(t, try(m, examples, o), "line 1: its results come from an evaluation with 1 as Options.Samples, not 2")
 	o = evaluate.Options{Results: filepath.Join(t.TempDir(), "other.txt")}
 	if err := os.WriteFile(o.Results, []byte("Dear diary,\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	contains(t, try(m, examples, o), "line 1: it is not a file of results")
+	contains(t, try(m, examples, o), "line 1: it is not a results file")
 	o.Results = t.TempDir()
 	contains(t, try(m, examples, o), ": open ")
 	if n := len(model.Requests()); n != 2 {
@@ -293,7 +293,7 @@ func TestResultsOfOtherCode(t *testing.T) {
 	for want, m := range map[string]pair{
 		"other instructions, demos or code": {program(`submit({capital: "right"})`), program(`submit({capital: "wrong"})`)},
 
-		"the module type evaluate_test.atlas, not evaluate_test.panics": {atlas{"country 1": "right"}, panics{}},
+		"a module of type evaluate_test.atlas, not evaluate_test.panics": {atlas{"country 1": "right"}, panics{}},
 	} {
 		o := &evaluate.Options{Results: filepath.Join(t.TempDir(), "results.jsonl")}
 		for i := range m {

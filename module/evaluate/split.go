@@ -8,16 +8,16 @@ import (
 	"slices"
 )
 
-// Split divides a set into parts, such as one for training, one for validation and one for the final test:
+// Split divides a set of examples into parts, such as one for training, one for validation and one for the final test:
 //
 //	parts, err := evaluate.Split(examples, 1, 0.5, 0.25, 0.25)
 //
-// The parts have about the given fractions of the examples; if the fractions add up to less than 1, the rest is left
-// out. Examples of one Group are in the same part. The same seed gives the same parts, even if the examples are in
-// another order, as long as they have the same IDs. Within a part, examples keep their order.
+// The parts have about the given fractions of the examples; if the fractions add up to less than 1, the remaining
+// examples are left out. All examples of a Group are in the same part. The same seed and the same IDs always give the
+// same parts, even if the examples are in another order. Within a part, examples keep their order.
 //
-// Split returns an error if the set is not valid, the fractions are not positive or add up to more than 1, or a part
-// would be empty.
+// Split returns an error if the set is not valid, a fraction is not positive, the fractions add up to more than 1, or a
+// part would be empty.
 func Split[In, Out any](examples []Example[In, Out], seed uint64, fractions ...float64) ([][]Example[In, Out], error) {
 	if err := checkFractions(fractions); err != nil {
 		return nil, err
@@ -45,7 +45,8 @@ func Split[In, Out any](examples []Example[In, Out], seed uint64, fractions ...f
 	list := make([][]Example[In, Out], len(fractions))
 	for i := range list {
 		if len(parts[i]) == 0 {
-			return nil, fmt.Errorf("evaluate: part %d of the split would be empty; there are too few examples or groups", i+1)
+			return nil, fmt.Errorf("evaluate: part %d of the split would be empty: there are too few examples or "+
+				"groups", i+1)
 		}
 		slices.Sort(parts[i])
 		for _, at := range parts[i] {
@@ -72,8 +73,8 @@ func checkFractions(fractions []float64) error {
 	return nil
 }
 
-// units returns the indices of the examples that must stay together, in random order but the largest groups first, so
-// that small ones can fill up the parts.
+// units returns the indices of the examples that must stay together. The units are in random order, but the largest
+// come first, so that small ones can fill up the parts.
 func units[In, Out any](set []Example[In, Out], seed uint64) [][]int {
 	members := map[string][]int{}
 	for i, e := range set {

@@ -9,8 +9,8 @@ import (
 	"github.com/writ-go/writ/internal/display"
 )
 
-// wordsOf returns the words by which an expected string and an answer are compared. If normalizing leaves no word of
-// the expected string, both keep their articles, or else everything.
+// wordsOf returns the words of an expected string and of an answer for a comparison. If normalization leaves no word of
+// the expected string, both strings keep their articles; if still no word is left, they keep everything.
 func wordsOf(want, got string) (w, g []string) {
 	for _, words := range []func(string) []string{normalize, plainWords, strings.Fields} {
 		if w, g = words(want), words(got); len(w) > 0 {
@@ -20,9 +20,9 @@ func wordsOf(want, got string) (w, g []string) {
 	return w, g
 }
 
-// normalize returns the words of a string as SQuAD compares it: in lower case, without ASCII punctuation and English
-// articles. It is normalize_answer of the official script of Rajpurkar et al., "SQuAD: 100,000+ Questions for Machine
-// Comprehension of Text" (EMNLP 2016), except that an article must stand between spaces to be removed.
+// normalize returns the words of a string as SQuAD compares them: in lower case, without ASCII punctuation and English
+// articles. It follows normalize_answer in the official script of Rajpurkar et al., "SQuAD: 100,000+ Questions for
+// Machine Comprehension of Text" (EMNLP 2016), except that it removes articles only if they stand between spaces.
 func normalize(text string) []string {
 	return slices.DeleteFunc(plainWords(text), func(w string) bool { return w == "a" || w == "an" || w == "the" })
 }
@@ -37,7 +37,8 @@ func plainWords(text string) []string {
 	}, strings.ToLower(text)))
 }
 
-// f1 returns the F1 of the words of got, as the script of SQuAD 2.0 computes it: without words, both must be empty.
+// f1 returns the F1 score of the words of got, as the script of SQuAD 2.0 computes it. If neither string has words, the
+// score is 1; if only one of them has words, the score is 0.
 func f1(want, got string) float64 {
 	w, g := wordsOf(want, got)
 	if len(w) == 0 || len(g) == 0 {
@@ -46,7 +47,7 @@ func f1(want, got string) float64 {
 	return harmonic(common(w, g), len(w), len(g))
 }
 
-// common returns how many items two lists have in common. An item counts as often as it is in both.
+// common returns how many items two lists have in common. Repeated items count as often as they occur in both lists.
 func common(want, got []string) int {
 	counts := map[string]int{}
 	for _, w := range want {
@@ -72,7 +73,7 @@ func truth(ok bool) float64 {
 	return 0
 }
 
-// textOf returns a JSON string, number or boolean as a string. Null and a missing value are empty.
+// textOf returns a JSON string, number or boolean as a string. It returns "" for null and for a missing value.
 func textOf(raw json.RawMessage) (string, error) {
 	if len(raw) == 0 {
 		return "", nil
@@ -87,12 +88,12 @@ func textOf(raw json.RawMessage) (string, error) {
 	case nil:
 		return "", nil
 	case map[string]any, []any:
-		return "", fmt.Errorf("it is not a string but %s; compare it with JSONFields or SetMatch", clip(raw))
+		return "", fmt.Errorf("not a string: %s; use JSONFields or SetMatch to compare it", clip(raw))
 	}
 	return string(raw), nil
 }
 
-// clip returns the beginning of a JSON value for a message.
+// clip returns a JSON value for a message, shortened if it is long.
 func clip(raw json.RawMessage) string {
 	const limit = 200
 	if len(raw) == 0 {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/models"
 )
@@ -19,49 +20,49 @@ import (
 // errBudget reports that the budget is spent.
 var errBudget = errors.New("the budget of the optimization is spent")
 
-// Budget limits an optimization. Zero fields are no limit.
+// Budget limits an optimization. Fields that are zero mean no limit.
 //
-// An evaluation that would exceed a limit has no outcomes, even for the examples that were run, so that a search does
-// not depend on the order in which replies arrive.
+// If an evaluation would exceed a limit, all of its outcomes are discarded, even those of the examples that were run,
+// so that a search does not depend on the order in which replies arrive.
 //
-// Tokens and money are known only when a reply arrives. The calls under way at that time, about one for each of
-// Options.Workers, may exceed the limits, and equal searches may spend different amounts. A call counts once, even if
-// models.Retry within the model repeats it or the model runs modules of its own. Models that a metric or an [Embed]
-// calls directly, and not through a module, are not counted.
+// The tokens and the cost of a call are known only when its reply arrives. The calls that are then in progress, about
+// one for each of Options.Workers, may exceed the limits, and equal searches may spend different amounts. A call counts
+// once, even if models.Retry within the model repeats it, or the model runs modules of its own. Calls that a metric or
+// an [Embed] makes directly, and not through a module, are not counted.
 type Budget struct {
 	StudentCalls    int           // calls of the module's own models
 	TeacherCalls    int           // calls of Options.Teacher
 	ReflectionCalls int           // calls of Options.Reflection
 	Tokens          int           // of all models together, including those of the metric
 	Cost            float64       // of all models together, in the currency of Options.Prices
-	Time            time.Duration // of one call of Run; replies that are in Options.Dir take no time
+	Time            time.Duration // of one call of Run; replies from Options.Dir take almost no time
 }
 
-// Spent is what an optimization used, or is estimated to use. Replies from a cache are free.
+// Spent is what an optimization used, or is estimated to use. Replies from a cache cost nothing.
 type Spent struct {
 	StudentCalls    int           `json:"student_calls"`
 	TeacherCalls    int           `json:"teacher_calls,omitempty"`
 	ReflectionCalls int           `json:"reflection_calls,omitempty"`
-	MetricCalls     int           `json:"metric_calls,omitempty"` // of models that the metric asks
+	MetricCalls     int           `json:"metric_calls,omitempty"` // calls of models by the metric
 	InputTokens     int           `json:"input_tokens,omitempty"`
 	OutputTokens    int           `json:"output_tokens,omitempty"`
 	Cost            float64       `json:"cost,omitempty"`
-	Unpriced        int           `json:"unpriced,omitempty"` // calls of models without a price; not in Cost
+	Unpriced        int           `json:"unpriced,omitempty"` // calls of models without a price, which Cost leaves out
 	Time            time.Duration `json:"time_ns,omitempty"`
 }
 
-// String returns the amounts on one line.
+// String returns the calls, the tokens and the cost on one line.
 func (s Spent) String() string {
 	var list []string
 	for _, x := range []struct {
 		n    int
-		what string
+		noun string
 	}{
-		{s.StudentCalls, "student calls"}, {s.TeacherCalls, "teacher calls"}, {s.ReflectionCalls, "reflection calls"},
-		{s.MetricCalls, "calls by the metric"}, {s.InputTokens, "input tokens"}, {s.OutputTokens, "output tokens"},
+		{s.StudentCalls, "student call"}, {s.TeacherCalls, "teacher call"}, {s.ReflectionCalls, "reflection call"},
+		{s.MetricCalls, "metric call"}, {s.InputTokens, "input token"}, {s.OutputTokens, "output token"},
 	} {
 		if x.n > 0 {
-			list = append(list, fmt.Sprintf("%d %s", x.n, x.what))
+			list = append(list, display.Plural(x.n, x.noun))
 		}
 	}
 	if s.Cost > 0 {
@@ -70,7 +71,7 @@ func (s Spent) String() string {
 	return cmp.Or(strings.Join(list, ", "), "nothing")
 }
 
-// role is the purpose for which a model is asked.
+// role is the purpose of a call of a model.
 type role string
 
 const (
@@ -80,20 +81,20 @@ const (
 	judge      role = "metric"
 )
 
-// ledger is what every call of a model goes through: the budget and the log of replies.
+// ledger applies the budget and the log of replies to every call of a model.
 type ledger struct {
 	limits Budget
 	began  time.Time
 	log    *models.Store  // nil without Options.Dir
-	asked  atomic.Int64   // calls that were made
-	paid   atomic.Int64   // calls that the log did not answer
+	asked  atomic.Int64   // the number of calls
+	paid   atomic.Int64   // the number of calls that the log did not answer
 	total  *models.Budget // counts tokens and money
 
 	mu       sync.Mutex
-	settled  *sync.Cond // a call in progress has ended
-	calls    map[role]int
-	underway map[role]int
-	refused  bool // a call was refused since the last call of over
+	settled  *sync.Cond   // broadcasts that a call has ended
+	calls    map[role]int // finished calls, except free ones
+	underway map[role]int // calls in progress
+	refused  bool         // whether a call was refused since over was last called
 }
 
 func newLedger(limits Budget, prices map[string]models.Price, log *models.Store) *ledger {
@@ -101,13 +102,13 @@ func newLedger(limits Budget, prices map[string]models.Price, log *models.Store)
 	l.settled = sync.NewCond(&l.mu)
 	priced := models.Limits{Prices: prices}
 	if limits.Cost > 0 {
-		priced.Cost = math.MaxFloat64 // so that a model without a price is an error
+		priced.Cost = math.MaxFloat64 // effectively unlimited, but a model without a price is an error
 	}
 	l.total = models.NewBudget(priced)
 	return l
 }
 
-// model returns m with the budget and the log. The scope distinguishes requests that may be made at the same time, so
+// model wraps m with the budget and the log. The scope distinguishes requests that may be made at the same time, so
 // that a resumed search gives each of them its own reply.
 func (l *ledger) model(r role, scope string, m llms.Model) llms.Model {
 	name := models.CapabilitiesOf(m).Model
@@ -119,12 +120,12 @@ func (l *ledger) model(r role, scope string, m llms.Model) llms.Model {
 	return lm.Wrap(m, l.counted(r, m))
 }
 
-// inContext returns a context in which every model that modules ask goes through the ledger.
+// inContext returns a context in which the ledger applies to every call that a module makes to a model.
 func (l *ledger) inContext(ctx context.Context, r role, scope string) context.Context {
 	return lm.WithInterceptor(ctx, func(m llms.Model) llms.Model { return l.model(r, scope, m) })
 }
 
-// inTime refuses calls that reach a model after the time is over.
+// inTime refuses calls of m after the time limit.
 func (l *ledger) inTime(m llms.Model) lm.Func {
 	return func(ctx context.Context, messages []llms.MessageContent,
 		options []llms.CallOption) (*llms.ContentResponse, error) {
@@ -136,12 +137,12 @@ func (l *ledger) inTime(m llms.Model) lm.Func {
 	}
 }
 
-// beyondLog reports whether the log has answered all that it can.
+// beyondLog reports whether the search has used every reply in the log.
 func (l *ledger) beyondLog() bool {
 	return l.log == nil || l.asked.Load()-l.paid.Load() >= int64(l.log.Len())
 }
 
-// counted counts calls and refuses those that exceed the limits.
+// counted counts calls of m, and refuses calls that would exceed the limits.
 func (l *ledger) counted(r role, m llms.Model) lm.Func {
 	return func(ctx context.Context, messages []llms.MessageContent,
 		options []llms.CallOption) (*llms.ContentResponse, error) {
@@ -155,7 +156,7 @@ func (l *ledger) counted(r role, m llms.Model) lm.Func {
 	}
 }
 
-// isFree reports whether a call was answered by a cache or never made.
+// isFree reports whether a cache answered the call, or the call was never made.
 func isFree(response *llms.ContentResponse, err error) bool {
 	if failure, ok := errors.AsType[*lm.Error](err); ok && !failure.MaybeCharged {
 		return failure.Kind == lm.KindOverBudget || failure.Kind == lm.KindCancelled
@@ -163,8 +164,8 @@ func isFree(response *llms.ContentResponse, err error) bool {
 	return lm.Merge(response).Cached
 }
 
-// begin reports whether a call may be made. If that depends on whether calls in progress turn out to be free, it
-// waits for them.
+// begin reports whether the budget allows another call. If this depends on whether calls in progress turn out to be
+// free, begin waits for them.
 func (l *ledger) begin(r role) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -195,7 +196,7 @@ func (l *ledger) limit(r role) int {
 	}[r]
 }
 
-// reached reports whether the limits of tokens and money allow no further call.
+// reached reports whether the limit on tokens or on cost is reached.
 func (l *ledger) reached() bool {
 	s := l.total.Spent()
 	return l.limits.Tokens > 0 && s.InputTokens+s.OutputTokens >= l.limits.Tokens ||
@@ -209,7 +210,7 @@ func (l *ledger) refuse() error {
 	return &lm.Error{Kind: lm.KindOverBudget, Err: errBudget}
 }
 
-// over reports whether the calls since the last call of over exceeded the budget, regardless of their order.
+// over reports whether the calls since the last call of over exceeded the budget, in whatever order they were made.
 func (l *ledger) over() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -231,38 +232,24 @@ func (l *ledger) spent() Spent {
 	}
 }
 
-// left returns what is left of the budget.
-func (l *ledger) left() Budget {
-	s := l.spent()
-	whole := func(limit, used int) int {
-		if limit == 0 {
-			return math.MaxInt
-		}
-		return max(limit-used, 0)
+// left returns how many more calls the budget allows in a role.
+func (l *ledger) left(r role) int {
+	limit := l.limit(r)
+	if limit == 0 {
+		return math.MaxInt
 	}
-	b := Budget{
-		StudentCalls:    whole(l.limits.StudentCalls, s.StudentCalls),
-		TeacherCalls:    whole(l.limits.TeacherCalls, s.TeacherCalls),
-		ReflectionCalls: whole(l.limits.ReflectionCalls, s.ReflectionCalls),
-		Tokens:          whole(l.limits.Tokens, s.InputTokens+s.OutputTokens),
-		Cost:            math.Inf(1), Time: math.MaxInt64,
-	}
-	if l.limits.Cost > 0 {
-		b.Cost = max(l.limits.Cost-s.Cost, 0)
-	}
-	if l.limits.Time > 0 {
-		b.Time = max(l.limits.Time-s.Time, 0)
-	}
-	return b
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return max(limit-l.calls[r], 0)
 }
 
-// check returns what is wrong with the limits.
+// check returns an error if the limits are invalid.
 func (b Budget) check(prices map[string]models.Price) error {
 	if b.Cost > 0 && len(prices) == 0 {
-		return errors.New("optimize: Budget.Cost needs Options.Prices, by the names of the models")
+		return errors.New("optimize: Budget.Cost needs the prices of the models in Options.Prices")
 	}
 	if min(b.StudentCalls, b.TeacherCalls, b.ReflectionCalls, b.Tokens) < 0 || b.Time < 0 || !(b.Cost >= 0) {
-		return errors.New("optimize: a limit of Options.Budget is negative; leave it zero for no limit")
+		return errors.New("optimize: a limit of Options.Budget is negative; use zero for no limit")
 	}
 	return nil
 }

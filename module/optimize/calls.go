@@ -12,30 +12,30 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// predictorCall is a question to a model and its reply.
+// predictorCall is a call of a model by a predictor, with the reply.
 type predictorCall struct {
 	Path   string // of the predictor
 	Inputs signature.Values
 
-	// Outputs are the reply as a demo has it: the outputs with the reasoning, a program, or a call of a tool. They
-	// are nil if the reply could not be used.
+	// Outputs are the outputs of a demo that shows the reply: the outputs with the reasoning, a program, or a call of a
+	// tool. They are nil if the reply could not be used.
 	Outputs signature.Values
 
 	Reasoning string
 	Reply     string // the whole reply
-	Problem   string // what the model was told about the reply: why it cannot be used, or how its program ended
+	Problem   string // what the model was told: why the reply cannot be used, or how its program ended
 
-	step   int  // in its run, from 1
-	failed bool // its program failed
+	step   int  // the number of the step in its run, from 1
+	failed bool // whether its program failed
 }
 
-// recorder turns the events of one run of a module, and of the runs within it, into calls.
+// recorder converts the events of a run of a module, and of the runs within it, to calls.
 type recorder struct {
 	specs map[string]*signature.Spec // by path
 
 	mu    sync.Mutex
 	calls []*predictorCall
-	last  map[uint64]*predictorCall // of each run
+	last  map[uint64]*predictorCall // the last call of each run
 }
 
 func newRecorder(specs map[string]*signature.Spec) *recorder {
@@ -49,7 +49,7 @@ func (r *recorder) observe(_ context.Context, e event.Event) {
 	from := e.From()
 	if e, ok := e.(event.ModelRequest); ok {
 		if c := r.last[from.Run]; c != nil && c.step == from.Step {
-			return // the same step, with a shorter prompt
+			return // the step was repeated with a shorter prompt
 		}
 		c := &predictorCall{Path: e.Predictor, Inputs: e.Inputs, step: from.Step}
 		r.calls, r.last[from.Run] = append(r.calls, c), c
@@ -75,7 +75,7 @@ func (r *recorder) extend(c *predictorCall, e event.Event) {
 		r.set(c, "code", quoted(e.Code))
 		r.explain(c)
 	case event.ToolCallStart:
-		if !has(c.Outputs, "tool") { // of a ReAct, the first call of the step
+		if !has(c.Outputs, "tool") { // only the first call of a step of a ReAct
 			r.set(c, "tool", quoted(e.Call.Tool))
 			r.set(c, "args", e.Call.Args)
 		}
@@ -103,7 +103,7 @@ func (r *recorder) answered(c *predictorCall, output json.RawMessage) {
 	r.explain(c)
 }
 
-// explain adds the reasoning under the name that the predictor has for it.
+// explain sets the output that holds the reasoning, whatever name the predictor gives it.
 func (r *recorder) explain(c *predictorCall) {
 	if c.Reasoning == "" {
 		return
@@ -113,15 +113,15 @@ func (r *recorder) explain(c *predictorCall) {
 	}
 }
 
-// set sets an output if the predictor has it.
+// set sets an output if the predictor has an output with this name.
 func (r *recorder) set(c *predictorCall, name string, value json.RawMessage) {
 	if spec := r.specs[c.Path]; spec != nil && isOutput(spec, name) && value != nil {
 		c.Outputs = append(c.Outputs.Without(name), signature.Value{Name: name, JSON: value})
 	}
 }
 
-// list returns the calls in an order that does not depend on when they were made, since calls at the same time come in
-// a random order. Their outputs are in the order of the fields.
+// list returns the calls in an order that does not depend on when they were made, since concurrent calls come in a
+// random order. Their outputs are in the order of the fields.
 func (r *recorder) list() []predictorCall {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -18,31 +18,32 @@ type Candidate struct {
 	Parents []int  `json:"parents,omitempty"` // the accepted candidates that it was made from
 	By      string `json:"by"`                // what made it, such as "GEPA: reflection on Sort"
 
-	// Score is the weighted mean of Scores, which are the scores on Val, by index. They are set when the candidate is
-	// accepted. Examples on which it failed have the score 0; Failed is their number.
+	// Scores are the scores on the examples of Val, in their order, and Score is their weighted mean. They are set when
+	// the candidate is accepted. An example on which the candidate fails has the score 0; Failed is the number of these
+	// examples.
 	Score  float64   `json:"score"`
 	Scores []float64 `json:"scores,omitempty"`
 	Failed int       `json:"failed,omitempty"`
 
-	states map[string]state // by the paths of the predictors
+	states map[string]*state // by the paths of the predictors
 }
 
-// state is what a candidate sets in a predictor.
+// state is the part of a predictor that a candidate sets.
 type state struct {
 	Instructions string        `json:"instructions"`
 	Demos        []module.Demo `json:"demos,omitempty"`
 
-	// ToolDescriptions say more about tools, by the paths of their bindings, in addition to the tools' own
-	// descriptions; see module.Predictor.
+	// ToolDescriptions are notes about tools, in addition to the tools' own descriptions, by the paths of the tools.
+	// See module.Predictor.
 	ToolDescriptions map[string]string `json:"tool_descriptions,omitempty"`
 
-	pick pick // or nil
+	pick pick // nil to show all demos
 }
 
-// pick picks the demos for a question; see module.Predictor.
+// pick is the type of module.Predictor.PickDemos, which picks the demos for a question.
 type pick = func(ctx context.Context, inputs signature.Values, demos []module.Demo) ([]module.Demo, error)
 
-// score sets the scores from the outcomes on all of Val.
+// score sets the scores from outcomes on all of Val.
 func (c *Candidate) score(outcomes []outcome, val []item) {
 	c.Scores, c.Failed = make([]float64, len(val)), 0
 	sum, weights := 0.0, 0.0
@@ -57,16 +58,15 @@ func (c *Candidate) score(outcomes []outcome, val []item) {
 }
 
 // copyStates returns a copy that can be edited without changing the original.
-func copyStates(states map[string]state) map[string]state {
-	c := maps.Clone(states)
-	for path, s := range c {
-		s.Demos, s.ToolDescriptions = slices.Clone(s.Demos), maps.Clone(s.ToolDescriptions)
-		c[path] = s
+func copyStates(states map[string]*state) map[string]*state {
+	c := map[string]*state{}
+	for path, s := range states {
+		c[path] = &state{s.Instructions, slices.Clone(s.Demos), maps.Clone(s.ToolDescriptions), s.pick}
 	}
 	return c
 }
 
-// content returns a hash of what a candidate sets.
+// content returns a hash of the states of a candidate.
 func (c *Candidate) content() string {
 	picked := []string{}
 	for _, path := range slices.Sorted(maps.Keys(c.states)) {
@@ -75,10 +75,10 @@ func (c *Candidate) content() string {
 		}
 	}
 	raw, err := json.Marshal(struct {
-		Predictors map[string]state
+		Predictors map[string]*state
 		Picked     []string
 	}{c.states, picked})
-	if err != nil { // a demo that is not JSON, which no run would accept either
+	if err != nil { // a demo has invalid JSON, so every run with it will fail
 		raw = []byte(err.Error())
 	}
 	sum := sha256.Sum256(raw)
@@ -86,14 +86,14 @@ func (c *Candidate) content() string {
 }
 
 // same reports whether two states lead to the same prompts.
-func (s state) same(o state) bool {
+func (s *state) same(o *state) bool {
 	a, _ := json.Marshal(s)
 	b, _ := json.Marshal(o)
 	return string(a) == string(b) && (s.pick == nil) == (o.pick == nil)
 }
 
 // apply sets the state in a predictor.
-func (s state) apply(p *module.Predictor) {
+func (s *state) apply(p *module.Predictor) {
 	if p.Spec.Instructions() != s.Instructions {
 		p.Spec = p.Spec.WithInstructions(s.Instructions)
 	}
@@ -103,9 +103,9 @@ func (s state) apply(p *module.Predictor) {
 	}
 }
 
-// stateOf returns the state of a predictor as it is.
-func stateOf(p *module.Predictor) state {
-	return state{
+// stateOf returns the current state of a predictor.
+func stateOf(p *module.Predictor) *state {
+	return &state{
 		Instructions: p.Spec.Instructions(), Demos: slices.Clone(p.Demos),
 		ToolDescriptions: maps.Clone(p.ToolDescriptions),
 	}

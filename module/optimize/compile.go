@@ -24,13 +24,13 @@ type CompileOptions struct {
 	// Model writes the programs. Nil means the model of the CodeAct.
 	Model llms.Model
 
-	// Programs limits how many programs are written. Zero means 6.
+	// Programs is the maximum number of programs that the model writes. Zero means 6.
 	Programs int
 
 	// Threshold is the lowest score of a right answer. The model learns from the runs with right answers. Zero means 1.
 	Threshold float64
 
-	// HeldOut is the fraction of the examples that the model is not shown. Zero means one half.
+	// HeldOut is the fraction of the examples that the model does not see. Zero means one half.
 	HeldOut float64
 
 	// Seed decides which examples are held out.
@@ -39,28 +39,29 @@ type CompileOptions struct {
 	// Workers is the maximum number of examples that are run at the same time. Zero means 8.
 	Workers int
 
-	// Policy replaces or refuses the tools with effects, as in [evaluate.Options]. It is required if the CodeAct has
-	// such tools. Compile never has effects: a call that reaches such a tool ends its run with an error, even with
-	// [evaluate.Act].
+	// Policy replaces or refuses calls of tools with effects, as in [evaluate.Options]. It is required if the CodeAct
+	// has such tools. Compile never has effects: if a call would reach such a tool, even through [evaluate.Act], the
+	// tool is not called, and the run ends with an error.
 	Policy tools.Policy
 
-	// Progress, if set, gets a line about each evaluation and each program.
+	// Progress, if set, receives a line about each evaluation and each program.
 	Progress io.Writer
 }
 
-// CompileReport says what [Compile] tried.
+// CompileReport is the record of a call of [Compile].
 type CompileReport struct {
-	// Programs are the programs that were written, in order.
+	// Programs are the programs that the model wrote, in order.
 	Programs []CompileTry `json:"programs"`
 
-	// Train and HeldOut are the evaluations of the CodeAct. HeldOut is nil if no program was good enough to compare.
+	// Train and HeldOut are the evaluations of the CodeAct. HeldOut is nil if no program was good enough on the
+	// training examples.
 	Train   *evaluate.Report `json:"train,omitempty"`
 	HeldOut *evaluate.Report `json:"held_out,omitempty"`
 
 	// Usage is the usage of the model that wrote the programs.
 	Usage event.ModelUsage `json:"usage,omitempty"`
 
-	// Warnings say why the result may be wrong.
+	// Warnings are reasons why the result may be wrong.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -68,17 +69,17 @@ type CompileReport struct {
 type CompileTry struct {
 	Code string `json:"code"`
 
-	// Problem is why the program was not accepted. It is empty if it was.
+	// Problem is the reason why the program was rejected, or empty if it was accepted.
 	Problem string `json:"problem,omitempty"`
 
 	// Train and HeldOut are the evaluations of the program, or nil if an earlier check failed.
 	Train   *evaluate.Report `json:"train,omitempty"`
 	HeldOut *evaluate.Report `json:"held_out,omitempty"`
 
-	told string // what the model was told about it
+	told string // the problem, as the model is told
 }
 
-// String returns the report for people.
+// String returns the report as text.
 func (r *CompileReport) String() string {
 	var b strings.Builder
 	line := func(name string, report *evaluate.Report) {
@@ -99,20 +100,21 @@ func (r *CompileReport) String() string {
 	return display.Text(b.String())
 }
 
-// Compile turns what a CodeAct does again and again into one program. It runs the CodeAct on a part of the examples,
-// has a model write a program from the runs with right answers, and repairs it where it fails on those examples. On the
-// other examples, which the model never sees, the program must give an answer to each, and its score must not be below
-// that of the CodeAct. The result answers without a model, except where the program calls llm, and falls back to the
-// CodeAct; see [module.Program]. To keep it, write its Script to a file.
+// Compile turns the steps that a CodeAct repeats for every question into one program. It runs the CodeAct on some of
+// the examples, and has a model write a program from the runs with right answers. If the program fails on these
+// examples, the model repairs it. The other examples are held out: the model never sees them, and the program must
+// answer all of them, with a score that is not lower than that of the CodeAct. The resulting module answers without a
+// model, except where its program calls llm. If the program fails, the CodeAct takes over; see [module.Program]. To
+// keep the program, write its Script to a file.
 //
-// A program that contains expected answers is refused: strings and numbers in Want that have at least four characters
-// and do not occur in an input, in the instructions, or in the declarations of the signature and the tools. What a
-// program may know, such as a list of categories, belongs in the instructions.
+// Compile rejects programs that contain expected answers: strings and numbers in Want that have at least four
+// characters and do not occur in an input, in the instructions, or in the declarations of the signature and the tools.
+// If a program needs to know something, such as a list of categories, put it into the instructions.
 //
-// Use it for tasks whose steps are the same each time: reports, conversions, checks, lookups across tools. There should
-// be at least 40 examples.
+// Use Compile for tasks whose steps are the same each time: reports, conversions, checks, lookups across tools. Provide
+// at least 40 examples.
 //
-// The report is nil if the arguments cannot be used. If no program was accepted, the error says why.
+// The report is nil if the arguments are invalid. If no program was accepted, the error says why.
 func Compile[In, Out any](
 	ctx context.Context, act *module.CodeAct[In, Out], examples []evaluate.Example[In, Out],
 	metric evaluate.Metric[In, Out], o *CompileOptions,
@@ -129,7 +131,7 @@ func Compile[In, Out any](
 	return p, c.report, nil
 }
 
-// compiler is a compilation in progress.
+// compiler is the state of one call of Compile.
 type compiler[In, Out any] struct {
 	CompileOptions
 	act            *module.CodeAct[In, Out]
@@ -137,7 +139,7 @@ type compiler[In, Out any] struct {
 	train, heldOut []evaluate.Example[In, Out]
 	answers        *answers
 	writer         *module.ChainOfThought[compileTask, compiledCode]
-	written        []module.Trajectory // of the writer
+	written        []module.Trajectory // the runs of the writer
 	report         *CompileReport
 }
 
@@ -145,7 +147,8 @@ type compiler[In, Out any] struct {
 const enoughHeldOut = 20
 
 func newCompiler[In, Out any](
-	act *module.CodeAct[In, Out], examples []evaluate.Example[In, Out], metric evaluate.Metric[In, Out], o *CompileOptions,
+	act *module.CodeAct[In, Out], examples []evaluate.Example[In, Out], metric evaluate.Metric[In, Out],
+	o *CompileOptions,
 ) (*compiler[In, Out], error) {
 	c := &compiler[In, Out]{act: act, metric: metric, report: &CompileReport{}}
 	if o != nil {
@@ -156,7 +159,7 @@ func newCompiler[In, Out any](
 	switch {
 	case act == nil || act.Predictor == nil:
 		var in In
-		_, err := act.Run(context.Background(), in) // which says why it cannot run
+		_, err := act.Run(context.Background(), in) // returns the reason why it cannot run
 		return nil, err
 	case len(examples) < 2:
 		return nil, errors.New("there must be at least 2 examples: some to learn from, and some to test the program")
@@ -171,10 +174,10 @@ func newCompiler[In, Out any](
 	c.Policy = neverActs(c.Policy)
 	c.train, c.heldOut = parts[0], parts[1]
 	if len(c.heldOut) < enoughHeldOut {
-		c.report.Warnings = append(c.report.Warnings, fmt.Sprintf("only %d examples were held out, so the program "+
-			"may be wrong on other inputs; hold out at least %d", len(c.heldOut), enoughHeldOut))
+		c.report.Warnings = append(c.report.Warnings, fmt.Sprintf("a program is tested on only %s, so it may "+
+			"be wrong on other inputs; hold out at least %d", display.Plural(len(c.heldOut), "example"), enoughHeldOut))
 	}
-	p := act.Program(module.Script{Code: "0"}) // for what the model and the program know
+	p := act.Program(module.Script{Code: "0"}) // a placeholder, for its briefing and its declarations
 	briefing := p.Briefing()
 	known := strings.Join([]string{
 		act.Predictor.Spec.Instructions(), p.Script.Instructions, p.Script.Signature, briefing,
@@ -230,7 +233,7 @@ func (c *compiler[In, Out]) try(ctx context.Context, n int, task compileTask) (C
 	try := CompileTry{Code: code}
 	for i, earlier := range c.report.Programs {
 		if earlier.Code == code {
-			try.Problem = fmt.Sprintf("it is program %d again: %s", i+1, earlier.Problem)
+			try.Problem = fmt.Sprintf("it repeats program %d: %s", i+1, earlier.Problem)
 			try.told = "This is the same program again. " + earlier.told
 			return try, nil
 		}
@@ -263,7 +266,7 @@ func (c *compiler[In, Out]) try(ctx context.Context, n int, task compileTask) (C
 	return try, nil
 }
 
-// accepted returns the module for an accepted program.
+// accepted returns the module of an accepted program.
 func (c *compiler[In, Out]) accepted(try CompileTry) *module.Program[In, Out] {
 	return c.act.Program(module.Script{
 		Code: try.Code,
@@ -273,7 +276,7 @@ func (c *compiler[In, Out]) accepted(try CompileTry) *module.Program[In, Out] {
 	})
 }
 
-// examples returns a few questions that a program answered correctly, with its answers. Long ones are left out.
+// examples returns a few questions that a program answered correctly, with its answers. It leaves out long ones.
 func (c *compiler[In, Out]) examples(reports ...*evaluate.Report) (list []module.Demo) {
 	const limit, maxBytes = 10, 2000
 	for _, report := range reports {
@@ -289,7 +292,7 @@ func (c *compiler[In, Out]) examples(reports ...*evaluate.Report) (list []module
 	return list
 }
 
-// right returns the results with right answers.
+// right returns the results whose answers are right.
 func (c *compiler[In, Out]) right(report *evaluate.Report) (list []evaluate.Result) {
 	for _, r := range report.Results {
 		if c.isRight(r) {

@@ -16,19 +16,20 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// answers are the strings and numbers in expected answers. A program must not contain those that it cannot know.
+// answers holds the strings and numbers in the expected answers. A program must not contain any that it cannot know.
 type answers struct {
-	wanted map[string]bool // true for those of training examples, which the model may be shown
+	wanted map[string]bool // by answer: whether a training example has it, so that the model may see it
 	known  string          // the inputs, the instructions and the declarations, in lower case
 }
 
-// minAnswer is the length of the shortest string or number that counts. Shorter ones occur by chance.
+// minAnswer is the minimum number of characters of a string or number that counts as an answer. Shorter ones occur in
+// programs by chance.
 const minAnswer = 4
 
-// roundNumber matches numbers that programs use to round and to convert.
+// roundNumber matches powers of ten, which programs use to round and to convert.
 var roundNumber = regexp.MustCompile(`^-?10*$`)
 
-// expectedAnswers returns the answers of the examples. A program may know the text and the inputs of the examples.
+// expectedAnswers returns the answers of the examples. A program may contain what is in the text or in the inputs.
 func expectedAnswers[In, Out any](text string, train, heldOut []evaluate.Example[In, Out]) (*answers, error) {
 	var known strings.Builder
 	known.WriteString(text)
@@ -54,9 +55,9 @@ func expectedAnswers[In, Out any](text string, train, heldOut []evaluate.Example
 	return a, nil
 }
 
-// problem returns why a program is refused: its literals contain answers that it cannot know. Only those of training
-// examples are named. A program that hides answers, for example by encoding them, is not refused here, but fails on the
-// examples that are held out.
+// problem returns why a program is rejected, or "" if it is not: its literals contain answers that it cannot know. It
+// names only answers of training examples. A program that hides answers, for example by encoding them, is not rejected
+// here, but it fails on the held-out examples.
 func (a *answers) problem(ctx context.Context, code string) (string, error) {
 	found := literals(code)
 	numbers := map[float64]bool{}
@@ -72,7 +73,7 @@ func (a *answers) problem(ctx context.Context, code string) (string, error) {
 		if n, ok := numeric(answer); !(ok && numbers[n]) && !containsWord(texts, answer) {
 			continue
 		}
-		switch { // the inputs may have many megabytes
+		switch { // the search in a.known may take long: the inputs may have many megabytes
 		case ctx.Err() != nil:
 			return "", ctx.Err()
 		case containsWord(a.known, strings.ToLower(answer)):
@@ -86,14 +87,14 @@ func (a *answers) problem(ctx context.Context, code string) (string, error) {
 	return containsAnswers(named, others), nil
 }
 
-// numeric returns the value of a number as programs and JSON write it, without its sign, which is not a part of
-// literals.
+// numeric returns the value of a number as it is written in a program or in JSON. It ignores the sign, which is not a
+// part of a literal.
 func numeric(text string) (float64, bool) {
 	n, err := strconv.ParseFloat(strings.TrimPrefix(strings.ReplaceAll(text, "_", ""), "-"), 64)
 	return n, err == nil
 }
 
-// containsWord reports whether text contains part, but not within a longer word or number.
+// containsWord reports whether text contains part as whole words or numbers.
 func containsWord(text, part string) bool {
 	for from := 0; ; {
 		at := strings.Index(text[from:], part)
@@ -112,11 +113,12 @@ func containsWord(text, part string) bool {
 
 func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || r == '_' || r == '$' }
 
-// literal matches the literals of a program, and comments, which may contain quotation marks.
+// literal matches the literals of a program. It also matches comments, because they may contain quotation marks.
 var literal = regexp.MustCompile(`//.*|(?s:/\*.*?\*/)|\b\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?|` +
 	`"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|` + "`(?:\\\\.|[^`\\\\])*`")
 
-// literals returns the strings and numbers in a program, which is not parsed in this process.
+// literals returns the strings and numbers in a program. The program is not trusted, so it is not parsed in this
+// process.
 func literals(code string) (list []string) {
 	for _, text := range literal.FindAllString(code, -1) {
 		switch text[0] {
@@ -130,7 +132,7 @@ func literals(code string) (list []string) {
 	return list
 }
 
-// unquoted returns the value of a string or a template, or its source if it has escapes that JSON lacks.
+// unquoted returns the value of a string or a template, or its source if it has escapes that JSON does not have.
 func unquoted(source string) string {
 	inner := source[1 : len(source)-1]
 	var text string
@@ -141,7 +143,7 @@ func unquoted(source string) string {
 	return text
 }
 
-// containsAnswers is the problem of a program that contains expected answers, or "".
+// containsAnswers returns the problem of a program that contains expected answers, or "" if there are no such answers.
 func containsAnswers(named []string, others int) string {
 	const limit, maxBytes = 5, 100
 	others += max(len(named)-limit, 0)

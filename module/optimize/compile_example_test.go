@@ -79,7 +79,7 @@ func ExampleCompile() {
 	fmt.Println(script.From)
 	// Output:
 	// CodeAct: score 1 on 20 training examples
-	// program 1: its score on the training examples is 0, but that of CodeAct is 1
+	// program 1: its score on the training examples is 0, but that of the CodeAct is 1
 	// CodeAct: score 1 on 20 held-out examples
 	// program 2: accepted, with score 1 on held-out examples
 	// 103 with 0 model calls

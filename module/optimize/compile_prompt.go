@@ -13,7 +13,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// compileTask is the question for a program.
+// compileTask is the input of the module that writes programs.
 type compileTask struct {
 	Task    string `json:"task" jsonschema:"description=what the program must do"`
 	Runs    string `json:"runs" jsonschema:"description=runs of an agent that wrote programs for single questions"`
@@ -21,7 +21,7 @@ type compileTask struct {
 	Problem string `json:"problem,omitempty" jsonschema:"description=what is wrong with it"`
 }
 
-// compiledCode is the answer.
+// compiledCode is the output of the module that writes programs.
 type compiledCode struct {
 	Code string `json:"code" jsonschema:"description=the whole program"`
 }
@@ -35,12 +35,13 @@ func newWriter(model llms.Model, briefing string) *module.ChainOfThought[compile
 	return w
 }
 
-// write asks for the n-th program.
+// write has the model write the n-th program.
 func (c *compiler[In, Out]) write(ctx context.Context, n int, task compileTask) (string, error) {
 	w := module.Clone(c.writer)
 	w.Predictor.Rollout = n
 	result := module.Result[compiledCode]{}
-	result.Prediction, result.Err = w.Run(tools.WithPolicies(ctx, withoutEffects), task) // the model may be an agent
+	ctx = tools.WithPolicies(ctx, withoutEffects) // the model may be an agent with tools
+	result.Prediction, result.Err = w.Run(ctx, task)
 	c.written = append(c.written, result.Trajectory())
 	if result.Err != nil {
 		return "", result.Err
@@ -48,16 +49,16 @@ func (c *compiler[In, Out]) write(ctx context.Context, n int, task compileTask) 
 	return strings.TrimSpace(result.Prediction.Output.Code), nil
 }
 
-// How much the model is shown, in bytes.
+// What the model is shown: the number of runs and of failures, and the sizes of their parts in bytes.
 const (
 	shownRuns, shownFailures          = 8, 5
 	shownInput, shownCode, shownEvent = 1500, 4000, 1500
 )
 
-// task returns the question for the first program.
+// task returns the input for the first program.
 func (c *compiler[In, Out]) task(right []evaluate.Result) compileTask {
 	var b strings.Builder
-	first := map[string]int{} // the first run with a program
+	first := map[string]int{} // the number of the first run with each program
 	for i, r := range right[:min(len(right), shownRuns)] {
 		fmt.Fprintf(&b, "Run %d\n", i+1)
 		describeExample(&b, r)
@@ -83,7 +84,7 @@ func (c *compiler[In, Out]) task(right []evaluate.Result) compileTask {
 	return compileTask{Task: c.act.Predictor.Spec.Instructions(), Runs: b.String()}
 }
 
-// shownCalls returns the first calls of a program with their results, which show what tools return.
+// shownCalls returns the first calls of a program with their results, so that the model sees what tools return.
 func shownCalls(s module.Step) (list []string) {
 	const limit, maxBytes = 6, 600
 	if s.Outcome == nil {
@@ -100,7 +101,7 @@ func shownCalls(s module.Step) (list []string) {
 	return list
 }
 
-// failures describes the training examples on which a program failed, for the model that wrote it.
+// failures describes, for the model, the training examples on which its program failed.
 func (c *compiler[In, Out]) failures(report *evaluate.Report) string {
 	var b strings.Builder
 	wrong := 0

@@ -17,8 +17,8 @@ func (c *compiler[In, Out]) run(
 	})
 }
 
-// worseThan returns why a program is not as good as the CodeAct on the same examples: it has no answer to one, or its
-// mean score is lower on those that the CodeAct has answered.
+// worseThan returns why a program is worse than the CodeAct on the same examples, or "" if it is not. A program is
+// worse if it fails on an example, or if its mean score is lower on the examples that the CodeAct answered.
 func worseThan(program, act *evaluate.Report, kind string) string {
 	if program.Errors > 0 {
 		return fmt.Sprintf("it fails on %d of %d %s examples%s", program.Errors, len(program.Results), kind,
@@ -39,11 +39,13 @@ func worseThan(program, act *evaluate.Report, kind string) string {
 	}
 	switch {
 	case weights == 0:
-		return fmt.Sprintf("CodeAct has no answer to any of the %s examples, so nothing shows that it is right", kind)
+		return fmt.Sprintf("the CodeAct answered none of the %s examples, so it cannot be compared with the program",
+			kind)
 	case sum >= of-tolerance:
 		return ""
 	}
-	return fmt.Sprintf("its score on the %s examples is %.4g, but that of CodeAct is %.4g", kind, sum/weights, of/weights)
+	return fmt.Sprintf("its score on the %s examples is %.4g, but that of the CodeAct is %.4g",
+		kind, sum/weights, of/weights)
 }
 
 // scoreText returns the score of a report, and the number of its errors if there are any.
@@ -55,7 +57,7 @@ func scoreText(r *evaluate.Report) string {
 	return text
 }
 
-// firstError returns the first error in a report, as the end of a sentence.
+// firstError returns the first error in a report, as the end of a message.
 func firstError(report *evaluate.Report) string {
 	for _, r := range report.Results {
 		if r.Err != "" {

@@ -162,7 +162,7 @@ func TestCompileHeldOut(t *testing.T) {
 		"the last of 4: it fails on 10 of 10 held-out examples; example ") {
 		t.Fatalf("got %v, %v", p, err)
 	}
-	if again := report.Programs[1].Problem; !strings.HasPrefix(again, "it is program 1 again") {
+	if again := report.Programs[1].Problem; !strings.HasPrefix(again, "it repeats program 1: ") {
 		t.Errorf("the second program: %s", again)
 	}
 	for _, r := range model.Requests() {
@@ -191,7 +191,8 @@ func TestCompileErrors(t *testing.T) {
 		"optimize: compile: HeldOut is 1":                      {dates, 20, all},
 		"nothing to learn from":                                {useless, 20, faked},
 		"nothing to learn from; example 1: module: no answer after 1 step: sandbox: tool mail.send: optimize: mail.send " +
-			"was not called, since it has effects": {mails, 20, &optimize.CompileOptions{Policy: evaluate.Act}},
+			"was not called, since Run and Compile never call tools with effects": {
+			mails, 20, &optimize.CompileOptions{Policy: evaluate.Act}},
 	} {
 		var w world
 		act := c.chore.codeAct(t, c.chore.model(), w.tools(t))
@@ -367,7 +368,7 @@ program 1: it contains expected answers: "Anneliese", "Bartholomew"; it must com
 program 2: accepted
   training examples: score 1
   held-out examples: score 1
-warning: only 10 examples were held out, so the program may be wrong on other inputs; hold out at least 20
+warning: a program is tested on only 10 examples, so it may be wrong on other inputs; hold out at least 20
 `
 	if report.String() != want {
 		t.Errorf("got\n%s", report)

@@ -10,23 +10,18 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// labeled returns examples of Train as demos of a predictor. It leaves out those that do not have all of its inputs
-// and outputs, apart from reasoning.
-func (t *task) labeled(path string, indices []int) (demos []module.Demo) {
-	for _, p := range t.predictors {
-		if p.Path != path {
-			continue
-		}
-		for _, i := range indices {
-			if d, ok := p.labeled(t.train[i]); ok && p.accepts(d) {
-				demos = append(demos, t.madeOf(d, t.train[i].key))
-			}
+// labeled returns examples of Train as demos of a predictor. It leaves out examples that lack one of the predictor's
+// inputs or outputs, apart from reasoning.
+func (t *task) labeled(p predictor, indices []int) (demos []module.Demo) {
+	for _, i := range indices {
+		if d, ok := p.labeled(t.train[i]); ok && p.accepts(d) {
+			demos = append(demos, t.madeOf(d, t.train[i].key))
 		}
 	}
 	return demos
 }
 
-// labeled returns the demo of an example, and whether the example has all that the predictor needs.
+// labeled returns an example as a demo, and whether the example has all fields that the predictor requires.
 func (p predictor) labeled(item item) (d module.Demo, ok bool) {
 	var inputs, want signature.Values
 	if json.Unmarshal(item.Inputs, &inputs) != nil || json.Unmarshal(item.Want, &want) != nil {
@@ -53,24 +48,19 @@ func (p predictor) labeled(item item) (d module.Demo, ok bool) {
 
 func isReasoning(name string) bool { return strings.TrimSuffix(name, "_") == "reasoning" }
 
-// traced returns the questions and replies of a run on an example of Train as demos of a predictor.
-func (t *task) traced(path string, o outcome) (demos []module.Demo) {
-	for _, p := range t.predictors {
-		if p.Path != path {
-			continue
-		}
-		for _, c := range o.Calls {
-			d := module.Demo{Inputs: c.Inputs, Outputs: c.Outputs}
-			if c.Path == path && c.exemplary() && p.accepts(d) {
-				demos = append(demos, t.madeOf(d, t.train[o.item].key))
-			}
+// traced returns the calls of a predictor in a run on an example of Train as demos.
+func (t *task) traced(p predictor, o outcome) (demos []module.Demo) {
+	for _, c := range o.Calls {
+		d := module.Demo{Inputs: c.Inputs, Outputs: c.Outputs}
+		if c.Path == p.Path && c.exemplary() && p.accepts(d) {
+			demos = append(demos, t.madeOf(d, t.train[o.item].key))
 		}
 	}
 	return demos
 }
 
-// exemplary reports whether a call can be a demo. In a run of several steps, only the first can, since later
-// steps depend on it.
+// exemplary reports whether a call can be a demo. Of the calls of a run that have a program or call a tool, only the
+// first can, since the later ones depend on it.
 func (c predictorCall) exemplary() bool {
 	if has(c.Outputs, "code") || has(c.Outputs, "tool") {
 		return c.step == 1 && !c.failed
@@ -85,14 +75,7 @@ func (p predictor) accepts(d module.Demo) bool {
 	return module.Save(&bytes.Buffer{}, struct{ Predictor *module.Predictor }{probe}) == nil
 }
 
-// unfrozen returns the predictors that may be changed.
+// unfrozen returns the predictors that the search may change.
 func (t *task) unfrozen() []predictor {
 	return slices.DeleteFunc(slices.Clone(t.predictors), func(p predictor) bool { return p.Frozen })
-}
-
-// setDemos sets the demos of a predictor.
-func (c *Candidate) setDemos(path string, demos []module.Demo) {
-	s := c.states[path]
-	s.Demos = demos
-	c.states[path] = s
 }

@@ -1,5 +1,5 @@
 // Package optimize improves modules with examples: it searches for better instructions and demos, and returns a clone
-// of the module that has them.
+// of the module with the best that it found.
 //
 //	package main
 //
@@ -62,20 +62,20 @@
 //
 // # Which optimizer
 //
-//   - [LabeledFewShot] shows examples as they are. It costs almost nothing; try it first.
-//   - [BootstrapFewShot] shows runs that went well, with their reasoning, for every predictor of a module.
-//   - [BootstrapRandomSearch] tries many such sets of demos.
-//   - [GEPA] rewrites instructions, with a model that reads what went wrong. It needs a metric with feedback, and
+//   - [LabeledFewShot] shows the model examples as they are. It costs almost nothing; try it first.
+//   - [BootstrapFewShot] shows the model successful runs, with their reasoning, for every predictor of a module.
+//   - [BootstrapRandomSearch] tries many such sets of demos and keeps the best.
+//   - [GEPA] rewrites instructions with a model that reads what went wrong. It needs a metric with feedback, but only
 //     few examples.
-//   - [MIPROv2] searches for instructions and demos together, if there are a few hundred calls to spend.
-//   - [KNNFewShot] shows the examples that are most similar to each question.
-//   - [Ensemble] lets several of the modules that a search has found vote.
+//   - [MIPROv2] searches for instructions and demos together. It needs a budget of a few hundred calls.
+//   - [KNNFewShot] shows the model the examples that are most similar to each question.
+//   - [Ensemble] asks several modules, such as the best ones that a search has found, and takes a vote.
 //
-// COPRO, SIMBA and BetterTogether of DSPy are left out on purpose: GEPA has replaced them in practice.
+// DSPy's COPRO, SIMBA and BetterTogether are left out on purpose: in practice, GEPA has replaced them.
 //
 // # What a search does
 //
-// Every optimizer is run by [Run]. The module as it was given is the first candidate; others must score better on
-// Val to replace it. With Options.Dir, every reply of a model is logged when it arrives, and a search that was killed
-// continues when it is run again: it takes the same steps as before, and no reply in the log is paid for twice.
+// [Run] runs an optimizer. The original module is the first candidate; another candidate replaces it only if it scores
+// better on Val. With Options.Dir, every reply of a model is logged when it arrives. A search that was killed continues
+// when it is run again: it takes the same steps as before, and no reply in the log is paid for twice.
 package optimize

@@ -9,8 +9,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// neverActs returns a policy under which no tool with effects is called, even if the given policy permits it. If that
-// is nil, evaluate refuses a module that has such tools.
+// neverActs returns a policy under which no tool with effects is called, even if the given policy permits the call. If
+// the given policy is nil, neverActs returns nil, and package evaluate refuses a module that has tools with effects.
 func neverActs(policy tools.Policy) tools.Policy {
 	if policy == nil {
 		return nil
@@ -18,12 +18,13 @@ func neverActs(policy tools.Policy) tools.Policy {
 	return evaluate.Chain(policy, withoutEffects)
 }
 
-// withoutEffects ends a run whose call would reach a tool with effects.
+// withoutEffects is a policy that ends a run if a call would reach a tool with effects.
 func withoutEffects(next tools.Caller) tools.Caller {
 	return tools.CallerFunc(func(ctx context.Context, call tools.Call) (json.RawMessage, error) {
 		if call.Tool.Hints.Class != tools.Read {
-			return nil, tools.Fatal(fmt.Errorf("optimize: %s was not called, since it has effects, and Run and Compile never "+
-				"have any; set Policy in the options to evaluate.Fakes or evaluate.Recorded with this tool", call.Tool.Path()))
+			return nil, tools.Fatal(fmt.Errorf("optimize: %s was not called, since Run and Compile never call tools "+
+				"with effects; set Policy in the options to evaluate.Fakes or evaluate.Recorded, with a fake or a "+
+				"recording of this tool", call.Tool.Path()))
 		}
 		return next.Call(ctx, call)
 	})

@@ -38,8 +38,8 @@ func TestSearchWithoutEffects(t *testing.T) {
 	}
 	for want, policy := range map[string]tools.Policy{
 		"evaluate: the module has tools with effects: pay; set Options.Policy to Fakes, Recorded or Refuse": nil,
-		"tool pay: optimize: pay was not called, since it has effects, and Run and Compile never have any; set Policy in " +
-			"the options to evaluate.Fakes or evaluate.Recorded with this tool": evaluate.Act,
+		"tool pay: optimize: pay was not called, since Run and Compile never call tools with effects; set Policy in " +
+			"the options to evaluate.Fakes or evaluate.Recorded, with a fake or a recording of this tool": evaluate.Act,
 	} {
 		if err := search(policy); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)

@@ -9,22 +9,23 @@ import (
 	"github.com/writ-go/writ/module"
 )
 
-// Ensemble asks several modules the same question at the same time and votes. Modules with different demos and
+// Ensemble asks several modules the same question at the same time and takes a vote. Modules with different demos and
 // instructions make different mistakes, so an ensemble of the best candidates of a search ([Result.Top]) is often
-// better than each of them, for the price of all. It is a module itself, so it can be evaluated and saved.
+// better than each of them, but it costs as much as all of them. An Ensemble is a module itself, so it can be evaluated
+// and saved.
 //
 // Voting over several answers was published by Wang et al., "Self-Consistency Improves Chain of Thought Reasoning in
-// Language Models" (ICLR 2023), and over several prompts by Khattab et al., "DSPy: Compiling Declarative Language Model
-// Calls into Self-Improving Pipelines" (ICLR 2024).
+// Language Models" (ICLR 2023), and voting over several prompts by Khattab et al., "DSPy: Compiling Declarative
+// Language Model Calls into Self-Improving Pipelines" (ICLR 2024).
 type Ensemble[In, Out any] struct {
 	Modules []module.Module[In, Out]
 
-	// Vote chooses among the results of the modules that have an answer. Nil is [module.Majority] of whole outputs; call
-	// it with a key to compare a part of them.
+	// Vote chooses among the results of the modules that gave an answer. Nil means [module.Majority] of whole outputs.
+	// To compare only a part of each output, call module.Majority with a key.
 	Vote func(answers []module.Result[Out]) (*module.Prediction[Out], error)
 }
 
-// NewEnsemble returns an ensemble of modules that decides by majority.
+// NewEnsemble returns an ensemble of modules that takes a majority vote.
 func NewEnsemble[M module.Module[In, Out], In, Out any](modules []M) *Ensemble[In, Out] {
 	e := &Ensemble[In, Out]{}
 	for _, m := range modules {
@@ -33,7 +34,7 @@ func NewEnsemble[M module.Module[In, Out], In, Out any](modules []M) *Ensemble[I
 	return e
 }
 
-// Run asks all modules. It is an error if none of them has an answer.
+// Run asks all modules at the same time. It returns an error if no module gives an answer.
 func (e *Ensemble[In, Out]) Run(ctx context.Context, in In) (*module.Prediction[Out], error) {
 	if e == nil || len(e.Modules) == 0 {
 		return nil, errors.New("optimize: the Ensemble has no modules")
@@ -43,7 +44,7 @@ func (e *Ensemble[In, Out]) Run(ctx context.Context, in In) (*module.Prediction[
 	failed := func(r module.Result[Out]) bool { return r.Err != nil }
 	answers := slices.DeleteFunc(slices.Clone(results), failed)
 	if len(answers) == 0 {
-		return nil, fmt.Errorf("optimize: no module of the Ensemble has an answer: %w", err)
+		return nil, fmt.Errorf("optimize: no module of the Ensemble gave an answer: %w", err)
 	}
 	vote := e.Vote
 	if vote == nil {
@@ -56,7 +57,7 @@ func (e *Ensemble[In, Out]) Run(ctx context.Context, in In) (*module.Prediction[
 	case err != nil:
 		return nil, err
 	case chosen == nil:
-		return nil, errors.New("optimize: the Vote of the Ensemble returned nothing")
+		return nil, errors.New("optimize: Ensemble.Vote returned nil")
 	}
 	var all module.Trajectory
 	for _, r := range results {
@@ -65,7 +66,7 @@ func (e *Ensemble[In, Out]) Run(ctx context.Context, in In) (*module.Prediction[
 	return &module.Prediction[Out]{Output: chosen.Output, Trajectory: all}, nil
 }
 
-// member runs one of the modules, by its index.
+// member is a module that runs one of several modules. Its input is the index of that module.
 type member[In, Out any] struct {
 	modules []module.Module[In, Out]
 	in      In

@@ -37,7 +37,7 @@ func TestEnsemble(t *testing.T) {
 		{[]string{"a", "b", "c"}, nil, "a"},
 		{[]string{"", "b", ""}, nil, "b"},
 		{[]string{"a", "a", "c"}, last, "c"},
-		{[]string{"", ""}, nil, "optimize: no module of the Ensemble has an answer: "},
+		{[]string{"", ""}, nil, "optimize: no module of the Ensemble gave an answer: "},
 		{nil, nil, "optimize: the Ensemble has no modules"},
 	} {
 		var members []predict

@@ -3,6 +3,7 @@ package optimize
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/writ-go/writ/module"
 )
@@ -29,7 +30,7 @@ func (o BootstrapFewShot) Bootstrap(ctx context.Context, t *task, order []int, b
 	return o.bootstrap(ctx, t, order, by)
 }
 
-func (c *Candidate) States() map[string]state { return c.states }
+func (c *Candidate) States() map[string]*state { return c.states }
 
 func (t *task) Start() *Candidate { return t.start }
 
@@ -37,7 +38,10 @@ func (t *task) Rand() *rand.Rand { return t.rand }
 
 func (t *task) New(parent *Candidate, by string) *Candidate { return newCandidate(parent, by) }
 
-func (t *task) Labeled(path string, indices []int) []module.Demo { return t.labeled(path, indices) }
+func (t *task) Labeled(path string, indices []int) []module.Demo {
+	i := slices.IndexFunc(t.predictors, func(p predictor) bool { return p.Path == path })
+	return t.labeled(t.predictors[i], indices)
+}
 
 func (t *task) Ask(ctx context.Context, prompt string) (string, error) { return t.ask(ctx, prompt) }
 

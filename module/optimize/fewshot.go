@@ -9,11 +9,11 @@ import (
 	"github.com/writ-go/writ/module"
 )
 
-// LabeledFewShot shows the model examples of Train: a random sample, with the expected answers as they are. It asks
-// no model except to score the result. Use it first: it shows whether demos help at all.
+// LabeledFewShot shows the model a random sample of Train as demos, with the expected answers as they are. It calls
+// models only to score the result. Use it first: it shows whether demos help at all.
 //
-// Only predictors whose fields the examples have can have such demos. A module that writes programs, and the inner
-// predictors of a module that is made of several, need [BootstrapFewShot].
+// A predictor can have such demos only if the examples have its fields. For a module that writes programs, and for the
+// inner predictors of a module with several predictors, use [BootstrapFewShot].
 //
 // The method was published by Brown et al., "Language Models are Few-Shot Learners" (NeurIPS 2020).
 type LabeledFewShot struct {
@@ -29,40 +29,40 @@ func (o LabeledFewShot) optimize(ctx context.Context, t *task) error {
 }
 
 func errNoFields(advice string) error {
-	return fmt.Errorf("optimize: the examples do not have the fields of any predictor that may be changed, so they "+
-		"cannot be its demos; %s", advice)
+	return fmt.Errorf("optimize: every predictor that the search may change has a field that the examples do not "+
+		"have, so they cannot be its demos; %s", advice)
 }
 
 func (o LabeledFewShot) estimate(t *task) Spent { return Spent{StudentCalls: len(t.val)} }
 
-// setLabeled sets the demos of the predictors that may be changed to at most k examples. It returns the number of
-// demos.
+// setLabeled sets the demos of the predictors that the search may change to at most k examples. It returns the number
+// of demos.
 func (t *task) setLabeled(c *Candidate, order []int, k int) (n int) {
 	for _, p := range t.unfrozen() {
-		if demos := t.labeled(p.Path, order[:max(min(k, len(order)), 0)]); len(demos) > 0 {
-			c.setDemos(p.Path, demos)
+		if demos := t.labeled(p, order[:max(min(k, len(order)), 0)]); len(demos) > 0 {
+			c.states[p.Path].Demos = demos
 			n += len(demos)
 		}
 	}
 	return n
 }
 
-// BootstrapFewShot shows the model runs that went well: a teacher answers examples of Train, and where the metric is
-// satisfied, the questions and replies of every predictor become its demos, with the reasoning and the programs. The
-// demos are filled up with examples of Train as they are. Use it if the answer is reached in several steps or by
-// several predictors, with at least ten examples.
+// BootstrapFewShot shows the model successful runs as demos. A teacher answers examples of Train. If an answer reaches
+// the Threshold, the calls in the run become demos of the predictors that made them, with the reasoning and the
+// programs. If there are too few such demos, examples of Train are added as they are. Use it if an answer takes several
+// steps or several predictors, and you have at least ten examples.
 //
-// The teacher is the module with Options.Teacher, or with its own models. It is shown labeled demos, except the one of
-// the example that it answers.
+// The teacher is the module itself, with Options.Teacher as its model if that is set. It has labeled demos, but never
+// the demo of the example that it answers.
 //
 // The method was published by Khattab et al., "DSPy: Compiling Declarative Language Model Calls into Self-Improving
 // Pipelines" (ICLR 2024).
 type BootstrapFewShot struct {
 	MaxBootstrapped int // demos from runs; zero means 4
-	MaxLabeled      int // all demos of a predictor; zero means 16, and a negative number only those from runs
+	MaxLabeled      int // all demos of a predictor; zero means 16, and a negative number means only demos from runs
 
-	// Rounds is how often examples on which the teacher failed are tried. Zero means 1. Later rounds have a temperature
-	// of 1.
+	// Rounds is the maximum number of times that the teacher tries an example. Zero means 1. In later rounds, the
+	// temperature is 1 unless the module sets one.
 	Rounds int
 
 	// Threshold is the lowest score of a run whose replies become demos. Zero means 1.
@@ -88,7 +88,7 @@ func (o BootstrapFewShot) optimize(ctx context.Context, t *task) error {
 
 func (t *task) warnNoTraces(threshold float64) {
 	t.warn("no run of the teacher reached the score %g, so there are no demos from runs; set a better "+
-		"Options.Teacher, more Rounds, or a lower Threshold", threshold)
+		"Options.Teacher, more Rounds or a lower Threshold", threshold)
 }
 
 func (o BootstrapFewShot) estimate(t *task) Spent {
@@ -96,7 +96,7 @@ func (o BootstrapFewShot) estimate(t *task) Spent {
 	return t.taught(len(t.train)*o.Rounds, len(t.val))
 }
 
-// taught returns an estimate with calls of the teacher.
+// taught returns an estimate from the numbers of runs of the teacher and of the student.
 func (t *task) taught(teacher, student int) Spent {
 	if t.options.Teacher == nil {
 		return Spent{StudentCalls: teacher + student}
@@ -104,8 +104,8 @@ func (t *task) taught(teacher, student int) Spent {
 	return Spent{TeacherCalls: teacher, StudentCalls: student}
 }
 
-// bootstrap returns a candidate whose demos come from examples of Train, which are tried in the given order, and the
-// number of examples on which the teacher did well. The candidate has not been evaluated.
+// bootstrap returns a candidate with demos made from Train, and the number of successful runs of the teacher. The
+// teacher tries the examples in the given order. The candidate has not been evaluated.
 func (o BootstrapFewShot) bootstrap(ctx context.Context, t *task, order []int, by string) (*Candidate, int, error) {
 	o = o.withDefaults()
 	prompted := newCandidate(t.start, "teacher")
@@ -117,27 +117,27 @@ func (o BootstrapFewShot) bootstrap(ctx context.Context, t *task, order []int, b
 	return o.shown(t, traces, order, by), len(traces), nil
 }
 
-// shown returns a candidate with demos from runs, filled up with other examples as they are.
+// shown returns a candidate with demos from runs, and with other examples as they are if there are too few runs.
 func (o BootstrapFewShot) shown(t *task, traces []outcome, order []int, by string) *Candidate {
 	c := newCandidate(t.start, by)
 	rest := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return t.repeats(i, indicesOf(traces)) })
 	for _, p := range t.unfrozen() {
 		var demos []module.Demo
 		for _, trace := range traces {
-			if traced := t.traced(p.Path, trace); len(traced) > 0 {
+			if traced := t.traced(p, trace); len(traced) > 0 {
 				demos = append(demos, traced[t.rand.IntN(len(traced))])
 			}
 		}
 		more := min(max(o.MaxLabeled-len(demos), 0), len(rest))
-		if demos = append(demos, t.labeled(p.Path, rest[:more])...); len(demos) > 0 {
-			c.setDemos(p.Path, demos)
+		if demos = append(demos, t.labeled(p, rest[:more])...); len(demos) > 0 {
+			c.states[p.Path].Demos = demos
 		}
 	}
 	return c
 }
 
-// teach returns the runs in which the teacher did well, at most one for each example. As many examples are tried at
-// the same time as runs are still needed.
+// teach returns successful runs of the teacher, at most one for each example. It runs as many examples at the same time
+// as runs are still needed.
 func (o BootstrapFewShot) teach(ctx context.Context, t *task, c *Candidate, order []int) (good []outcome, err error) {
 	left := slices.Clone(order)
 	for round := range o.Rounds {
@@ -162,16 +162,17 @@ func (o BootstrapFewShot) teach(ctx context.Context, t *task, c *Candidate, orde
 	return good, nil
 }
 
-// BootstrapRandomSearch tries many sets of demos and keeps the one that scores best on Val: labeled demos alone, the
-// demos of [BootstrapFewShot], and those of BootstrapFewShot with examples in random order and in random number. Use
-// it if BootstrapFewShot helps and there are at least 50 examples. It is simple, and few searches find better demos.
+// BootstrapRandomSearch tries many sets of demos and keeps the set that scores best on Val. It tries labeled demos
+// alone, the demos of [BootstrapFewShot], and demos that BootstrapFewShot makes from examples in random order, in
+// random number. Use it if BootstrapFewShot helps and there are at least 50 examples. It is simple, and few searches
+// find better demos.
 //
 // The method was published by Khattab et al., "DSPy: Compiling Declarative Language Model Calls into Self-Improving
 // Pipelines" (ICLR 2024).
 type BootstrapRandomSearch struct {
 	BootstrapFewShot
 
-	Candidates int // random sets; zero means 16
+	Candidates int // the number of random sets; zero means 16
 }
 
 func (o BootstrapRandomSearch) optimize(ctx context.Context, t *task) error {

@@ -14,7 +14,7 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// Good returns the trajectories of the runs that have at least the given score.
+// Good returns the trajectories of the runs with at least the given score.
 func Good(r *evaluate.Report, threshold float64) (list []module.Trajectory) {
 	for _, one := range r.Results {
 		if one.Err == "" && one.Score.Value >= threshold && one.Trajectory != nil {
@@ -28,9 +28,9 @@ func Good(r *evaluate.Report, threshold float64) (list []module.Trajectory) {
 // "messages" of a conversation, and its "tools" if it has any. It returns the number of lines. If paths of predictors
 // are given, only their conversations are written.
 //
-// There is a line for each run that has an answer, including the runs within runs, but of several attempts only for the
-// chosen one. Demos, replies that could not be used and programs that failed are part of the conversation, but have
-// the "weight" 0, so that the model does not learn to write them.
+// WriteChats writes a line for each run that gave an answer, including runs within runs. Of several attempts, it writes
+// only the one that was chosen. Demos, replies that could not be used and programs that failed are part of the
+// conversation, but have the "weight" 0, so that the model does not learn to write them.
 //
 //	report, err := evaluate.Evaluate(ctx, m, examples, metric, nil)
 //	…
@@ -45,7 +45,7 @@ func WriteChats(w io.Writer, trajectories []module.Trajectory, paths ...string) 
 				continue
 			}
 			if err := out.Encode(chatOf(run, last)); err != nil {
-				return n, fmt.Errorf("optimize: the chats: %w", err)
+				return n, fmt.Errorf("optimize: cannot write the chats: %w", err)
 			}
 			n++
 		}
@@ -53,7 +53,7 @@ func WriteChats(w io.Writer, trajectories []module.Trajectory, paths ...string) 
 	return n, nil
 }
 
-// runsIn returns the runs with steps that led to the answer.
+// runsIn returns the runs in a trajectory that have steps and led to its answer.
 func runsIn(t module.Trajectory) (list []module.Trajectory) {
 	if len(t.Steps) > 0 {
 		list = append(list, t)
@@ -68,7 +68,7 @@ func runsIn(t module.Trajectory) (list []module.Trajectory) {
 	return list
 }
 
-// chat is a line.
+// chat is a line of the training data.
 type chat struct {
 	Messages []chatMessage `json:"messages"`
 	Tools    []chatTool    `json:"tools,omitempty"`
@@ -96,7 +96,7 @@ type chatTool struct {
 // chatOf returns the conversation of a run: the prompt of its last step, and the reply.
 func chatOf(run module.Trajectory, last module.Step) chat {
 	var c chat
-	var replies []int // where the replies of the model are
+	var replies []int // the indices of the replies of the model
 	for _, m := range last.Prompt {
 		message := messageOf(m)
 		if message.Role == "assistant" {
@@ -106,7 +106,7 @@ func chatOf(run module.Trajectory, last module.Step) chat {
 	}
 	earlier := run.Steps[:len(run.Steps)-1]
 	for i, at := range replies {
-		step := len(earlier) - (len(replies) - i) // before the first step are demos
+		step := len(earlier) - (len(replies) - i) // negative for a demo
 		if step < 0 || poor(earlier[step]) {
 			c.Messages[at].Weight = new(int)
 		}
@@ -126,7 +126,7 @@ func chatOf(run module.Trajectory, last module.Step) chat {
 	return c
 }
 
-// poor reports whether a reply could not be used, or its program failed.
+// poor reports whether the reply of a step could not be used, or its program failed.
 func poor(s module.Step) bool {
 	return s.Outcome == nil && s.Observation != "" || s.Outcome != nil && s.Outcome.Failure != nil
 }

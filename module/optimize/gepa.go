@@ -3,40 +3,39 @@ package optimize
 import (
 	"cmp"
 	"context"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
 )
 
-// GEPA rewrites instructions by reflection: the reflection model reads what the module did on a few examples of Train,
-// with the feedback of the metric, and writes better instructions for one of its predictors. A rewrite that improves
-// those examples is evaluated on all of Val. Candidates that are the best at some example of Val are developed
-// further, so that several good ideas survive next to each other, and two of them with a common ancestor are merged.
-// Instructions are rewritten one predictor at a time, in turn. In modules with tools, so is what a predictor is told
-// about each tool in addition to the tool's description.
+// GEPA rewrites instructions by reflection. The reflection model reads what the module did on a few examples of Train,
+// with the feedback of the metric, and writes better instructions for one of the predictors. A rewrite that improves
+// the results on those examples is evaluated on all of Val. GEPA continues from every candidate that is best on some
+// example of Val, so that several good ideas survive next to each other, and it merges pairs of candidates that have a
+// common ancestor. It rewrites one predictor at a time, in turn. If a module has tools, it also rewrites notes about
+// the tools, which the model reads in addition to their descriptions.
 //
-// Use it if the metric can say in words what was wrong ([module.Score].Feedback): that is what it learns from, and with
-// good feedback it needs few runs of the module. It does not add demos; run it on the result of a
-// [BootstrapRandomSearch] to have both. If the metric says only right or wrong, use BootstrapRandomSearch or [MIPROv2].
+// Use GEPA if the metric explains in words what was wrong ([module.Score].Feedback). GEPA learns from this feedback,
+// and with good feedback it needs few runs of the module. It does not add demos; to have both, run it on the result of
+// a [BootstrapRandomSearch]. If the metric says only right or wrong, use BootstrapRandomSearch or [MIPROv2].
 //
 // The algorithm is that of Agrawal et al., "GEPA: Reflective Prompt Evolution Can Outperform Reinforcement Learning"
-// (2025, arXiv:2507.19457). To need fewer runs, it also shows a reflection some examples that were not run and earlier
-// failures of the same candidate, and it evaluates a rewrite on a quarter of Val before the rest. It needs
-// Options.Reflection.
+// (2025, arXiv:2507.19457). To need fewer runs, this version also shows the reflection model some examples that were
+// not run and earlier failures of the same candidate, and it evaluates a rewrite on a quarter of Val before the rest.
+// GEPA needs Options.Reflection.
 type GEPA struct {
-	// Minibatch is the number of examples of Train that a reflection is shown. If it is zero, it is 3.
+	// Minibatch is the number of examples of Train that are run for each reflection. Zero means 3.
 	Minibatch int
 
-	// Iterations is the maximum number of reflections and merges. If it is zero, it is 100. If a search uses all of them,
-	// a warning says so.
+	// Iterations is the maximum number of reflections and merges. Zero means 100. If a search uses all of them, a
+	// warning says so.
 	Iterations int
 
-	// Merges is the maximum number of accepted merges. If it is zero, it is 5; a negative number disables merging.
+	// Merges is the maximum number of accepted merges. Zero means 5; a negative number disables merging.
 	Merges int
 }
 
-// otherExamples is the number of examples of Train that a reflection is shown as they are, without running them.
+// otherExamples is the number of examples of Train that the reflection model sees although they were not run.
 const otherExamples = 5
 
 func (g GEPA) optimize(ctx context.Context, t *task) error {
@@ -53,27 +52,24 @@ func (g GEPA) optimize(ctx context.Context, t *task) error {
 	return nil
 }
 
-// ended reports whether the search is over, and says why.
+// ended reports whether the search is over. If so, it reports the reason as progress or as a warning.
 func (s *gepaSearch) ended(iterations int) bool {
 	switch {
 	case s.task.best().Score >= s.perfect:
 		s.task.say("GEPA: the best candidate has the score %g on all of Val, so the search ended", s.perfect)
 	case s.useless == maxUseless:
 		s.task.warn("GEPA: the reflection model returned nothing new %d times in a row, so the search ended; use "+
-			"another model, or a higher temperature", maxUseless)
+			"another model or a higher temperature", maxUseless)
 	case iterations < s.Iterations:
 		return false
 	case s.idle*s.batches.size >= s.batches.n:
-		s.task.warn("GEPA: in the last %d of %d iterations, no candidate made a mistake on Train, so there was nothing to "+
-			"learn; use more examples, or more difficult ones", s.idle, s.Iterations)
+		s.task.warn("GEPA: in the last %d of %d iterations, no candidate made a mistake on Train, so there was "+
+			"nothing to learn; use more examples, or more difficult ones", s.idle, s.Iterations)
 	default:
 		s.task.warn("GEPA: all %d iterations were used; raise GEPA.Iterations to continue the search", s.Iterations)
 	}
 	return true
 }
-
-// reflects reports that Options.Reflection is required.
-func (g GEPA) reflects() bool { return true }
 
 func (g GEPA) estimate(t *task) Spent {
 	g = g.withDefaults()
@@ -86,7 +82,7 @@ func (g GEPA) withDefaults() GEPA {
 	return g
 }
 
-// maxUseless is how many reflections in a row may return nothing new.
+// A search ends after maxUseless reflections in a row without a new text.
 const maxUseless = 10
 
 // gepaSearch is the state of a search.
@@ -97,26 +93,26 @@ type gepaSearch struct {
 	perfect    float64 // the score that cannot be improved
 	components []component
 	pool       []*gepaCandidate // the accepted candidates
-	tried      map[string]bool  // the contents of candidates, accepted or not
+	tried      map[string]bool  // by the contents of the candidates: whether the candidate was accepted
 	batches    *batches
 	useless    int             // reflections in a row without a new text
 	idle       int             // iterations in a row without a mistake on Train
-	mergeDue   bool            // a candidate was accepted since the last attempt to merge
-	merged     map[string]bool // attempts to merge
+	mergeDue   bool            // whether a candidate was accepted since the last attempt to merge
+	merged     map[string]bool // the pairs for which there was an attempt to merge
 }
 
 // A gepaCandidate is an accepted candidate.
 type gepaCandidate struct {
 	*Candidate
 	next   int       // the component that is rewritten next
-	failed []outcome // on Train, which later reflections are shown again
+	failed []outcome // failures on Train, which later reflections see again
 }
 
-// A component is what GEPA rewrites: the instructions of a predictor, or a note for it about a tool, in addition to the
-// tool's own description.
+// A component is a text that GEPA rewrites: the instructions of a predictor, or a predictor's note about a tool, which
+// the model reads in addition to the tool's description.
 type component struct {
 	predictor   predictor
-	tool        string // its path, or "" for the instructions
+	tool        string // the path of the tool, or "" for the instructions
 	description string // of the tool
 }
 
@@ -136,7 +132,7 @@ func (g GEPA) search(t *task) *gepaSearch {
 	return s
 }
 
-// name returns the path of the predictor, and the tool if the component is the note about one.
+// name returns the path of the predictor and, for a note, the path of the tool.
 func (c component) name() string {
 	if c.tool == "" {
 		return c.predictor.Path
@@ -144,7 +140,7 @@ func (c component) name() string {
 	return c.predictor.Path + ", " + c.tool
 }
 
-// text returns the component in a candidate.
+// text returns the text of the component in a candidate.
 func (c component) text(from *Candidate) string {
 	if c.tool == "" {
 		return from.states[c.predictor.Path].Instructions
@@ -152,14 +148,13 @@ func (c component) text(from *Candidate) string {
 	return from.states[c.predictor.Path].ToolDescriptions[c.tool]
 }
 
-// set changes the component in a candidate.
+// set sets the text of the component in a candidate.
 func (c component) set(to *Candidate, text string) {
 	state := to.states[c.predictor.Path]
 	switch {
 	case c.tool == "":
 		state.Instructions = text
 	case text != "":
-		state.ToolDescriptions = maps.Clone(state.ToolDescriptions)
 		if state.ToolDescriptions == nil {
 			state.ToolDescriptions = map[string]string{}
 		}
@@ -167,10 +162,9 @@ func (c component) set(to *Candidate, text string) {
 	default:
 		delete(state.ToolDescriptions, c.tool)
 	}
-	to.states[c.predictor.Path] = state
 }
 
-// front returns the candidates that nothing dominates, by their index in the pool.
+// front returns the Pareto front of the pool. See paretoFront.
 func (s *gepaSearch) front() map[int]int {
 	scores := make([][]float64, len(s.pool))
 	for i, c := range s.pool {
@@ -182,15 +176,9 @@ func (s *gepaSearch) front() map[int]int {
 // isNew reports whether no candidate with the same content was tried before, and records this one.
 func (s *gepaSearch) isNew(c *Candidate) bool {
 	content := c.content()
-	known := s.tried[content]
-	s.tried[content] = true
+	accepted, known := s.tried[content]
+	s.tried[content] = accepted
 	return !known
-}
-
-// accepted reports whether a candidate with the same content is in the pool.
-func (s *gepaSearch) accepted(c *Candidate) bool {
-	content := c.content()
-	return slices.ContainsFunc(s.pool, func(other *gepaCandidate) bool { return other.content() == content })
 }
 
 // accept adds a candidate to the pool and to the result.
@@ -198,11 +186,11 @@ func (s *gepaSearch) accept(ctx context.Context, c *gepaCandidate) error {
 	if err := s.task.accept(ctx, c.Candidate); err != nil {
 		return err
 	}
-	s.pool, s.mergeDue = append(s.pool, c), true
+	s.pool, s.tried[c.content()], s.mergeDue = append(s.pool, c), true, true
 	return nil
 }
 
-// total returns the sum of scores. Examples with an error score zero.
+// total returns the sum of the scores. An example with an error has the score 0.
 func total(outcomes []outcome) float64 {
 	sum := 0.0
 	for _, o := range outcomes {

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// mergeSample is the number of examples of Val on which a merge is tried before it is evaluated on all of them.
+// mergeSample is the number of examples of Val on which a merge is tried before it is evaluated on all of Val.
 const mergeSample = 5
 
-// merge tries to combine two candidates of the front, if a candidate was accepted since the last try. It reports
-// whether it tried. For each component, the merge takes the text that changed since the common ancestor.
+// merge tries to combine two candidates of the front if a candidate was accepted since the last attempt. It reports
+// whether it evaluated a merge. For each component, the merge takes the text that changed since the common ancestor.
 func (s *gepaSearch) merge(ctx context.Context) (tried bool, err error) {
 	if !s.mergeDue || s.Merges <= 0 {
 		return false, nil
@@ -47,8 +47,8 @@ type mergePair struct{ a, b, ancestor *gepaCandidate }
 
 func (p mergePair) String() string { return fmt.Sprint(p.a.ID, p.b.ID, p.ancestor.ID) }
 
-// mergeable returns the pairs that are worth a merge: neither candidate descends from the other, both are at least as
-// good as the ancestor, and each changed a component that the other did not.
+// mergeable returns the pairs that are worth merging: neither candidate descends from the other, both are at least as
+// good as the ancestor, and each changed a component that the other did not change.
 func (s *gepaSearch) mergeable() []mergePair {
 	front := s.front()
 	var pairs []mergePair
@@ -72,7 +72,7 @@ func (s *gepaSearch) mergeable() []mergePair {
 	return pairs
 }
 
-// complement reports whether a merge can be better than both.
+// complement reports whether a merge can be better than both candidates.
 func (s *gepaSearch) complement(p mergePair) bool {
 	if p.a.Score < p.ancestor.Score || p.b.Score < p.ancestor.Score {
 		return false
@@ -105,7 +105,7 @@ func (s *gepaSearch) ancestors(c *gepaCandidate) []*gepaCandidate {
 	return found
 }
 
-// combine returns the merge of two candidates. If both changed a component, it takes the text of the better one.
+// combine returns the merge of two candidates. If both changed a component, it takes the text of the better candidate.
 func (s *gepaSearch) combine(p mergePair) *Candidate {
 	better := p.a
 	if p.b.Score > p.a.Score {
@@ -127,8 +127,8 @@ func (s *gepaSearch) combine(p mergePair) *Candidate {
 	return child
 }
 
-// contested returns examples of Val for a first comparison: some at which each of the two candidates is better, and
-// some at which they are equal.
+// contested returns examples of Val for a first comparison: about equal numbers of examples on which a is better, on
+// which b is better, and on which they are equal.
 func (s *gepaSearch) contested(p mergePair) []int {
 	groups := make([][]int, 3)
 	for _, i := range s.task.rand.Perm(len(p.a.Scores)) {

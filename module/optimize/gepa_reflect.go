@@ -6,8 +6,8 @@ import (
 )
 
 // reflect has the reflection model rewrite one component of a candidate, based on what the candidate did on a
-// minibatch. If the rewrite is better on the minibatch and on a part of Val, it is accepted. A rewrite that was
-// rejected on another minibatch gets a second chance.
+// minibatch. The rewrite is accepted if it is better on the minibatch, and not worse on a part of Val. A rewrite that
+// was rejected on another minibatch gets a second chance.
 func (s *gepaSearch) reflect(ctx context.Context) error {
 	parent := s.pool[pickFromFront(s.task.rand, s.front())]
 	batch := s.batches.next()
@@ -37,10 +37,10 @@ func (s *gepaSearch) reflect(ctx context.Context) error {
 	if s.isNew(child) {
 		s.useless = 0
 	} else {
-		s.task.warn("GEPA: for %s, the reflection model returned a text that it has returned before; "+
-			"a model with a higher temperature has more ideas", c.name())
+		s.task.warn("GEPA: for %s, the reflection model returned a text that it has returned before; use a higher "+
+			"temperature or another model", c.name())
 	}
-	if s.accepted(child) {
+	if s.tried[child.content()] {
 		return nil
 	}
 	after, err := s.task.evaluate(ctx, child, trainSplit, batch)
@@ -54,8 +54,8 @@ func (s *gepaSearch) reflect(ctx context.Context) error {
 	return s.accept(ctx, &gepaCandidate{Candidate: child, next: parent.next, failed: s.failed(nil, after)})
 }
 
-// promising reports whether a rewrite is at least as good as its parent on a part of Val. A rewrite may be better on
-// the minibatch only by chance; then the rest of Val is not paid for.
+// promising reports whether a rewrite is at least as good as its parent on a part of Val. If it is not, it was probably
+// better on the minibatch only by chance, and running it on the rest of Val would be a waste.
 func (s *gepaSearch) promising(ctx context.Context, child *Candidate, parent *gepaCandidate) (bool, error) {
 	n := len(parent.Scores)
 	sample := s.task.rand.Perm(n)[:min(n, max(n/4, mergeSample))]
@@ -63,7 +63,7 @@ func (s *gepaSearch) promising(ctx context.Context, child *Candidate, parent *ge
 	return total(outcomes) >= sumOf(parent.Scores, sample), err
 }
 
-// recalled is the number of earlier failures of a candidate that a reflection is shown in addition to the minibatch.
+// recalled is the maximum number of earlier failures that the reflection model sees in addition to the minibatch.
 const recalled = 5
 
 // recall returns the latest failures of the candidate that are not in the minibatch.
@@ -77,7 +77,7 @@ func (s *gepaSearch) recall(c *gepaCandidate, batch []int) []outcome {
 	return earlier
 }
 
-// failed adds the outcomes that are not perfect to known ones.
+// failed adds the outcomes that are not perfect to known, at most one for each example.
 func (s *gepaSearch) failed(known, outcomes []outcome) []outcome {
 	for _, o := range outcomes {
 		again := func(other outcome) bool { return other.item == o.item }
@@ -89,7 +89,7 @@ func (s *gepaSearch) failed(known, outcomes []outcome) []outcome {
 	return known
 }
 
-// turn returns the next component of a candidate that took part in the outcomes.
+// turn returns the component whose turn it is: the next one that took part in the outcomes.
 func (s *gepaSearch) turn(parent *gepaCandidate, outcomes []outcome) (component, bool) {
 	for range s.components {
 		c := s.components[parent.next]
@@ -101,7 +101,7 @@ func (s *gepaSearch) turn(parent *gepaCandidate, outcomes []outcome) (component,
 	return component{}, false
 }
 
-// tookPart reports whether the predictor was asked, or the tool was called.
+// tookPart reports whether the predictor made a call in a run or, for a note, whether the tool was called.
 func (c component) tookPart(o outcome) bool {
 	if c.tool == "" {
 		return slices.ContainsFunc(o.Calls, func(call predictorCall) bool { return call.Path == c.predictor.Path })
@@ -116,7 +116,7 @@ func (c component) tookPart(o outcome) bool {
 	return false
 }
 
-// rewrite asks for a new text of a component. It returns "" if the reply has no usable text.
+// rewrite asks the reflection model for a new text of a component. It returns "" if the reply has no usable text.
 func (s *gepaSearch) rewrite(ctx context.Context, parent *Candidate, c component, outcomes []outcome) (string, error) {
 	current := c.text(parent)
 	if c.tool != "" {

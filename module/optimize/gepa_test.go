@@ -122,7 +122,7 @@ func TestGEPAKeepsFrozenPredictors(t *testing.T) {
 func TestGEPAWithUselessReflection(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, reply, want string }{
-		{"nothing", " ", "no usable reply of the reflection model: the reply has no text"},
+		{"nothing", " ", "the reflection model gave no usable reply: the reply has no text"},
 		{"a reply that is cut off", "<instructions>Dra", "</instructions> is missing"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -207,7 +207,7 @@ func TestSearchEndsWithTheBudget(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		// The first evaluation leaves 60 calls.
-		if !strings.Contains(progress.String(), "estimate: the rest takes at most 60 student calls,") {
+		if !strings.Contains(progress.String(), "estimate: the rest of the search takes at most 60 student calls,") {
 			t.Errorf("%s: got\n%s", name, progress.String())
 		}
 		want := map[string]string{"GEPA": "the budget was spent before", "MIPROv2": "the budget was enough for 0 of "}[name]

@@ -12,29 +12,29 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// KNNFewShot shows the model, with each question, the examples of Train that are most similar to it. Use it if there
-// are many examples, and the questions differ so much that a few of them cannot represent the others.
+// KNNFewShot shows the model the examples of Train that are most similar to each question. Use it if there are many
+// examples, and the questions differ so much that a few examples cannot represent them all.
 //
-// The demos are the examples as they are or, with Bootstrap, the runs in which a teacher answered them well. The module
-// has all of them among its Demos. A state that was saved with them is loaded into a module whose PickDemos is set to
-// [Nearest] with the same arguments.
+// The demos are the examples as they are or, with Bootstrap, successful runs of a teacher on the examples. The
+// predictors of the resulting module have all of these demos, and their PickDemos picks from them. A saved state does
+// not include PickDemos: load it into a module whose PickDemos is [Nearest] with the same arguments.
 //
 // The method was published by Liu et al., "What Makes Good In-Context Examples for GPT-3?" (DeeLIO 2022).
 type KNNFewShot struct {
-	K     int   // the number of demos that are shown; zero means 3
-	Embed Embed // measures similarity by meaning; nil means by words
+	K     int   // the number of demos for each question; zero means 3
+	Embed Embed // compares inputs by meaning; nil means by words
 
-	// Bootstrap has a teacher answer all of Train, as in [BootstrapFewShot]. It is needed for predictors whose fields
-	// the examples do not have.
+	// Bootstrap has a teacher answer all of Train, as in [BootstrapFewShot]. It is needed for predictors with fields
+	// that the examples do not have.
 	Bootstrap bool
 }
 
-// Embed returns a vector for each string. The method EmbedDocuments of langchaingo's embedders is one.
+// Embed returns a vector for each string, like the method EmbedDocuments of langchaingo's embedders.
 type Embed func(ctx context.Context, texts []string) ([][]float32, error)
 
 func (o KNNFewShot) optimize(ctx context.Context, t *task) error {
 	all, picks := inOrder(len(t.train)), map[string]pick{}
-	for _, p := range t.unfrozen() { // each has an index of its own demos
+	for _, p := range t.unfrozen() { // each predictor has an index of its own demos
 		picks[p.Path] = Nearest(cmp.Or(max(o.K, 0), 3), o.Embed)
 	}
 	c := newCandidate(t.start, "KNNFewShot")
@@ -58,12 +58,10 @@ func (o KNNFewShot) optimize(ctx context.Context, t *task) error {
 	return t.accept(ctx, c)
 }
 
-// setPicks has the demos of predictors picked for each question.
+// setPicks sets the functions that pick the demos of the predictors.
 func (c *Candidate) setPicks(picks map[string]pick) {
 	for path, pick := range picks {
-		s := c.states[path]
-		s.pick = pick
-		c.states[path] = s
+		c.states[path].pick = pick
 	}
 }
 
@@ -88,9 +86,9 @@ type nearest struct {
 	embed Embed
 
 	mu      sync.Mutex
-	indexed []module.Demo // what index was made of
+	indexed []module.Demo // the demos in index
 	index   *wordIndex
-	vectors map[string][]float32 // of the inputs of demos
+	vectors map[string][]float32 // by the text of the inputs of demos
 }
 
 func (n *nearest) pick(ctx context.Context, inputs signature.Values, demos []module.Demo) ([]module.Demo, error) {
@@ -128,7 +126,7 @@ func (n *nearest) scores(ctx context.Context, inputs signature.Values, demos []m
 	return scores, nil
 }
 
-// indexOf returns the index of demos. It keeps the last one, since the demos are the same for all questions.
+// indexOf returns the index of the demos. It keeps the last index, since the demos are the same for all questions.
 func (n *nearest) indexOf(demos []module.Demo) *wordIndex {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -142,7 +140,7 @@ func (n *nearest) indexOf(demos []module.Demo) *wordIndex {
 	return n.index
 }
 
-// vectorsOf returns the vector of the question and makes sure that those of the demos are known.
+// vectorsOf returns the vector of the question, and adds missing vectors of demos to n.vectors.
 func (n *nearest) vectorsOf(ctx context.Context, inputs signature.Values, demos []module.Demo) ([]float32, error) {
 	texts := []string{textOf(inputs)}
 	n.mu.Lock()
@@ -167,7 +165,7 @@ func (n *nearest) vectorsOf(ctx context.Context, inputs signature.Values, demos 
 	return vectors[0], nil
 }
 
-// cosine returns the cosine of the angle between two vectors, or 0 if one of them has no direction.
+// cosine returns the cosine of the angle between two vectors, or 0 if one of them is zero.
 func cosine(a, b []float32) float64 {
 	var dot, aa, bb float64
 	for i := range min(len(a), len(b)) {

@@ -13,35 +13,35 @@ import (
 )
 
 // MIPROv2 chooses instructions and demos together. It collects sets of demos from runs of the module on Train that the
-// metric accepts, and has the reflection model propose instructions from a summary of the data and of the program.
-// Then a Bayesian optimizer searches for the best combination: each one that it proposes is evaluated on a minibatch
-// of Val, and from time to time the most promising one is evaluated on all of Val.
+// metric accepts, and has the reflection model propose instructions from a summary of the data and of the program. Then
+// a Bayesian optimizer searches for the best combination: it evaluates each combination that it proposes on a minibatch
+// of Val, and from time to time the most promising combination on all of Val.
 //
-// Use it if demos help, the module has few predictors, and the budget allows a few hundred runs. If the metric says
-// in words what was wrong, [GEPA] finds better instructions. If no model can write instructions, use
+// Use it if demos help, the module has few predictors, and the budget allows a few hundred runs. If the metric explains
+// in words what was wrong, [GEPA] finds better instructions. If you have no model that can write instructions, use
 // [BootstrapRandomSearch].
 //
 // The algorithm is that of Opsahl-Ong et al., "Optimizing Instructions and Demonstrations for Multi-Stage Language
 // Model Programs" (EMNLP 2024), with the estimator of Bergstra et al., "Algorithms for Hyper-Parameter Optimization"
-// (NeurIPS 2011). Unlike DSPy's, it draws all sets of demos from one pass over Train, and compares each combination
-// with the module as it was given on the same examples. It needs Options.Reflection, unless it chooses only demos.
+// (NeurIPS 2011). Unlike DSPy, it makes all sets of demos from one pass over Train, and compares each combination with
+// the original module on the same examples. It needs Options.Reflection, unless it chooses only demos.
 type MIPROv2 struct {
-	// Instructions is the number of instructions per predictor, including the current ones. If it is zero, it is 5; if
-	// it is 1, only demos are chosen, and no reflection model is needed.
+	// Instructions is the number of instructions to choose from for each predictor, including the current ones. Zero
+	// means 5. If it is 1, only demos are chosen, and no reflection model is needed.
 	Instructions int
 
-	// DemoSets is the number of sets of demos per predictor, including the current one. If it is zero, it is 6; if it
-	// is negative, demos are not changed.
+	// DemoSets is the number of sets of demos to choose from for each predictor, including the current set. Zero means
+	// 6, and a negative number means that demos are not changed.
 	DemoSets int
 
-	// Demos is the maximum number of demos in a set. If it is zero, it is 6.
+	// Demos is the maximum number of demos in a set. Zero means 6.
 	Demos int
 
-	// Threshold is the lowest score of a run whose calls become demos. If it is zero, it is 1.
+	// Threshold is the lowest score of a run whose calls become demos. Zero means 1.
 	Threshold float64
 
-	// Trials is the number of combinations that are tried. If it is zero, it depends on their number. A trial is a
-	// minibatch of Val.
+	// Trials is the number of trials. A trial evaluates a combination on a minibatch of Val. Zero means a number that
+	// depends on how many combinations there are.
 	Trials int
 }
 
@@ -64,9 +64,6 @@ func (m MIPROv2) optimize(ctx context.Context, t *task) error {
 	}
 	return s.search(ctx)
 }
-
-// reflects reports whether Options.Reflection is required.
-func (m MIPROv2) reflects() bool { return m.Instructions != 1 }
 
 func (m MIPROv2) estimate(t *task) Spent {
 	m = m.withDefaults(t)
@@ -95,28 +92,28 @@ type miproSearch struct {
 	task       *task
 	predictors []predictor
 
-	callsPerRun int // of the student, in the first evaluation on Val
+	callsPerRun int // calls of the student in a run, as measured in the first evaluation on Val
 
-	// For each predictor, the choices. The first is the current one.
+	// The choices for each predictor. The first choice is the current one.
 	instructions [][]string
 	demos        [][][]module.Demo
 
 	tried map[string]*combination
 }
 
-// A combination is a choice of instructions and demos for each predictor, first all instructions, then all demos.
+// A combination is a choice of instructions and demos for each predictor.
 type combination struct {
 	*Candidate
-	choice   []int
-	gains    map[int]float64 // by the index in Val: its score less that of the module as it was given
-	accepted bool
+	choice   []int           // the instructions of each predictor, and then the demos of each predictor
+	gains    map[int]float64 // by the index in Val: the score minus the score of the original module
+	accepted bool            // whether it has been evaluated on all of Val
 }
 
-// gain estimates how much better the combination is. Few examples are not trusted: it is as if there were five more
-// without a difference.
+// gain estimates how much better the combination is than the original module. It adds five examples without a
+// difference, so that a result on few examples does not count too much.
 func (c *combination) gain() float64 {
 	sum := 0.0
-	for _, i := range slices.Sorted(maps.Keys(c.gains)) { // in order, since sums of floats depend on it
+	for _, i := range slices.Sorted(maps.Keys(c.gains)) { // in order, since a sum of floats depends on the order
 		sum += c.gains[i]
 	}
 	return sum / float64(len(c.gains)+5)
@@ -152,13 +149,13 @@ func (s *miproSearch) search(ctx context.Context) error {
 	return s.acceptBest(ctx)
 }
 
-// lastCall reports whether the budget is only enough for one more evaluation on all of Val.
+// lastCall reports whether the budget is enough for only one more evaluation on all of Val.
 func (s *miproSearch) lastCall() bool {
 	n := len(s.task.val)
-	return s.task.ledger.left().StudentCalls < s.callsPerRun*(n+min(n, trialExamples))
+	return s.task.ledger.left(student) < s.callsPerRun*(n+min(n, trialExamples))
 }
 
-// combine returns the combination of a choice.
+// combine returns the combination with the given choice.
 func (s *miproSearch) combine(choice []int) *combination {
 	key := fmt.Sprint(choice)
 	if c := s.tried[key]; c != nil {
@@ -171,13 +168,12 @@ func (s *miproSearch) combine(choice []int) *combination {
 		if s.demos != nil {
 			state.Demos = s.demos[i][choice[len(s.predictors)+i]]
 		}
-		c.states[p.Path] = state
 	}
 	s.tried[key] = c
 	return c
 }
 
-// try evaluates a combination on examples of Val on which it has not been evaluated.
+// try evaluates a combination on further examples of Val.
 func (s *miproSearch) try(ctx context.Context, c *combination) error {
 	var batch []int
 	for _, i := range s.task.rand.Perm(len(s.task.val)) {
@@ -198,7 +194,7 @@ func (s *miproSearch) try(ctx context.Context, c *combination) error {
 	return nil
 }
 
-// acceptBest evaluates the most promising combination on all of Val, unless that has been done.
+// acceptBest evaluates the most promising of the combinations that have not been evaluated on all of Val.
 func (s *miproSearch) acceptBest(ctx context.Context) error {
 	var best *combination
 	for _, key := range slices.Sorted(maps.Keys(s.tried)) {

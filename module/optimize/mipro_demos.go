@@ -7,9 +7,9 @@ import (
 	"github.com/writ-go/writ/module"
 )
 
-// collectDemos makes the sets of demos of each predictor. The first set is the current one, and the second has
-// examples of Train as they are. The others have the calls of runs on Train that the metric accepts; they differ in
-// their demos and in their number.
+// collectDemos makes the sets of demos of each predictor. The first set is the current one, and the second has examples
+// of Train as they are. The other sets have calls from runs on Train that the metric accepts; the sets differ in their
+// demos and in the number of demos.
 func (s *miproSearch) collectDemos(ctx context.Context) error {
 	if s.DemoSets < 0 {
 		return nil
@@ -41,10 +41,10 @@ func (s *miproSearch) collectDemos(ctx context.Context) error {
 	return nil
 }
 
-// demoRuns is the number of examples of Train that are run at once.
+// demoRuns is the number of examples of Train in a batch of runs.
 const demoRuns = 20
 
-// goodRuns returns runs on Train with a sufficient score, as many as the sets of demos can use.
+// goodRuns returns runs on Train whose score reaches the Threshold, as many as the sets of demos can use.
 func (s *miproSearch) goodRuns(ctx context.Context) ([]outcome, error) {
 	var good []outcome
 	for indices := range slices.Chunk(s.task.rand.Perm(len(s.task.train)), demoRuns) {
@@ -64,12 +64,12 @@ func (s *miproSearch) goodRuns(ctx context.Context) ([]outcome, error) {
 	return good, nil
 }
 
-// demoSet returns demos of different examples. If there are too few runs, it adds examples as they are.
+// demoSet returns demos from different examples. If there are too few runs, it adds examples as they are.
 func (s *miproSearch) demoSet(p predictor, runs []outcome, size int) []module.Demo {
 	var set []module.Demo
 	var used []int
 	for _, i := range s.task.rand.Perm(len(runs)) {
-		traced := s.task.traced(p.Path, runs[i])
+		traced := s.task.traced(p, runs[i])
 		if len(traced) > 0 && len(set) < size {
 			set = append(set, traced[s.task.rand.IntN(len(traced))])
 			used = append(used, runs[i].item)
@@ -77,7 +77,7 @@ func (s *miproSearch) demoSet(p predictor, runs []outcome, size int) []module.De
 	}
 	for _, i := range s.task.rand.Perm(len(s.task.train)) {
 		if len(set) < size && !s.task.repeats(i, used) {
-			set = append(set, s.task.labeled(p.Path, []int{i})...)
+			set = append(set, s.task.labeled(p, []int{i})...)
 		}
 	}
 	return set

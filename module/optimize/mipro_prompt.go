@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	summaryExamples  = 20 // examples of Train that the summary of the data is made from
-	proposalExamples = 5  // demos that a proposal is shown
+	summaryExamples  = 20 // the number of examples of Train in the prompt for the summary of the data
+	proposalExamples = 5  // the number of demos, and of examples of Train, in the prompt for a proposal
 )
 
-// tips give proposals different directions.
+// tips make the proposals differ: each prompt for a proposal has one of them.
 var tips = []string{
 	"Be clear and concise.",
 	"Be specific: describe the task, its conventions and its difficult cases in detail.",
@@ -44,14 +44,14 @@ func (s *miproSearch) proposeInstructions(ctx context.Context) error {
 			}
 		}
 		if len(s.instructions[i]) == 1 {
-			s.task.warn("MIPROv2: the reflection model proposed no new instructions for %s; use another model, or a "+
+			s.task.warn("MIPROv2: the reflection model proposed no new instructions for %s; use another model or a "+
 				"higher temperature", p.Path)
 		}
 	}
 	return nil
 }
 
-// summaryPrompt asks what the examples have in common.
+// summaryPrompt asks for a summary of what the examples have in common.
 func (s *miproSearch) summaryPrompt() string {
 	var b strings.Builder
 	b.WriteString("A program answers questions with the help of a language model.\n")
@@ -65,7 +65,7 @@ Describe in at most ten sentences what a person needs to know to answer such que
 	return b.String()
 }
 
-// proposalPrompt asks for instructions of a predictor.
+// proposalPrompt asks for new instructions of a predictor.
 func (s *miproSearch) proposalPrompt(predictor, n int, summary string) string {
 	var b strings.Builder
 	p := s.predictors[predictor]
@@ -75,8 +75,8 @@ func (s *miproSearch) proposalPrompt(predictor, n int, summary string) string {
 	}
 	b.WriteString("\nThis is what somebody noticed about its inputs and answers:\n\n")
 	element(&b, "data", data(summary))
-	fmt.Fprintf(&b, "\nYou write the instructions that it gives the model in the step %s. These are the current ones:\n\n",
-		p.Path)
+	fmt.Fprintf(&b, "\nYou write the instructions that it gives the model in the step %s. "+
+		"These are the current ones:\n\n", p.Path)
 	writeCurrent(&b, s.instructions[predictor][0])
 	demos := s.demoTexts(predictor, n)
 	writeExamples(&b, "These are inputs of the step, with outputs that were right.", 1, demos)
@@ -94,7 +94,7 @@ Write better instructions for the step:
 	return b.String()
 }
 
-// demoTexts returns demos of a predictor for its proposal n, each from another set of demos.
+// demoTexts returns demos for the n-th proposal for a predictor. Each proposal gets another set of demos.
 func (s *miproSearch) demoTexts(predictor, n int) []string {
 	if s.demos == nil {
 		return nil

@@ -49,7 +49,7 @@ func TestMIPROv2WithoutChoice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "MIPROv2: the reflection model proposed no new instructions for Draft; use another model, or a higher " +
+	want := "MIPROv2: the reflection model proposed no new instructions for Draft; use another model or a higher " +
 		"temperature"
 	if !slices.Contains(r.Warnings, want) || len(r.Candidates) != 1 {
 		t.Errorf("got %d candidates and the warnings %q", len(r.Candidates), r.Warnings)

@@ -13,26 +13,28 @@ import (
 )
 
 // Optimizer searches for a better module. The optimizers of this package implement it. With the same replies and
-// scores, an optimizer does the same again: task.rand is its only source of randomness, and it calls the methods of the
-// task from one goroutine.
+// scores, an optimizer takes the same steps: task.rand is its only source of randomness, and it calls the methods of
+// the task from one goroutine.
 type Optimizer interface {
-	// optimize returns when the search is over. errBudget ends it as well, and is not a failure.
+	// optimize returns when the search is over. If the task returns errBudget, optimize returns it; this is not a
+	// failure.
 	optimize(ctx context.Context, t *task) error
 
-	// estimate returns the maximum number of calls, where each run of the module counts as one. Run evaluates the module
-	// as it was given, multiplies by the calls of a run, applies the budget, and shows the result.
+	// estimate returns the maximum number of calls, as if each run of the module made one call. If it has calls of the
+	// reflection model, Options.Reflection is required. Run evaluates the original module, multiplies the estimate by
+	// the number of calls in a run, limits it to the budget, and shows the result.
 	estimate(t *task) Spent
 }
 
-// Data are the examples of an optimization. Demos come from Train, and scores on Val decide between candidates. Keep
-// other examples for a test: the scores on Val are too high for the candidate that was chosen by them.
+// Data holds the examples of an optimization. Demos come from Train, and scores on Val decide between candidates. Keep
+// other examples for a final test: the best candidate is chosen by its score on Val, so this score is too high.
 type Data[In, Out any] struct {
 	Train, Val []evaluate.Example[In, Out]
 }
 
 // Options configures [Run]. The zero value, and nil, are the defaults.
 type Options struct {
-	// Budget limits what the search may spend. Zero fields are no limit.
+	// Budget limits what the search may spend. Fields that are zero mean no limit.
 	Budget Budget
 
 	// Seed makes a search repeatable: with the same replies, the same seed gives the same result.
@@ -41,32 +43,32 @@ type Options struct {
 	// Workers is the maximum number of examples that are run at the same time. Zero means 8.
 	Workers int
 
-	// Dir is a directory for the replies of all models, from which a search that was killed continues: run it again
-	// with the same arguments. It is created if it does not exist. It is an error if another search is using it.
-	// Requests to models that state no name (see models.Capabilities) are not distinguished by their model. If Dir is
-	// empty, nothing is kept.
+	// Dir is a directory in which Run keeps the replies of all models. To continue a search that was killed, call Run
+	// again with the same arguments. Run creates the directory if it does not exist, and returns an error if another
+	// search is using it. If Dir is empty, nothing is kept. Models without a name (see models.Capabilities) are not
+	// distinguished from each other.
 	//
-	// Tools that only read are called again when a search continues. If their results differ from the first time, so
-	// do the requests that follow, and their replies are paid for. The replies of models that a metric or an [Embed]
-	// calls directly, and not through a module, are not kept.
+	// Tools that only read are called again when a search continues. If their results have changed, so have the
+	// requests that follow, and the replies to these requests are paid for again. The replies of models that a metric
+	// or an [Embed] calls directly, and not through a module, are not kept.
 	//
-	// The best candidate so far is saved there as best.json, for module.Load, if it is better than the module as it was
-	// given. Searches with other arguments that use the same Dir replace it.
+	// If a candidate is better than the original module, Run saves the best one so far in this directory as best.json,
+	// for module.Load. A search with other arguments and the same Dir replaces this file.
 	Dir string
 
-	// Frozen are the paths of predictors that stay as they are; see module.Predictors.
+	// Frozen are the paths of predictors that the search must not change; see module.Predictors.
 	Frozen []string
 
 	// Reflection is the model that writes instructions, for the optimizers that need one.
 	Reflection llms.Model
 
-	// Teacher answers the training examples whose runs become demos. Nil means the module's own models.
+	// Teacher is the model for the runs on Train that become demos. Nil means the module's own models.
 	Teacher llms.Model
 
-	// Policy replaces or refuses the tools with effects, as in evaluate.Options. It is required if the module has such
-	// tools. A search never has effects, since it runs each example many times and again when it continues: a call
-	// that reaches such a tool ends its run with an error, even with evaluate.Act. To act in a test environment, use
-	// evaluate.Fakes with handlers that call it.
+	// Policy replaces or refuses calls of tools with effects, as in evaluate.Options. It is required if the module has
+	// such tools. A search never has effects, since it runs each example many times, and again when it continues: if a
+	// call would reach such a tool, even through evaluate.Act, the tool is not called, and the run ends with an error.
+	// To act in a test environment, use evaluate.Fakes with functions that call the test environment.
 	Policy tools.Policy
 
 	// Progress, if set, receives a line for the estimate, for each accepted candidate and for each warning.
@@ -78,37 +80,38 @@ type Options struct {
 
 // Result is the result of an optimization.
 type Result[M any] struct {
-	// Module is a clone of the module with the best accepted candidate. If none is better than the module as it was
-	// given, it is that.
+	// Module is a clone of the original module with the instructions and demos of the best accepted candidate. If no
+	// candidate is better than the original module, it is a clone without changes.
 	Module M
 
 	// Best is the candidate in Module.
 	Best *Candidate
 
-	// Candidates are the accepted candidates, in their order. The first is the module as it was given.
+	// Candidates are the accepted candidates, in the order in which they were accepted. The first is the original
+	// module.
 	Candidates []Candidate
 
-	// Spent is what the search used, including the replies that an earlier process received.
+	// Spent is what the search used, including replies that Options.Dir kept from an earlier process.
 	Spent Spent
 
-	// Warnings say what is doubtful about the result.
+	// Warnings are reasons to doubt the result.
 	Warnings []string
 
 	top func(n int) []M
 }
 
-// Top returns clones of the module with the n best accepted candidates, the best first; fewer if there are fewer. An
-// [Ensemble] of them often answers better than each.
+// Top returns clones of the module with the n best accepted candidates, the best first. If there are fewer candidates,
+// it returns fewer. An [Ensemble] of the clones often answers better than each of them.
 func (r *Result[M]) Top(n int) []M { return r.top(n) }
 
-// Run searches with an optimizer for a better version of m, and returns it as a clone of the same type; m is not
-// changed. Nil options are the defaults.
+// Run searches with an optimizer for a better version of m, and returns it as a clone of the same type. It does not
+// change m. Nil options are the defaults.
 //
-// In a search, failed runs score 0, and so do runs with a negative score, with a warning. Shift the scores of such a
-// metric so that none is below 0.
+// Failed runs have the score 0. Negative scores also count as 0, with a warning; if your metric returns negative
+// scores, shift them so that none is below 0.
 //
-// If the budget is spent before the search is over, the result is the best that was found so far, with a warning. An
-// error means that there is no result: the arguments are invalid, the module fails on every example, a model's
+// If the budget is spent before the search is over, the result is the best that was found so far, with a warning. If
+// Run returns an error, there is no result: the arguments are invalid, the module fails on every example, a model's
 // provider refuses access, or ctx ended. With Options.Dir, the search continues when Run is called again.
 func Run[M module.Module[In, Out], In, Out any](
 	ctx context.Context, m M, by Optimizer, d Data[In, Out], metric evaluate.Metric[In, Out], o *Options,

@@ -8,11 +8,12 @@ import (
 	"slices"
 )
 
-// paretoFront returns how many examples of Val each candidate that nothing dominates is best at, by the index of the
-// candidate. Candidates that share the best score of an example are all best at it.
+// paretoFront returns the candidates that are not dominated. By the index of each candidate, it returns the number of
+// examples of Val on which the candidate is best. Candidates that share the best score on an example are all best on
+// it.
 //
-// A candidate is dominated if, for every example at which it is best, another one of the front is best too. Of
-// candidates that are best at the same examples, the one with the highest mean stays.
+// A candidate is dominated if, on every example on which it is best, another candidate of the front is best, too. Of
+// candidates that are best on the same examples, the one with the highest mean stays.
 func paretoFront(scores [][]float64) map[int]int {
 	best := bestPerExample(scores)
 	inFront := make(map[int]bool)
@@ -41,7 +42,7 @@ func paretoFront(scores [][]float64) map[int]int {
 	return front
 }
 
-// bestPerExample returns the candidates with the highest score of each example.
+// bestPerExample returns, for each example, the candidates with the highest score.
 func bestPerExample(scores [][]float64) [][]int {
 	var best [][]int
 	for i := range scores[0] {
@@ -59,8 +60,8 @@ func bestPerExample(scores [][]float64) [][]int {
 	return best
 }
 
-// worstFirst returns the indices of the candidates by their mean score. Of equal ones, the newer is worse, so that
-// a search does not move away from a candidate for nothing.
+// worstFirst returns the indices of the candidates, sorted by their mean score. Of candidates with equal scores, the
+// newer one comes first, so that a search does not leave a candidate for one that is not better.
 func worstFirst(scores [][]float64) []int {
 	indices := inOrder(len(scores))
 	slices.SortFunc(indices, func(a, b int) int {
@@ -69,7 +70,8 @@ func worstFirst(scores [][]float64) []int {
 	return indices
 }
 
-// pickFromFront chooses a candidate of the front with a probability proportional to the examples it is best at.
+// pickFromFront chooses a candidate of the front with a probability proportional to the number of examples on which it
+// is best.
 func pickFromFront(r *rand.Rand, front map[int]int) int {
 	var lots []int
 	for _, c := range slices.Sorted(maps.Keys(front)) {

@@ -14,15 +14,15 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// program is the module that is optimized with its examples: the part of a task that has types.
+// program holds the parts of an optimization that have types: the module, its examples and the metric.
 type program[M module.Module[In, Out], In, Out any] struct {
 	module M
 	data   Data[In, Out]
 	metric evaluate.Metric[In, Out]
-	policy tools.Policy // without effects
+	policy tools.Policy // never permits effects
 }
 
-// runner is a program without its types.
+// runner is a program as a task uses it, without its types.
 type runner interface {
 	value() any
 	items() (train, val []item, err error)
@@ -30,15 +30,15 @@ type runner interface {
 	save(w io.Writer, c *Candidate, source string) error
 }
 
-// batch is examples that a candidate is run on.
+// batch is a set of examples on which a candidate is run.
 type batch struct {
 	candidate *Candidate
-	content   string // of the candidate
+	content   string // the hash of the candidate's states
 	split     split
 	items     []item // all examples of the split
-	indices   []int
-	teach     bool
-	round     int
+	indices   []int  // the examples to run
+	teach     bool   // whether the teacher runs the examples
+	round     int    // the round of the teacher, from 0
 }
 
 func newProgram[M module.Module[In, Out], In, Out any](
@@ -78,12 +78,12 @@ func (p *program[M, In, Out]) items() (train, val []item, err error) {
 	return train, val, err
 }
 
-// itemsOf returns a set as JSON, or an error if it is not a valid set.
+// itemsOf converts a set of examples to JSON. It returns an error if the set is not valid.
 func itemsOf[In, Out any](name string, examples []evaluate.Example[In, Out]) ([]item, error) {
 	if len(examples) == 0 {
 		return nil, fmt.Errorf("optimize: Data.%s is empty; evaluate.Split divides examples into sets", name)
 	}
-	set, err := evaluate.Split(examples, 0, 1) // all of them, with IDs and weights
+	set, err := evaluate.Split(examples, 0, 1) // all examples, with IDs and weights
 	if err != nil {
 		return nil, fmt.Errorf("optimize: Data.%s: %w", name, err)
 	}
@@ -91,17 +91,20 @@ func itemsOf[In, Out any](name string, examples []evaluate.Example[In, Out]) ([]
 	for i, e := range set[0] {
 		item := item{ID: e.ID, Note: e.Note, Weight: e.Weight}
 		if item.Inputs, err = schema.Marshal(&e.In); err != nil {
-			return nil, fmt.Errorf("optimize: the inputs of example %q of Data.%s: %w", item.ID, name, err)
+			return nil, fmt.Errorf("optimize: cannot encode the inputs of example %q of Data.%s: %w",
+				item.ID, name, err)
 		}
 		if item.Want, err = schema.Marshal(&e.Want); err != nil {
-			return nil, fmt.Errorf("optimize: the expected answer of example %q of Data.%s: %w", item.ID, name, err)
+			return nil, fmt.Errorf("optimize: cannot encode the expected answer of example %q of Data.%s: %w",
+				item.ID, name, err)
 		}
 		items[i] = item
 	}
 	return items, nil
 }
 
-// build returns a clone of the module with a candidate. The source is set where the candidate changed something.
+// build returns a clone of the module with the states of a candidate. It sets Source in the predictors that the
+// candidate changes.
 func (p *program[M, In, Out]) build(c *Candidate, source string) M {
 	m := module.Clone(p.module)
 	for path, predictor := range module.Predictors(m) {
@@ -127,11 +130,12 @@ func (p *program[M, In, Out]) run(ctx context.Context, t *task, b batch) ([]outc
 	}
 	w := &watched[M, In, Out]{program: p, task: t, batch: b, runs: make([]watchedRun, len(b.indices))}
 	w.shared = w.build(b.candidate)
-	var examples []evaluate.Example[place[In], Out]
+	var examples []evaluate.Example[place[In, Out], Out]
 	for i, index := range b.indices {
 		e := data[index]
-		examples = append(examples, evaluate.Example[place[In], Out]{
-			ID: b.items[index].ID, In: place[In]{e.In, i}, Want: e.Want, Weight: e.Weight, Group: e.Group, Note: e.Note,
+		e.ID, e.Weight = b.items[index].ID, b.items[index].Weight
+		examples = append(examples, evaluate.Example[place[In, Out], Out]{
+			ID: e.ID, In: place[In, Out]{e, i}, Want: e.Want, Weight: e.Weight, Group: e.Group,
 		})
 	}
 	report, err := evaluate.Evaluate(ctx, w, examples, w.score, &evaluate.Options{
@@ -153,14 +157,14 @@ func (p *program[M, In, Out]) run(ctx context.Context, t *task, b batch) ([]outc
 	return outcomes, nil
 }
 
-// place is an input with its place in a batch.
-type place[In any] struct {
-	in In
-	i  int
+// place is an example with its index in a batch. It is the input of watched.
+type place[In, Out any] struct {
+	example evaluate.Example[In, Out]
+	i       int
 }
 
-// MarshalJSON writes the input. See [json.Marshaler].
-func (p place[In]) MarshalJSON() ([]byte, error) { return schema.Marshal(&p.in) }
+// MarshalJSON returns the input of the example as JSON. See [json.Marshaler].
+func (p place[In, Out]) MarshalJSON() ([]byte, error) { return schema.Marshal(&p.example.In) }
 
 // watched runs a candidate on a batch, and records what its predictors do.
 type watched[M module.Module[In, Out], In, Out any] struct {
@@ -176,7 +180,8 @@ type watchedRun struct {
 	calls []predictorCall
 }
 
-// build returns a clone of the module with a candidate; with the teacher's models, if the batch is taught.
+// build returns a clone of the module with the states of a candidate. If the teacher runs the batch, the clone uses the
+// teacher's model.
 func (w *watched[M, In, Out]) build(c *Candidate) M {
 	m := w.program.build(c, "")
 	if !w.batch.teach {
@@ -189,15 +194,14 @@ func (w *watched[M, In, Out]) build(c *Candidate) M {
 		if w.batch.round > 0 {
 			p.Rollout += w.batch.round
 			if p.Temperature == nil {
-				varied := 1.0
-				p.Temperature = &varied
+				p.Temperature = new(1.0)
 			}
 		}
 	}
 	return m
 }
 
-// moduleFor returns the candidate without the demos that were made of the example.
+// moduleFor returns the candidate without the demos that were made from an example of Train.
 func (w *watched[M, In, Out]) moduleFor(index int) M {
 	if w.batch.split == trainSplit {
 		if c := w.task.without(w.batch.candidate, w.batch.items[index]); c != w.batch.candidate {
@@ -208,16 +212,16 @@ func (w *watched[M, In, Out]) moduleFor(index int) M {
 }
 
 // Run runs the candidate. See [module.Module].
-func (w *watched[M, In, Out]) Run(ctx context.Context, in place[In]) (*module.Prediction[Out], error) {
+func (w *watched[M, In, Out]) Run(ctx context.Context, in place[In, Out]) (*module.Prediction[Out], error) {
 	index, r := w.batch.indices[in.i], newRecorder(w.task.specs)
 	ctx = w.task.ledger.inContext(ctx, w.role(), w.batch.scope(index))
 	m := module.Module[In, Out](w.moduleFor(index))
-	results, _ := module.Parallel(module.Observe(ctx, r.observe), m, []In{in.in}, nil)
+	results, _ := module.Parallel(module.Observe(ctx, r.observe), m, []In{in.example.In}, nil)
 	w.runs[in.i] = watchedRun{results[0].Err, r.list()}
 	return results[0].Prediction, results[0].Err
 }
 
-// role returns who is asked. A teacher without a model of its own is the student.
+// role returns the role of the models that the batch calls. Without Options.Teacher, the teacher is the student.
 func (w *watched[M, In, Out]) role() role {
 	if w.batch.teach && w.task.options.Teacher != nil {
 		return teacher
@@ -225,19 +229,15 @@ func (w *watched[M, In, Out]) role() role {
 	return student
 }
 
-// score calls the metric with the example as the caller knows it.
+// score calls the metric with the example of the caller.
 func (w *watched[M, In, Out]) score(
-	ctx context.Context, e evaluate.Example[place[In], Out], got *module.Prediction[Out],
+	ctx context.Context, e evaluate.Example[place[In, Out], Out], got *module.Prediction[Out],
 ) (module.Score, error) {
-	index := w.batch.indices[e.In.i]
-	item := w.batch.items[index]
-	ctx = w.task.ledger.inContext(ctx, judge, w.batch.scope(index))
-	return w.program.metric(ctx, evaluate.Example[In, Out]{
-		ID: item.ID, In: e.In.in, Want: e.Want, Weight: item.Weight, Group: e.Group, Note: e.Note,
-	}, got)
+	ctx = w.task.ledger.inContext(ctx, judge, w.batch.scope(w.batch.indices[e.In.i]))
+	return w.program.metric(ctx, e.In.example, got)
 }
 
-// scope identifies the run of an example.
+// scope identifies a run of an example.
 func (b batch) scope(index int) string {
 	taught := "run"
 	if b.teach {

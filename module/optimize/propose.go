@@ -12,8 +12,8 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// askForText asks the reflection model for a text, and once more if the reply has none. It returns "" if the second one
-// has none either.
+// askForText asks the reflection model for a text. If the reply has no usable text, it asks once more. It returns "" if
+// the second reply has no usable text either.
 func askForText(ctx context.Context, t *task, prompt string) (string, error) {
 	asked := prompt
 	var problem error
@@ -29,13 +29,14 @@ func askForText(ctx context.Context, t *task, prompt string) (string, error) {
 		problem = err
 		asked = prompt + "\n\nAn earlier reply could not be used: " + data(err.Error())
 	}
-	t.warn("no usable reply of the reflection model: %v", problem)
+	t.warn("the reflection model gave no usable reply: %v", problem)
 	return "", nil
 }
 
 const openTag, closeTag = "<instructions>", "</instructions>"
 
-// readText extracts the text from a reply: what is between the tags, the only fenced block, or the whole reply.
+// readText extracts the text from a reply: the text between the tags, or else the only fenced block, or else the whole
+// reply.
 func readText(reply string) (string, error) {
 	text := strings.TrimSpace(reply)
 	if begin := strings.LastIndex(text, openTag); begin >= 0 {
@@ -53,15 +54,15 @@ func readText(reply string) (string, error) {
 	return text, nil
 }
 
-// maxData is the number of characters of a value that a prompt shows.
+// maxData is the maximum number of characters of a value that a prompt shows.
 const maxData = 2000
 
-// writeCurrent shows the text to improve. It is never shortened, since the model would drop what it does not see.
+// writeCurrent shows the text to improve. It never shortens the text, since the model would drop what it does not see.
 func writeCurrent(b *strings.Builder, text string) {
 	element(b, "current", strings.ReplaceAll(text, "</current>", "< /current>"))
 }
 
-// data prepares untrusted text for a prompt: it is shortened, and cannot close the element around it.
+// data prepares untrusted text for a prompt: it shortens the text, and prevents it from closing the element around it.
 func data(text string) string {
 	if n := utf8.RuneCountInString(text); n > maxData {
 		text = fmt.Sprintf("%s … (%d more characters)", string([]rune(text)[:maxData]), n-maxData)
@@ -69,14 +70,15 @@ func data(text string) string {
 	return strings.ReplaceAll(strings.TrimSpace(text), "</", "< /")
 }
 
-// element writes a string between tags, unless it is empty.
+// element writes a text between tags, unless the text is empty.
 func element(b *strings.Builder, name, text string) {
 	if text = strings.TrimSpace(text); text != "" {
 		fmt.Fprintf(b, "<%s>\n%s\n</%s>\n", name, text, name)
 	}
 }
 
-// someOfTrain returns examples of Train for a prompt, without those that it has already.
+// someOfTrain returns examples of Train for a prompt. It leaves out those with the same inputs as one of the examples
+// in without.
 func (t *task) someOfTrain(n int, without ...int) []string {
 	var shown []string
 	for _, i := range t.rand.Perm(len(t.train)) {

@@ -2,9 +2,9 @@ package optimize
 
 import (
 	"encoding/json"
-	"github.com/writ-go/writ/internal/canonical"
 	"slices"
 
+	"github.com/writ-go/writ/internal/canonical"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/signature"
 )
@@ -18,7 +18,8 @@ func (t *task) setKeys() {
 	}
 }
 
-// keyOf returns the same string for equal inputs, even if only one of them spells out the defaults of the predictors.
+// keyOf returns the same string for equal inputs. It fills in the defaults that the predictors declare, so that inputs
+// are equal even if only one of them spells out a default.
 func (t *task) keyOf(inputs json.RawMessage) string {
 	for _, p := range t.predictors {
 		if s := p.Spec.InputSchema(); s != nil {
@@ -28,7 +29,7 @@ func (t *task) keyOf(inputs json.RawMessage) string {
 	return canonical.JSON(inputs)
 }
 
-// repeats reports whether an example of Train has the same inputs as one of the others, by index.
+// repeats reports whether an example of Train has the same inputs as one of the others. It takes indices in Train.
 func (t *task) repeats(index int, others []int) bool {
 	return slices.ContainsFunc(others, func(other int) bool { return t.train[index].key == t.train[other].key })
 }
@@ -39,7 +40,7 @@ func demoKey(d module.Demo) string {
 	return string(raw)
 }
 
-// madeOf records that a demo was made from the example of Train with a key.
+// madeOf records that a demo was made from the example of Train with the key. It returns the demo.
 func (t *task) madeOf(d module.Demo, key string) module.Demo {
 	demo := demoKey(d)
 	if t.sources[demo] == nil {
@@ -49,8 +50,8 @@ func (t *task) madeOf(d module.Demo, key string) module.Demo {
 	return d
 }
 
-// warnOfRepeats warns of examples of Val that are also in Train, or among the demos of the module as it was given. It
-// records which of these demos were made from examples of Train.
+// warnOfRepeats warns of examples of Val that are also in Train or among the demos of the original module. It records
+// which of these demos were made from examples of Train.
 func (t *task) warnOfRepeats() {
 	train, demos := map[string]bool{}, map[string]bool{}
 	for _, item := range t.train {
@@ -67,16 +68,16 @@ func (t *task) warnOfRepeats() {
 		}
 	}
 	if n := t.inVal(train); n > 0 {
-		t.warn("%d examples of Val have the same inputs as examples of Train, so prompts may contain their answers, and "+
-			"the scores are too high; remove them, or split the examples with a Group for each input", n)
+		t.warn("Train has the inputs of %d of %d examples of Val, so prompts may contain the answers, and the scores "+
+			"are too high; remove these examples, or split the examples with a Group for each input", n, len(t.val))
 	}
 	if n := t.inVal(demos); n > 0 {
-		t.warn("%d examples of Val are demos of the module as it was given, so the scores are too high; use other "+
-			"examples", n)
+		t.warn("the original module has demos with the inputs of %d of %d examples of Val, so the scores are too "+
+			"high; use other examples", n, len(t.val))
 	}
 }
 
-// inVal returns the number of examples of Val whose keys are known.
+// inVal returns the number of examples of Val whose keys are in known.
 func (t *task) inVal(known map[string]bool) (n int) {
 	for _, item := range t.val {
 		if known[item.key] {
@@ -86,7 +87,8 @@ func (t *task) inVal(known map[string]bool) (n int) {
 	return n
 }
 
-// otherInputs returns a function that reports whether an input belongs to an inner predictor and not to the module.
+// otherInputs returns a function that reports whether an input belongs to an inner predictor and not to the module
+// itself.
 func (t *task) otherInputs() func(signature.Value) bool {
 	own := map[string]bool{}
 	for _, item := range slices.Concat(t.train, t.val) {

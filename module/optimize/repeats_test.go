@@ -104,7 +104,8 @@ func TestGivenDemos(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "2 examples of Val are demos of the module as it was given, so the scores are too high; use other examples"
+	want := "the original module has demos with the inputs of 2 of 20 examples of Val, so the scores are too high; use " +
+		"other examples"
 	if !slices.Contains(r.Warnings, want) || len(spoiled) > 0 {
 		t.Errorf("the prompts for %v contain their answers; warnings: %q", spoiled, r.Warnings)
 	}
@@ -148,8 +149,8 @@ func TestSharedExamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := "1 examples of Val have the same inputs as examples of Train, so prompts may contain their answers, and " +
-			"the scores are too high; remove them, or split the examples with a Group for each input"
+		want := "Train has the inputs of 1 of 1 examples of Val, so prompts may contain the answers, and the scores " +
+			"are too high; remove these examples, or split the examples with a Group for each input"
 		if slices.Contains(r.Warnings, want) != c.warns {
 			t.Errorf("%v: warnings %q", c.in, r.Warnings)
 		}
@@ -197,7 +198,7 @@ func TestEqualInputs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		repeats := func(warning string) bool { return strings.HasPrefix(warning, "1 examples of Val have the same inputs") }
+		repeats := func(warning string) bool { return strings.HasPrefix(warning, "Train has the inputs of 1 of 1") }
 		if slices.ContainsFunc(r.Warnings, repeats) != c.same {
 			t.Errorf("%s and %s: warnings %q", c.train, c.val, r.Warnings)
 		}

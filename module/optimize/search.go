@@ -14,11 +14,11 @@ import (
 	"github.com/writ-go/writ/internal/display"
 )
 
-// search evaluates the module as it was given and runs the optimizer.
+// search evaluates the original module and runs the optimizer.
 func (t *task) search(ctx context.Context, by Optimizer) (err error) {
 	defer func() { err = t.close(ctx, err) }()
 	if n := len(t.val); n < 20 {
-		t.warn("Val has only %d examples, so scores differ by chance; use at least 20", n)
+		t.warn("Val has only %s, so scores may differ by chance; use at least 20", display.Plural(n, "example"))
 	}
 	t.warnOfRepeats()
 	for _, p := range t.unfrozen() {
@@ -42,29 +42,29 @@ func (t *task) search(ctx context.Context, by Optimizer) (err error) {
 	}
 	switch {
 	case len(t.accepted) == 1 && err == nil:
-		t.warn("no candidate was good enough to be compared with the module as it was given, which is the result")
+		t.warn("no candidate was good enough to be compared with the original module, which is the result")
 	case len(t.accepted) > 1 && t.best() == t.start:
-		t.warn("none of the other candidates is better than the module as it was given")
+		t.warn("no other candidate is better than the original module, which is the result")
 	case t.best().Failed > t.start.Failed:
-		t.warn("the result fails on %d of %d examples of Val, more than the module as it was given, which fails on %d; "+
-			"evaluate both to see the errors before you use it", t.best().Failed, len(t.val), t.start.Failed)
+		t.warn("the result fails on %d of %d examples of Val, more than the original module, which fails on %d; "+
+			"evaluate both to see the errors before you use the result", t.best().Failed, len(t.val), t.start.Failed)
 	}
 	return t.saveBest()
 }
 
-// acceptStart evaluates the module as it was given.
+// acceptStart evaluates the original module.
 func (t *task) acceptStart(ctx context.Context) error {
 	err := t.accept(ctx, t.start)
 	if errors.Is(err, errBudget) {
-		return fmt.Errorf("optimize: the budget is too small: %w before the module was evaluated once on the %d "+
-			"examples of Val, after %v; raise it or use fewer examples", err, len(t.val), t.ledger.spent())
+		return fmt.Errorf("optimize: %w before the original module was evaluated on all %d examples of Val, after %v; "+
+			"raise the budget or use fewer examples", err, len(t.val), t.ledger.spent())
 	}
 	if err != nil {
 		return err
 	}
 	if highest := slices.Max(t.start.Scores); highest > 1 {
-		t.warn("the metric scored %g, but optimizers take a score of 1 for right; divide the scores by the highest one",
-			highest)
+		t.warn("the metric returned the score %g, but optimizers treat a score of 1 as right; divide the scores by "+
+			"the highest one", highest)
 	}
 	if t.start.Failed == 0 {
 		return nil
@@ -74,17 +74,16 @@ func (t *task) acceptStart(ctx context.Context) error {
 		return err
 	}
 	i := slices.IndexFunc(outcomes, func(o outcome) bool { return o.Err != nil })
-	first := fmt.Sprintf("example %q: ", t.val[i].ID)
+	first := fmt.Sprintf("the first error, of example %q: ", t.val[i].ID)
 	if t.start.Failed == len(t.val) {
-		return fmt.Errorf("optimize: the module as it was given fails on all examples of Val; the first is %s%w",
-			first, outcomes[i].Err)
+		return fmt.Errorf("optimize: the original module fails on all examples of Val; %s%w", first, outcomes[i].Err)
 	}
-	t.warn("the module as it was given fails on %d of %d examples of Val, which count as 0; the first is %s%v",
+	t.warn("the original module fails on %d of %d examples of Val, which count as 0; %s%v",
 		t.start.Failed, len(t.val), first, outcomes[i].Err)
 	return nil
 }
 
-// close closes the log. After an error, requests that failed are made again when the search continues.
+// close closes the log. After an error, a search that continues repeats the requests that failed.
 func (t *task) close(ctx context.Context, err error) error {
 	log := t.ledger.log
 	if log == nil {
@@ -96,23 +95,22 @@ func (t *task) close(ctx context.Context, err error) error {
 	return errors.Join(err, log.Close())
 }
 
-// estimate reports the maximum that the search can use.
+// estimate reports the maximum that the rest of the search can use.
 func (t *task) estimate(by Optimizer) {
 	s, base, n := by.estimate(t), t.ledger.spent(), float64(len(t.val))
 	perRun := float64(base.StudentCalls) / n
-	if base.StudentCalls == 0 { // a cache answered
+	if base.StudentCalls == 0 { // a cache answered all calls
 		perRun = 1
 	}
-	left := t.ledger.left()
-	s.StudentCalls = min(int(math.Ceil(float64(s.StudentCalls)*perRun)), left.StudentCalls)
-	s.TeacherCalls = min(int(math.Ceil(float64(s.TeacherCalls)*perRun)), left.TeacherCalls)
-	s.ReflectionCalls = min(s.ReflectionCalls, left.ReflectionCalls)
+	s.StudentCalls = min(int(math.Ceil(float64(s.StudentCalls)*perRun)), t.ledger.left(student))
+	s.TeacherCalls = min(int(math.Ceil(float64(s.TeacherCalls)*perRun)), t.ledger.left(teacher))
+	s.ReflectionCalls = min(s.ReflectionCalls, t.ledger.left(reflection))
 	cost := ""
 	if base.Cost > 0 && base.StudentCalls > 0 {
 		cost = fmt.Sprintf("; they cost about %.3g, and more if prompts become longer",
 			base.Cost/float64(base.StudentCalls)*float64(s.StudentCalls))
 	}
-	t.say("estimate: the rest takes at most %v%s (one evaluation on Val: %v)", s, cost, base)
+	t.say("estimate: the rest of the search takes at most %v%s (one evaluation on Val: %v)", s, cost, base)
 }
 
 // accept evaluates a candidate on all of Val and adds it to the result. A candidate with the same content as
@@ -138,7 +136,7 @@ func (t *task) accept(ctx context.Context, c *Candidate) error {
 	return nil
 }
 
-// best returns the accepted candidate with the highest score; the first of them if there are several.
+// best returns the first of the accepted candidates with the highest score.
 func (t *task) best() *Candidate { return t.ranked()[0] }
 
 // ranked returns the accepted candidates, the best first.
@@ -148,14 +146,14 @@ func (t *task) ranked() []*Candidate {
 	return list
 }
 
-// source describes the origin of a candidate's state.
+// source describes where the states of a candidate come from.
 func (t *task) source(c *Candidate) string {
 	return fmt.Sprintf("optimize.%s, seed %d, candidate %d: scored %.4g on %d validation examples, %.4g before",
 		t.by, t.options.Seed, c.ID, c.Score, len(t.val), t.start.Score)
 }
 
-// saveBest saves the best candidate so far in Options.Dir, if it is better than the module as it was given. A search
-// that is resumed calls it only after it has passed the end of the log, so that it does not replace a better one.
+// saveBest saves the best candidate so far in Options.Dir, if it is better than the original module. A search that
+// continues calls it only after the end of the log, so that it does not replace a better candidate.
 func (t *task) saveBest() error {
 	c := t.best()
 	if t.options.Dir == "" || c == t.start {

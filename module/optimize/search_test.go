@@ -254,9 +254,9 @@ func TestBudgetTooSmall(t *testing.T) {
 	for want, o := range map[string]optimize.Options{
 		"Budget.StudentCalls is 19, but one evaluation on the 20 examples of Val takes at least 20": {
 			Budget: optimize.Budget{StudentCalls: 19}},
-		"the budget is too small: the budget of the optimization is spent before": {Budget: optimize.Budget{Tokens: 500}},
-		"is negative":          {Budget: optimize.Budget{Cost: -1}},
-		"needs Options.Prices": {Budget: optimize.Budget{Cost: 1}},
+		"the budget of the optimization is spent before the original module": {Budget: optimize.Budget{Tokens: 500}},
+		"is negative": {Budget: optimize.Budget{Cost: -1}},
+		"needs the prices of the models in Options.Prices": {Budget: optimize.Budget{Cost: 1}},
 	} {
 		_, err := optimize.Run(t.Context(), module.NewPredict(spelled, model, nil), optimize.LabeledFewShot{},
 			numbersData(), right, &o)
@@ -299,8 +299,8 @@ func TestBadInput(t *testing.T) {
 		{newStudent(), by, good, optimize.Options{Frozen: []string{"Sort"}},
 			`Options.Frozen has "Sort", but the predictors of the module are Predictor`},
 		{newStudent(), by, good, optimize.Options{Frozen: []string{"Predictor"}}, "nothing can be optimized"},
-		{unset, by, good, optimize.Options{}, "fails on all examples of Val; the first is example \"n100\""},
-		{newStudent(), reflecting(), good, optimize.Options{}, "set Options.Reflection"},
+		{unset, by, good, optimize.Options{}, "fails on all examples of Val; the first error, of example \"n100\""},
+		{newStudent(), optimize.GEPA{}, good, optimize.Options{}, "set Options.Reflection"},
 		{module.NewReAct(spelled, llmtest.New(), set, nil), by, good, optimize.Options{}, "tools with effects: act"},
 		{silent{}, by, good, optimize.Options{}, "no Predictors found"},
 	} {
@@ -325,7 +325,7 @@ func TestBadMetrics(t *testing.T) {
 			*module.Prediction[answer]) (module.Score, error) {
 			panic("oh")
 		},
-		"its value is NaN": func(context.Context, evaluate.Example[question, answer],
+		"the score is NaN": func(context.Context, evaluate.Example[question, answer],
 			*module.Prediction[answer]) (module.Score, error) {
 			return module.Score{Value: math.NaN()}, nil
 		},
@@ -347,7 +347,7 @@ func TestBadMetrics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "the module as it was given fails on 1 of 20 examples of Val, which count as 0; the first is " +
+	want := "the original module fails on 1 of 20 examples of Val, which count as 0; the first error, of " +
 		`example "n103": the metric failed: I cannot judge that`
 	if len(r.Warnings) != 1 || r.Warnings[0] != want || r.Best.Score != 0.95 {
 		t.Errorf("scored %v, warnings: %q", r.Best.Score, r.Warnings)

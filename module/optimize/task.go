@@ -20,9 +20,9 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// task is what an [Optimizer] works with: the module and its examples, without their types. All runs and all questions
-// to models go through it, so that it can count, limit, record and resume them. Its methods must be called from one
-// goroutine.
+// task is what an [Optimizer] works with: the module and its examples, without their types. All runs of the module and
+// all calls of models go through it, so that it can count, limit, record and resume them. Its methods must be called
+// from one goroutine.
 type task struct {
 	options    Options
 	by         string // the name of the optimizer
@@ -34,13 +34,13 @@ type task struct {
 	rand       *rand.Rand
 	start      *Candidate
 	accepted   []*Candidate
-	outcomes   map[string]outcome         // by scope
-	sources    map[string]map[string]bool // the keys of the examples of Train that demos were made from, by demoKey
+	outcomes   map[string]outcome         // by the scope of the run
+	sources    map[string]map[string]bool // by demoKey: the keys of the examples of Train that the demo was made from
 	warnings   []string
-	negative   bool // there was a warning of a negative score
+	negative   bool // whether there was a warning about a negative score
 }
 
-// split is a set of examples.
+// split is the name of a set of examples.
 type split string
 
 // The sets of examples.
@@ -56,31 +56,31 @@ type item struct {
 	Note         string
 	Weight       float64
 
-	key string // the same for all examples with the same inputs
+	key string // equal for examples with equal inputs
 }
 
 // predictor describes a predictor of the module.
 type predictor struct {
 	Path   string
 	Spec   *signature.Spec
-	Frozen bool // it must stay as it is
+	Frozen bool // whether the search must not change it
 	Tools  []*tools.Binding
-	Demos  []module.Demo // of the module as it was given
+	Demos  []module.Demo // its demos in the original module
 
 	given *module.Predictor
 }
 
-// outcome is how a candidate did on an example.
+// outcome is the result of running a candidate on an example.
 type outcome struct {
-	item  int          // the index in its set
+	item  int          // the index of the example in its set
 	Score module.Score // zero if there is an error; a negative value counts as 0
 	Err   error        // of the module or of the metric
 
-	// Got, Calls and Trajectory are what the module did. They are empty for examples of Val, whose only purpose is
-	// to decide between candidates.
+	// Got, Calls and Trajectory are the answer and the record of the run. They are empty for examples of Val, whose
+	// only purpose is to decide between candidates.
 	//
-	// Calls are ordered by predictor, inputs and step, since the order in time is random if the module runs a
-	// predictor several times at once.
+	// Calls are ordered by predictor, inputs and step. They are not in the order of time, which is random if the module
+	// runs a predictor several times at once.
 	Got        json.RawMessage
 	Calls      []predictorCall
 	Trajectory *module.Trajectory
@@ -106,7 +106,7 @@ func newTask(r runner, by Optimizer, o *Options) (*task, error) {
 		return nil, err
 	}
 	t.rand = rand.New(rand.NewPCG(o.Seed, 0x6f7074696d697a65))
-	t.start = &Candidate{By: "given", states: map[string]state{}}
+	t.start = &Candidate{By: "original", states: map[string]*state{}}
 	for _, p := range t.predictors {
 		t.start.states[p.Path], t.specs[p.Path] = stateOf(p.given), p.Spec
 	}
@@ -141,7 +141,7 @@ func predictorsOf(m any, frozen []string) (list []predictor, err error) {
 		})
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("optimize: no Predictors found in %T; export the fields with its modules", m)
+		return nil, fmt.Errorf("optimize: no Predictors found in %T; export the fields that hold its modules", m)
 	}
 	for _, path := range frozen {
 		if !found[path] {
@@ -155,7 +155,7 @@ func predictorsOf(m any, frozen []string) (list []predictor, err error) {
 	return list, nil
 }
 
-// affordable returns an error if the budget is too small to evaluate the module once.
+// affordable returns an error if the budget is too small for one evaluation of the module.
 func (t *task) affordable() error {
 	if n := t.options.Budget.StudentCalls; n > 0 && n < len(t.val) {
 		return fmt.Errorf("optimize: Budget.StudentCalls is %d, but one evaluation on the %d examples of Val takes at "+
@@ -164,19 +164,15 @@ func (t *task) affordable() error {
 	return nil
 }
 
-// checkReflection returns an error if an optimizer needs a model that is missing.
+// checkReflection returns an error if the optimizer needs Options.Reflection and it is nil.
 func (t *task) checkReflection(by Optimizer) error {
-	if r, ok := by.(interface{ reflects() bool }); !ok || !r.reflects() || t.options.Reflection != nil {
+	if t.options.Reflection != nil || by.estimate(t).ReflectionCalls == 0 {
 		return nil
 	}
-	return errNoReflection(t.by)
+	return fmt.Errorf("optimize: %s needs a model that writes instructions; set Options.Reflection", t.by)
 }
 
-func errNoReflection(by string) error {
-	return fmt.Errorf("optimize: %s needs a model that writes instructions; set Options.Reflection", by)
-}
-
-// openLog opens the log of replies; it is nil without Options.Dir.
+// openLog opens the log of replies. It returns nil without Options.Dir.
 func (t *task) openLog() (*models.Store, error) {
 	if t.options.Dir == "" {
 		return nil, nil
@@ -189,8 +185,8 @@ func (t *task) openLog() (*models.Store, error) {
 	})
 }
 
-// newCandidate returns a copy of a candidate, whose states may be edited until it is evaluated. The argument by says
-// what makes it; see [Candidate].
+// newCandidate returns a copy of a candidate. Its states may be changed until it is evaluated. The argument by becomes
+// [Candidate.By].
 func newCandidate(parent *Candidate, by string) *Candidate {
 	parents := []int{parent.ID}
 	if parent.ID < 0 {
@@ -202,19 +198,19 @@ func newCandidate(parent *Candidate, by string) *Candidate {
 // evaluate runs a candidate on examples of a set: those with the given indices, or all if indices is nil. The
 // outcomes are in the order of the indices. An example that was evaluated with the same content is not run again.
 //
-// An example of Train is run without the demos made from it. The error is errBudget, that of ctx, or one
-// that would end every run, such as a provider that refuses access; failures on single examples are in the outcomes.
+// An example of Train is run without the demos made from it. The error is errBudget, the error of ctx, or an error that
+// would end every run, such as a provider that refuses access. The errors of single examples are in the outcomes.
 func (t *task) evaluate(ctx context.Context, c *Candidate, split split, indices []int) ([]outcome, error) {
 	return t.runBatch(ctx, batch{candidate: c, split: split, indices: indices})
 }
 
-// teach has the teacher answer examples of Train in place of the candidate's models. In rounds from 1 on, the
-// temperature is 1, unless the module sets one, and the replies differ from those of other rounds.
+// teach has the teacher answer examples of Train in place of the candidate's models. After round 0, the temperature is
+// 1 unless the module sets one, and the replies differ from those of other rounds.
 func (t *task) teach(ctx context.Context, c *Candidate, indices []int, round int) ([]outcome, error) {
 	return t.runBatch(ctx, batch{candidate: c, split: trainSplit, indices: indices, teach: true, round: round})
 }
 
-// runBatch runs the examples that were not run before.
+// runBatch runs the examples of a batch that were not run before, and returns the outcomes of all.
 func (t *task) runBatch(ctx context.Context, b batch) ([]outcome, error) {
 	b.content = b.candidate.content()
 	if b.items = t.train; b.split == valSplit {
@@ -273,21 +269,21 @@ func (t *task) runNew(ctx context.Context, b batch) error {
 func (t *task) notNegative(score float64, split split, id string) float64 {
 	if score < 0 && !t.negative {
 		t.negative = true
-		t.warn("the metric scored %g on example %q of %v, and negative scores count as 0, like failed runs; shift or "+
-			"clamp the scores of the metric", score, id, split)
+		t.warn("the metric returned the score %g for example %q of %v; negative scores count as 0, like failed runs, "+
+			"so shift or clamp the scores of the metric", score, id, split)
 	}
 	return max(score, 0)
 }
 
-// without returns the candidate without the demos made from an example of Train, or the candidate itself if it has
-// none.
+// without returns the candidate without the demos that were made from an example of Train, or the candidate itself if
+// it has no such demos.
 func (t *task) without(c *Candidate, item item) *Candidate {
 	isOwn := func(d module.Demo) bool { return t.sources[demoKey(d)][item.key] }
 	shown, changed := copyStates(c.states), false
-	for path, s := range shown {
+	for _, s := range shown {
 		n := len(s.Demos)
 		s.Demos = slices.DeleteFunc(s.Demos, isOwn)
-		shown[path], changed = s, changed || len(s.Demos) < n
+		changed = changed || len(s.Demos) < n
 	}
 	if !changed {
 		return c
@@ -297,11 +293,8 @@ func (t *task) without(c *Candidate, item item) *Candidate {
 
 // ask sends a prompt to the reflection model. If the reply is empty, as in a refusal, ask warns and returns "".
 func (t *task) ask(ctx context.Context, prompt string) (string, error) {
-	if t.options.Reflection == nil {
-		return "", errNoReflection(t.by)
-	}
 	question := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, prompt)}
-	ctx = tools.WithPolicies(ctx, withoutEffects) // the model may be an agent
+	ctx = tools.WithPolicies(ctx, withoutEffects) // the model may be an agent with tools
 	response, err := lm.Generate(ctx, t.ledger.model(reflection, "", t.options.Reflection), question)
 	over := t.ledger.over()
 	switch {
@@ -314,7 +307,7 @@ func (t *task) ask(ctx context.Context, prompt string) (string, error) {
 	}
 	reply := strings.TrimSpace(lm.Merge(response).Text)
 	if err != nil || reply == "" {
-		t.warn("the reflection model gave no answer; ask another one if that happens often")
+		t.warn("the reflection model gave no answer; use another model if this happens often")
 		return "", nil
 	}
 	return reply, nil

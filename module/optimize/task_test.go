@@ -46,9 +46,9 @@ func TestNegativeScores(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		`the metric scored -1 on example "n101" of Val, and negative scores count as 0, like failed runs; shift or clamp ` +
-			`the scores of the metric`,
-		"none of the other candidates is better than the module as it was given",
+		`the metric returned the score -1 for example "n101" of Val; negative scores count as 0, like failed runs, ` +
+			`so shift or clamp the scores of the metric`,
+		"no other candidate is better than the original module, which is the result",
 	}
 	if !slices.Equal(r.Warnings, want) || r.Best.ID != 0 || r.Best.Score != 0 {
 		t.Errorf("best %d with %v, warnings: %q", r.Best.ID, r.Best.Score, r.Warnings)
@@ -67,7 +67,8 @@ func TestScoresAboveOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "the metric scored 119, but optimizers take a score of 1 for right; divide the scores by the highest one"
+	const want = "the metric returned the score 119, but optimizers treat a score of 1 as right; " +
+		"divide the scores by the highest one"
 	if !slices.Contains(r.Warnings, want) {
 		t.Errorf("warnings: %q", r.Warnings)
 	}
@@ -79,8 +80,8 @@ func TestMoreFailures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "the result fails on 4 of 20 examples of Val, more than the module as it was given, which fails on 0; " +
-		"evaluate both to see the errors before you use it"
+	want := "the result fails on 4 of 20 examples of Val, more than the original module, which fails on 0; " +
+		"evaluate both to see the errors before you use the result"
 	if len(r.Warnings) != 1 || r.Warnings[0] != want || r.Best.Score != 0.8 {
 		t.Errorf("scored %v, warnings: %q", r.Best.Score, r.Warnings)
 	}
@@ -149,7 +150,7 @@ func TestEstimate(t *testing.T) {
 		}
 		r := run(t, c.by, o)
 		var most int
-		_, after, _ := strings.Cut(progress.String(), "optimize: estimate: the rest takes ")
+		_, after, _ := strings.Cut(progress.String(), "optimize: estimate: the rest of the search takes ")
 		if _, err := fmt.Sscanf(after, "at most %d", &most); err != nil || !strings.HasPrefix(after, c.want) {
 			t.Errorf("%T: got %s, want %s", c.by, after, c.want)
 		}

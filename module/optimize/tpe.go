@@ -16,17 +16,17 @@ type tpe struct {
 	trials []trial
 }
 
-// A trial is a choice of one category per variable, and how good it was.
+// A trial is a choice of one category per variable, with its score.
 type trial struct {
 	choice []int
 	score  float64
 }
 
 const (
-	tpeStartup = 5    // trials that are chosen by chance
-	tpeGood    = 0.25 // the part of the trials that counts as good
-	tpeDraws   = 24   // proposals from which the best is chosen
-	tpePrior   = 1.0  // trials of every category that are assumed from the beginning
+	tpeStartup = 5    // the number of trials that are chosen at random
+	tpeGood    = 0.25 // the fraction of the trials that counts as good
+	tpeDraws   = 24   // the number of choices from which propose takes the best
+	tpePrior   = 1.0  // the number of trials that are assumed in advance, spread evenly over the categories
 )
 
 // add records the score of a choice.

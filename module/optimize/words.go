@@ -17,16 +17,16 @@ func words(text string) []string {
 
 // The parameters of Okapi BM25.
 const (
-	saturation = 1.2  // how soon more occurrences of a word stop adding to the score
-	dampening  = 0.75 // how much a long string lowers the score
+	saturation = 1.2  // how soon further occurrences of a word stop adding to the score (k1)
+	dampening  = 0.75 // how much the length of a string lowers the score (b)
 )
 
 // wordIndex ranks strings by the words that they share with a query.
 type wordIndex struct {
-	counts  []map[string]int // of the words of each string
-	lengths []float64
-	mean    float64
-	having  map[string]int // the number of strings that have a word
+	counts  []map[string]int // the number of occurrences of each word in each string
+	lengths []float64        // the number of words in each string
+	mean    float64          // the mean of lengths
+	having  map[string]int   // the number of strings with each word
 }
 
 func newWordIndex(texts []string) *wordIndex {

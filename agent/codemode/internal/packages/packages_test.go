@@ -45,7 +45,7 @@ func TestInstalled(t *testing.T) {
 	}
 	plain := packages.Package{
 		Name: "plain", Installed: true, Version: "1.0.0", Direct: true, Importable: true,
-		Description: `A plain package\u0007 ` + strings.Repeat("ä", 138) + "…",
+		Description: `A plain package\u0007 ` + strings.Repeat("ä", 137) + "…",
 	}
 	want := []packages.Package{
 		{Name: "@s/n", Installed: true, Version: "1.0.0", Direct: true},
