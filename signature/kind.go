@@ -41,8 +41,8 @@ func (f Field) Kind() Kind {
 	return kindOf(f.Schema.Raw())
 }
 
-// kindOf returns the kind of the value that a schema describes, also if the value can be
-// null or is a list.
+// kindOf returns the kind of the value that a schema describes. The value may be nullable,
+// or a list of values of that kind.
 func kindOf(raw json.RawMessage) Kind {
 	var s marked
 	if json.Unmarshal(raw, &s) != nil {

@@ -16,9 +16,9 @@ const (
 	maxAdded   = 64 << 10 // bytes that defaults add to one value
 )
 
-// Complete returns a value that fits the schema with the defaults of its missing
-// properties, in nested objects, too. If there is nothing to add, it returns the
-// value unchanged.
+// Complete returns value, which must fit the schema, with the defaults of missing
+// properties, also in nested objects. If there is nothing to add, it returns value
+// unchanged.
 //
 // Complete uses a default if the default fits its own schema and is at most 4 KiB long. A
 // default of null means no default. Complete ignores defaults within defaults, and those in
@@ -87,8 +87,8 @@ func (s *Schema) checkDefault(at string) []Finding {
 	return findings
 }
 
-// mentions reports whether a schema may have a keyword. Escapes could hide the
-// keyword, so a schema with escapes may have it.
+// mentions reports whether a schema may have a keyword. A keyword can be written with
+// escapes, so mentions returns true for every schema that has escapes.
 func mentions(raw json.RawMessage, keyword string) bool {
 	return bytes.Contains(raw, []byte(`"`+keyword+`"`)) || bytes.Contains(raw, []byte(`\u`))
 }
