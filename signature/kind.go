@@ -83,8 +83,8 @@ func (m marked) kind() Kind {
 	return m.Kind
 }
 
-// checkKind returns an error if a module could not present the field to a model: an image,
-// file or history within another value, or as an output.
+// checkKind returns an error for an image, file or history that a module cannot present to
+// a model, because it is an output or is within another value.
 func checkKind(f Field, output bool) error {
 	if f.Schema == nil {
 		return nil

@@ -31,7 +31,7 @@ type Values []Value
 //
 //	in, err := signature.ValuesOf(map[string]any{"question": "Who?", "context": texts})
 //
-// The error has the type of v if v cannot be encoded as a JSON object.
+// If v cannot be encoded as a JSON object, the error names the type of v.
 func ValuesOf(v any) (Values, error) {
 	raw, err := jsonvalue.Marshal(v)
 	if err != nil {

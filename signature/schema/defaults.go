@@ -129,7 +129,7 @@ func (c *completer) value(v any, s *jsonschema.Schema) {
 				}
 			}
 		}
-		for _, part := range parts { // after the members, so that defaults are not completed themselves
+		for _, part := range parts { // after the members, so that defaults within defaults are ignored
 			for _, name := range slices.Sorted(maps.Keys(part.Properties)) {
 				if _, given := v[name]; !given && c.bytes <= maxAdded {
 					c.add(v, name, part.Properties[name])

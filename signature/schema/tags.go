@@ -52,7 +52,7 @@ func newProperty(f field, s *jsonschema.Schema) *property {
 	return p
 }
 
-// ruledBy returns the type of a schema as in [rules].
+// ruledBy returns the type of a schema as a key of [rules].
 func ruledBy(s *jsonschema.Schema) string {
 	if s.Type == "integer" {
 		return "number"
