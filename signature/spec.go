@@ -144,7 +144,7 @@ func (s *Spec) Validate(output json.RawMessage) []schema.Finding {
 	if findings := s.out.Validate(output); findings != nil {
 		return arranged(findings, s.outputs)
 	}
-	return s.checkTexts(output)
+	return s.checkStrings(output)
 }
 
 // Encode checks inputs and returns them in the order of the fields, with the defaults of
