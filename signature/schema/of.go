@@ -45,7 +45,8 @@ const Nanoseconds = "nanoseconds"
 //	all        title, description, required, nullable, oneof_required=group, anyof_required=group
 //
 // The formats are those of JSON Schema, except idn-email and idn-hostname, which are not checked, and also period and
-// semver. Write a comma in a value as \\. A description can also have its own tag, jsonschema_description.
+// semver. Escape a comma in a value: \\, (two backslashes and the comma). A description can also have its own tag,
+// jsonschema_description.
 //
 // Of refuses recursive types, types that cannot be JSON, such as channels,
 // functions and interfaces with methods, and tags with a rule that is unknown,
