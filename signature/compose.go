@@ -12,8 +12,8 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// compose returns the schema of an object with the given fields and rules. The schemas of
-// the returned fields have the same effect on their own.
+// compose returns the schema of an object with the given fields and rules. It also returns
+// the fields, with schemas that validate their values outside of the object in the same way.
 func compose(fields []Field, rules Values) ([]Field, *schema.Schema, error) {
 	completed := make([]Field, len(fields))
 	required, properties := []string{}, Values{}
@@ -49,7 +49,7 @@ func object(properties Values, required []string, rules Values) (*schema.Schema,
 	return compiled(literal(append(keywords, rules...)))
 }
 
-// compiled compiles a schema that also checks formats.
+// compiled compiles a schema and makes it check formats.
 func compiled(raw json.RawMessage) (*schema.Schema, error) {
 	s, err := schema.Compile(raw)
 	if err != nil {

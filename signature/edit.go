@@ -57,8 +57,8 @@ func (s *Spec) Delete(name string) (*Spec, error) {
 }
 
 // WithField returns a copy in which field replaces the field with the given name. The new
-// field may have a different name. WithField returns an error if there is no field with the
-// given name, and the same errors as [NewSpec].
+// field may have a different name. WithField returns an error if no field has the given
+// name; its other errors are those of [NewSpec].
 //
 //	score, _ := spec.Field("score")
 //	score.Required = false

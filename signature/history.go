@@ -56,7 +56,7 @@ func (s *Signature[In, Out]) Turn(in In, out Out) (Values, error) {
 	return turn, nil
 }
 
-// withoutPast adds an empty history where Values have no value for an input of that kind. Turn does not need it.
+// withoutPast adds an empty history for each input of KindHistory that is missing, since a turn has no history.
 func (s *Signature[In, Out]) withoutPast(in In) In {
 	values, ok := any(in).(Values)
 	if !ok || !s.Spec().made() {

@@ -41,8 +41,8 @@ func (f Field) Kind() Kind {
 	return kindOf(f.Schema.Raw())
 }
 
-// kindOf returns the kind of the value that a schema describes, also if the value can be
-// null or is a list.
+// kindOf returns the kind of the value that a schema describes. The value may be nullable,
+// or a list of values of that kind.
 func kindOf(raw json.RawMessage) Kind {
 	var s marked
 	if json.Unmarshal(raw, &s) != nil {
@@ -83,8 +83,8 @@ func (m marked) kind() Kind {
 	return m.Kind
 }
 
-// checkKind returns an error if a module could not present the field to a model: an image,
-// file or history within another value, or as an output.
+// checkKind returns an error for an image, file or history that a module cannot present to
+// a model, because it is an output or is within another value.
 func checkKind(f Field, output bool) error {
 	if f.Schema == nil {
 		return nil

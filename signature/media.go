@@ -68,7 +68,7 @@ func Files(value json.RawMessage) ([]File, error) {
 	return each(value, "file", File.settled)
 }
 
-// each decodes the value of a field, which may be a list, and settles each element.
+// each decodes the value of a field, which may be a list, and calls settle for each element.
 func each[T any](value json.RawMessage, noun string, settle func(T) (T, error)) ([]T, error) {
 	var all []T
 	var err error
@@ -123,7 +123,7 @@ func (i Image) typed() (Image, error) {
 	}
 }
 
-// detected are the image formats that all providers accept.
+// detected are the image formats for which MIME may be empty. All providers accept them.
 var detected = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
 // These patterns match MIME types according to RFC 6838. The type of a file may have parameters.

@@ -173,7 +173,7 @@ func (s *scanner) rules() Values {
 	return rules
 }
 
-// end returns if the whole text has been read, and otherwise fails.
+// end fails unless the whole text has been read.
 func (s *scanner) end(advice string) {
 	if s.skip() < len(s.text) {
 		s.fail(s.at, "expected the end, found %s; %s", s.next(), advice)

@@ -68,7 +68,7 @@ func (s *scanner) ruled(t typ, written string) typ {
 		s.want("=", "write "+name+"=…")
 		here = s.skip()
 		value := s.value()
-		if json.Unmarshal(value, new(any)) != nil { // it is valid JSON
+		if json.Unmarshal(value, new(any)) != nil { // it is valid JSON, so a number is out of range
 			s.fail(here, "%.40s is out of range for a number", value)
 		}
 		if !r.fits(value) {

@@ -282,8 +282,8 @@ func TestParseErrors(t *testing.T) {
 			`tuple[int, ...], or list[int | str]`},
 		{"a: Union[int, ...] -> b", `column 4: three dots can only follow the single type of a tuple; write tuple[int, ` +
 			`...], or list[int | str]`},
-		{"a: " + strings.Repeat("int|", 500) + "int -> b", `column 2004: there are more than 500 alternatives; use a ` +
-			`type that has them all`},
+		{"a: " + strings.Repeat("int|", 500) + "int -> b", `column 2004: there are more than 500 alternatives; use ` +
+			`a type that admits all of them`},
 		{"a: " + many + ", b: " + many + ", c: " + many + " -> d", `column 11019: there are more than 1000 schemas; use ` +
 			`the names of types`},
 		{`a: schema({"properties": {"a": {"type": "string", "type": "integer"}}}) -> b`, `column 11: the schema cannot ` +

@@ -19,7 +19,7 @@ type typ struct {
 	choices  []typ           // the alternatives, if the type is a union without rules
 }
 
-// raw returns the schema.
+// raw returns the JSON Schema of the type.
 func (t typ) raw() json.RawMessage {
 	switch {
 	case t.whole != nil:
@@ -41,7 +41,7 @@ func (s *scanner) typ() typ {
 	choices := []typ{s.one()}
 	for s.take("|") {
 		if len(choices) == maxChoices {
-			s.fail(s.at, "there are more than %d alternatives; use a type that has them all", maxChoices)
+			s.fail(s.at, "there are more than %d alternatives; use a type that admits all of them", maxChoices)
 		}
 		choices = append(choices, s.one())
 	}
@@ -73,7 +73,7 @@ func union(choices []typ) typ {
 	return typ{keywords: Values{{"anyOf", listOf(flat)}}, choices: flat, missing: missing}
 }
 
-// one reads a type other than a union, and its rules.
+// one reads a single type, not a union, and its rules.
 func (s *scanner) one() typ {
 	at := s.skip()
 	var t typ
@@ -240,8 +240,8 @@ func (s *scanner) literals() typ {
 	return typ{keywords: enum(all)}
 }
 
-// enum returns the keywords of a type that admits several constants. If all have the same type, it is one of the
-// keywords.
+// enum returns the keywords of a type that admits several constants. If all constants have the same
+// type, the keywords include it.
 func enum(all []json.RawMessage) Values {
 	values := Values{{"enum", literal(all)}}
 	if t := typeOf(all[0]); !slices.ContainsFunc(all, func(v json.RawMessage) bool { return typeOf(v) != t }) {
@@ -319,7 +319,7 @@ func (s *scanner) schema() typ {
 	}
 	t := typ{whole: raw}
 	if raw[0] == '{' {
-		_ = json.Unmarshal(raw, &t.keywords) // it compiles
+		_ = json.Unmarshal(raw, &t.keywords) // it is an object, since it compiles
 	}
 	return t
 }

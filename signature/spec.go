@@ -62,11 +62,6 @@ func (s Spec) built() (*Spec, error) {
 	if s.outputs, s.out, err = compose(s.outputs, s.outRules); err != nil {
 		return nil, fmt.Errorf("signature: output %w", err)
 	}
-	return s.ready()
-}
-
-// ready checks the defaults and records the kinds of the inputs.
-func (s Spec) ready() (*Spec, error) {
 	if err := cmp.Or(checkDefaults("input", s.inputs), checkDefaults("output", s.outputs)); err != nil {
 		return nil, err
 	}
@@ -81,7 +76,7 @@ func (s Spec) ready() (*Spec, error) {
 
 // specOf makes a spec from the schemas of the two objects that hold the inputs and the outputs.
 func specOf(instructions string, in, out *schema.Schema) (*Spec, error) {
-	s := Spec{instructions: instructions, in: in, out: out}
+	s := Spec{instructions: instructions}
 	var err error
 	if s.inputs, s.inRules, err = decompose(in); err != nil {
 		return nil, fmt.Errorf("signature: input %w", err)
@@ -89,10 +84,7 @@ func specOf(instructions string, in, out *schema.Schema) (*Spec, error) {
 	if s.outputs, s.outRules, err = decompose(out); err != nil {
 		return nil, fmt.Errorf("signature: output %w", err)
 	}
-	if err := checkFields(s.inputs, s.outputs); err != nil {
-		return nil, err
-	}
-	return s.ready()
+	return s.built()
 }
 
 // Instructions returns the instructions for the model.
@@ -152,7 +144,7 @@ func (s *Spec) Validate(output json.RawMessage) []schema.Finding {
 	if findings := s.out.Validate(output); findings != nil {
 		return arranged(findings, s.outputs)
 	}
-	return s.checkTexts(output)
+	return s.checkStrings(output)
 }
 
 // Encode checks inputs and returns them in the order of the fields, with the defaults of

@@ -109,7 +109,7 @@ func spell(raw json.RawMessage) string {
 	return text + rules
 }
 
-// arguments returns the keywords that are rules, in parentheses.
+// arguments returns the rules for the keywords that have one, in parentheses.
 func arguments(keywords Values) string {
 	var all []string
 	for _, r := range rules {
@@ -201,7 +201,7 @@ func joined(list json.RawMessage, spell func(json.RawMessage) string, by string)
 func spellObject(properties, required json.RawMessage) string {
 	var members Values
 	var must []string
-	_ = json.Unmarshal(properties, &members) // as above
+	_ = json.Unmarshal(properties, &members) // the same
 	_ = json.Unmarshal(required, &must)
 	texts := make([]string, len(members))
 	for i, m := range members {

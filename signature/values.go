@@ -2,6 +2,7 @@ package signature
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,7 +31,7 @@ type Values []Value
 //
 //	in, err := signature.ValuesOf(map[string]any{"question": "Who?", "context": texts})
 //
-// The error has the type of v if v cannot be encoded as a JSON object.
+// If v cannot be encoded as a JSON object, the error names the type of v.
 func ValuesOf(v any) (Values, error) {
 	raw, err := jsonvalue.Marshal(v)
 	if err != nil {
@@ -84,25 +85,14 @@ func (v Values) with(name, text string) Values {
 	return append(v.Without(name), Value{name, literal(text)})
 }
 
-// String returns the values as an object for people to read. It shows a value that is not
-// valid JSON unchanged.
+// String returns the values as an object for people to read. It does not check that they
+// are valid JSON.
 func (v Values) String() string {
-	if raw, err := v.MarshalJSON(); err == nil {
-		return string(raw)
-	}
-	parts := make([]string, len(v))
+	members := make([]string, len(v))
 	for i, value := range v {
-		parts[i] = value.String()
+		members[i] = string(literal(value.Name)) + ":" + cmp.Or(string(value.JSON), "null")
 	}
-	return "{" + strings.Join(parts, ",") + "}"
-}
-
-// String returns the value as a member of an object.
-func (v Value) String() string {
-	if v.JSON == nil {
-		return string(literal(v.Name)) + ":null"
-	}
-	return string(literal(v.Name)) + ":" + string(v.JSON)
+	return "{" + strings.Join(members, ",") + "}"
 }
 
 // MarshalJSON returns the values as an object. The error names the value that is

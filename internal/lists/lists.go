@@ -93,7 +93,8 @@ func Key(args json.RawMessage) string {
 // ready to use.
 type Keys struct{ next map[string]string }
 
-// Of returns the key of the list that a call of a tool reads, given the State of its result. Pass the calls in their order.
+// Of returns the key of the list that a call of a tool reads, given the State of its result. Pass the calls in their
+// order.
 func (k *Keys) Of(tool string, args json.RawMessage, s State) string {
 	const distinct = 8 // bytes; longer values are rarely equal to a token by chance
 	key := tool + Key(args)

@@ -82,7 +82,7 @@ func (s *Schema) concrete(from spot) spot {
 	return from
 }
 
-// notNull returns the only alternative to null, if s consists of these two.
+// notNull returns the other alternative, if s has two alternatives and one of them is null.
 func notNull(s spot) (spot, bool) {
 	either := append(s.list("anyOf"), s.list("oneOf")...)
 	if len(either) != 2 {

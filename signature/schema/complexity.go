@@ -11,7 +11,7 @@ import (
 
 const (
 	maxChecks = 10_000 // schemas that apply to one value
-	maxChain  = 100    // schemas that apply to one value because of each other
+	maxChain  = 100    // nested schemas that apply to one value
 )
 
 // weigh refuses a schema that would be applied to one value endlessly or exponentially
@@ -33,7 +33,7 @@ func weigh(root *jsonschema.Schema) error {
 	return nil
 }
 
-// weight is how often schemas apply to one value, and how deeply they are chained.
+// weight is the number of schemas that apply to one value, and the depth to which they are nested.
 type weight struct{ checks, chain int }
 
 // weigher caches the weights of schemas. Nil means that the schema is being weighed.

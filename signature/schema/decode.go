@@ -75,6 +75,5 @@ func (s *speller) leaf(v any, _ map[string]any, t reflect.Type) any {
 }
 
 func isInteger(t reflect.Type) bool {
-	return t == bigInt || t != nil && reflect.Int <= t.Kind() && t.Kind() <= reflect.Uintptr &&
-		!reflect.PointerTo(t).Implements(selfDecoding)
+	return t == bigInt || t != nil && integral(t.Kind()) && !reflect.PointerTo(t).Implements(selfDecoding)
 }

@@ -14,11 +14,12 @@ import (
 const (
 	maxDefault = 4 << 10  // bytes of one default
 	maxAdded   = 64 << 10 // bytes that defaults add to one value
+	maxParts   = 50_000   // schemas that are searched for defaults
 )
 
-// Complete returns a value that fits the schema with the defaults of its missing
-// properties, in nested objects, too. If there is nothing to add, it returns the
-// value unchanged.
+// Complete returns value, which must fit the schema, with the defaults of missing
+// properties, also in nested objects. If there is nothing to add, it returns value
+// unchanged.
 //
 // Complete uses a default if the default fits its own schema and is at most 4 KiB long. A
 // default of null means no default. Complete ignores defaults within defaults, and those in
@@ -33,7 +34,7 @@ func (s *Schema) Complete(value json.RawMessage) json.RawMessage {
 	if err != nil || len(doc.Repeated) > 0 {
 		return value
 	}
-	c := completer{defaults: s.defaults, steps: baseSteps + valueSteps*doc.Values}
+	c := completer{defaults: s.defaults, steps: 10 * (baseSteps + valueSteps*doc.Values)}
 	c.value(doc.Value, s.compiled)
 	if c.bytes == 0 || c.bytes > maxAdded || c.steps < 0 {
 		return value
@@ -87,22 +88,28 @@ func (s *Schema) checkDefault(at string) []Finding {
 	return findings
 }
 
-// mentions reports whether a schema may have a keyword. Escapes could hide the
-// keyword, so a schema with escapes may have it.
+// mentions reports whether a schema may have a keyword. A keyword can be written with
+// escapes, so mentions returns true for every schema that has escapes.
 func mentions(raw json.RawMessage, keyword string) bool {
 	return bytes.Contains(raw, []byte(`"`+keyword+`"`)) || bytes.Contains(raw, []byte(`\u`))
 }
 
-// usableDefaults returns the defaults that fit their own schemas, by schema.
+// usableDefaults returns the default of each schema that has one, unless it does not fit the schema that declares it.
 func (s *Schema) usableDefaults() map[*jsonschema.Schema]any {
 	if !mentions(s.raw, "default") {
 		return nil
 	}
 	s.guard.begin(s.document, true) // for all defaults together
 	usable := map[*jsonschema.Schema]any{}
+	searched := 0
 	for _, at := range slices.Sorted(maps.Keys(s.rules)) {
-		if rule := s.rules[at]; rule.Default != nil && *rule.Default != nil && s.checkDefault(at) == nil {
-			usable[rule] = *rule.Default
+		parts := certain(s.rules[at], nil)
+		if searched += len(parts); searched > maxParts {
+			break
+		}
+		i := slices.IndexFunc(parts, func(part *jsonschema.Schema) bool { return part.Default != nil })
+		if i >= 0 && *parts[i].Default != nil && s.checkDefault(place(parts[i].Location)) == nil {
+			usable[s.rules[at]] = *parts[i].Default
 		}
 	}
 	return usable
@@ -123,18 +130,15 @@ func (c *completer) value(v any, s *jsonschema.Schema) {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, part := range parts {
+			c.steps -= len(v) + len(part.Properties)
 			for name, member := range v {
 				if property := part.Properties[name]; property != nil {
 					c.value(member, property)
 				}
 			}
 		}
-		for _, part := range parts { // after the members, so that defaults are not completed themselves
-			for _, name := range slices.Sorted(maps.Keys(part.Properties)) {
-				if _, given := v[name]; !given && c.bytes <= maxAdded {
-					c.add(v, name, part.Properties[name])
-				}
-			}
+		for _, part := range parts { // after the members, so that defaults within defaults are ignored
+			c.add(v, part.Properties)
 		}
 	case []any:
 		for _, part := range parts {
@@ -147,17 +151,17 @@ func (c *completer) value(v any, s *jsonschema.Schema) {
 	}
 }
 
-// add adds a property to an object if the property has a usable default.
-func (c *completer) add(object map[string]any, name string, property *jsonschema.Schema) {
-	for _, part := range certain(property, nil) {
-		if part.Default == nil {
-			continue
-		}
-		if value, ok := c.defaults[part]; ok {
+// add adds the missing properties that have usable defaults to an object.
+func (c *completer) add(object map[string]any, properties map[string]*jsonschema.Schema) {
+	if c.steps < 0 {
+		return
+	}
+	for name, property := range properties {
+		value, usable := c.defaults[property]
+		if _, given := object[name]; usable && !given && c.bytes <= maxAdded {
 			object[name] = value
 			c.bytes += len(jsonvalue.Text(name)) + len(jsonvalue.Text(value)) + 1
 		}
-		return
 	}
 }
 

@@ -81,6 +81,12 @@ func TestCompleteIsBounded(t *testing.T) {
 	s = compile(t, filters[:len(filters)-1]+`,"properties":{"a":{"$ref":"#/$defs/f","default":`+nested(20, "or",
 		"1")+`}}}`)
 	s.Complete([]byte(`{}`))
+	s = compile(t, `{"$ref":"#/$defs/n","$defs":{"n":{"allOf":[{"$ref":"#/$defs/m"},{"$ref":"#/$defs/m"}]},
+		"m":{"properties":{"a":{"$ref":"#/$defs/n"},"b":{"default":1}}}}}`)
+	value = strings.Repeat(`{"a":`, 50) + "{}" + strings.Repeat("}", 50)
+	if got := s.Complete([]byte(value)); string(got) != value { // it takes too many steps
+		t.Errorf("%s became %s", value, got)
+	}
 }
 
 func FuzzComplete(f *testing.F) {

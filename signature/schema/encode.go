@@ -64,10 +64,10 @@ func (s *Schema) encode(v any) (json.RawMessage, error) {
 	return doc.Encode(walker{selfEncoding, conform}.value(s.document.Value, doc.Value, t)), nil
 }
 
-// walker rewrites the scalars in a JSON value. It follows the schema and the Go type of the value as far as they are
-// known; an unknown one is nil.
+// walker rewrites the scalars in a JSON value. It calls leaf for each scalar with the schema and the Go type of the
+// scalar, which are nil if they are unknown.
 type walker struct {
-	opaque reflect.Type // the interface of types that encode or decode themselves, whose fields are not in the JSON
+	opaque reflect.Type // the interface of types whose JSON does not follow from their fields or elements
 	leaf   func(v any, rule map[string]any, t reflect.Type) any
 }
 

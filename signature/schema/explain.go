@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// explainer makes problems from the library's tree of errors.
+// explainer converts the library's tree of errors to problems.
 type explainer struct {
 	root    any                           // the value
 	rules   map[string]*jsonschema.Schema // by place
@@ -141,8 +141,8 @@ func byImportance(a, b *jsonschema.ValidationError) int {
 	)
 }
 
-// about returns the name of the property that an error is about, if several errors of its
-// kind can have the same place.
+// about returns the name of the property that an error is about, or "" for the kinds of
+// errors that occur only once at a place.
 func about(e *jsonschema.ValidationError) string {
 	switch k := e.ErrorKind.(type) {
 	case *kind.PropertyNames:
@@ -165,7 +165,7 @@ func importance(e *jsonschema.ValidationError) int {
 	}
 }
 
-// extent returns the number of problems that an error describes, without explaining them.
+// extent returns the number of problems that an error describes. It is for errors that every does not explain.
 func extent(e *jsonschema.ValidationError) int {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Required:
@@ -217,7 +217,7 @@ func (x *explainer) missing(e *jsonschema.ValidationError, names []string) []pro
 	return cut(all, more)
 }
 
-// surplus reports properties that the schema does not have.
+// surplus reports properties that the schema does not allow.
 func (x *explainer) surplus(e *jsonschema.ValidationError, names []string) []problem {
 	given, _ := jsonvalue.Lookup(x.root, e.InstanceLocation)
 	free := unused(given, x.rule(e))

@@ -23,9 +23,9 @@ func (f field) optional() bool {
 	return f.Type.Kind() == reflect.Pointer || f.option("omitempty") || f.option("omitzero")
 }
 
-// fieldsOf returns the fields that encoding/json encodes. If several fields have the same
-// name, it encodes only the least nested one, or among equally nested ones the only tagged
-// one, or none of them.
+// fieldsOf returns the fields that encoding/json encodes. Of several fields with the same
+// name, encoding/json encodes the least nested one. If several are equally nested, it
+// encodes the one whose name is from a tag, or none of them if there are several.
 func fieldsOf(t reflect.Type) []field {
 	all := collect(t, 0, nil)
 	var visible []field

@@ -17,9 +17,6 @@ import (
 // name as the property; other programs do not. OtherCase searches objects and arrays to a
 // depth of levels, or completely if levels is 0. The value must be valid.
 func (s *Schema) OtherCase(value json.RawMessage, levels int) []Finding {
-	if levels == 1 && s.closed() {
-		return nil
-	}
 	d, err := jsonvalue.Decode(value, maxValueDepth, false)
 	if err != nil {
 		return []Finding{{Message: err.Error()}}
@@ -33,12 +30,6 @@ func (s *Schema) OtherCase(value json.RawMessage, levels int) []Finding {
 		w.problems = []problem{{text: "has too many names to compare them with the schema"}}
 	}
 	return (&explainer{root: d.Value}).findings(cut(w.problems, 0))
-}
-
-// closed reports whether the schema allows only the properties that it describes.
-func (s *Schema) closed() bool {
-	c := s.compiled
-	return c.AdditionalProperties == false && len(c.PatternProperties) == 0
 }
 
 // caseWalk walks through a value and the schemas that may describe its parts.

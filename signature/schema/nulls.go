@@ -3,7 +3,6 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
 	"math"
 	"slices"
 
@@ -60,10 +59,12 @@ type dropper struct {
 }
 
 func (d *dropper) drop(value any, s *jsonschema.Schema) any {
-	if d.steps--; d.steps < 0 {
+	parts := certain(s, nil)
+	members, _ := value.(map[string]any)
+	if d.steps -= len(parts) * (1 + len(members)); d.steps < 0 {
 		return value
 	}
-	for _, part := range certain(s, nil) {
+	for _, part := range parts {
 		value = d.members(value, part)
 		for _, either := range [][]*jsonschema.Schema{part.AnyOf, part.OneOf} {
 			if either = notOnlyNull(either); d.unions && len(either) > 1 {
@@ -78,14 +79,13 @@ func (d *dropper) drop(value any, s *jsonschema.Schema) any {
 func (d *dropper) members(value any, s *jsonschema.Schema) any {
 	switch v := value.(type) {
 	case map[string]any:
-		kept := maps.Clone(v)
-		for name, property := range s.Properties {
-			member, ok := v[name]
+		kept := make(map[string]any, len(v))
+		for name, member := range v {
+			property := s.Properties[name]
 			switch {
-			case !ok:
-			case member == nil && d.droppable(property) && !slices.Contains(s.Required, name):
-				delete(kept, name)
-			default:
+			case property == nil:
+				kept[name] = member
+			case member != nil || !d.droppable(property) || slices.Contains(s.Required, name):
 				kept[name] = d.drop(member, property)
 			}
 		}

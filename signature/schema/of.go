@@ -45,7 +45,8 @@ const Nanoseconds = "nanoseconds"
 //	all        title, description, required, nullable, oneof_required=group, anyof_required=group
 //
 // The formats are those of JSON Schema, except idn-email and idn-hostname, which are not checked, and also period and
-// semver. Write a comma in a value as \\. A description can also have its own tag, jsonschema_description.
+// semver. Escape a comma in a value: \\, (two backslashes and the comma). A description can also have its own tag,
+// jsonschema_description.
 //
 // Of refuses recursive types, types that cannot be JSON, such as channels,
 // functions and interfaces with methods, and tags with a rule that is unknown,
@@ -150,25 +151,25 @@ func (g *generator) composite(t reflect.Type, path string) (*jsonschema.Schema, 
 }
 
 func scalar(t reflect.Type, path string) (*jsonschema.Schema, error) {
-	switch t.Kind() {
-	case reflect.Bool:
+	r := ranges[t.Kind()]
+	switch k := t.Kind(); {
+	case k == reflect.Bool:
 		return &jsonschema.Schema{Type: "boolean"}, nil
-	case reflect.String:
+	case k == reflect.String:
 		return &jsonschema.Schema{Type: "string"}, nil
-	case reflect.Float32, reflect.Float64:
-		r := ranges[t.Kind()]
+	case k == reflect.Float32 || k == reflect.Float64:
 		return &jsonschema.Schema{Type: "number", Minimum: r.min, Maximum: r.max}, nil
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		r := ranges[t.Kind()]
+	case integral(k):
 		return &jsonschema.Schema{Type: "integer", Minimum: r.min, Maximum: r.max}, nil
+	case path == "":
+		return nil, typeError(path, t, "cannot be JSON")
 	default:
-		if path == "" {
-			return nil, typeError(path, t, "cannot be JSON")
-		}
 		return nil, typeError(path, t, "cannot be JSON; leave the field out with json:\"-\"")
 	}
 }
+
+// integral reports whether the values of a kind are integers.
+func integral(k reflect.Kind) bool { return reflect.Int <= k && k <= reflect.Uintptr }
 
 // ranges are the ranges of the numeric kinds for which a schema has bounds. The range of
 // kinds with 64 bits is checked when a value is decoded.
@@ -202,22 +203,11 @@ func (g *generator) list(t reflect.Type, path string) (*jsonschema.Schema, error
 }
 
 func (g *generator) dictionary(t reflect.Type, path string) (*jsonschema.Schema, error) {
-	if !keyed(t.Key()) {
+	if k := t.Key(); k.Kind() != reflect.String && !integral(k.Kind()) && !k.Implements(textEncoding) {
 		return nil, typeError(path, t, "has keys that cannot be JSON; use string keys")
 	}
 	values, err := g.schema(pointed(t.Elem()), path)
 	return &jsonschema.Schema{Type: "object", AdditionalProperties: values}, err
-}
-
-// keyed reports whether encoding/json accepts a type as the type of the keys of a map.
-func keyed(t reflect.Type) bool {
-	switch t.Kind() {
-	case reflect.String, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		return true
-	default:
-		return t.Implements(textEncoding)
-	}
 }
 
 // object returns the schema of a struct. The library's reflector applies the tags of the fields: object passes it a

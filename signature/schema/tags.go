@@ -52,7 +52,7 @@ func newProperty(f field, s *jsonschema.Schema) *property {
 	return p
 }
 
-// ruledBy returns the type of a schema as in [rules].
+// ruledBy returns the type of a schema as a key of [rules].
 func ruledBy(s *jsonschema.Schema) string {
 	if s.Type == "integer" {
 		return "number"
@@ -180,15 +180,15 @@ func (p *property) finish() error {
 			list[i] = json.RawMessage(fmt.Sprint(v))
 		}
 	}
-	if scalar.Default != nil && s.Items != nil { // the reflector adds the default of a list of booleans to the items, too
+	if scalar.Default != nil && s.Items != nil { // the reflector adds the default of a list of booleans to the items
 		scalar.Default = nil
 	}
 	return errors.Join(checkValues(s, "the default", s.Default), checkValues(scalar, "the example", scalar.Examples...),
 		checkValues(scalar, "a value of enum", scalar.Enum...))
 }
 
-// narrower returns the bound in a tag, or the bound of the type if it is narrower. A value outside the bound of the type
-// could not be decoded.
+// narrower returns the bound in a tag, or the bound of the type if it is narrower. A value outside the bound of the
+// type could not be decoded.
 func narrower(tag, own json.Number, sign int) json.Number {
 	x, _ := new(big.Rat).SetString(tag.String())
 	y, bounded := new(big.Rat).SetString(own.String())

@@ -131,7 +131,7 @@ func (p *printer) expression(s spot) expr {
 	}
 }
 
-// parts returns the types of which a value must have all.
+// parts returns types, all of which a value must have.
 func (p *printer) parts(s spot) []expr {
 	parts := []expr{p.byType(s)}
 	if s.has("$ref") {

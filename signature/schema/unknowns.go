@@ -47,7 +47,7 @@ func (u *unknowns) plant(at []string) *unknowns {
 	return u
 }
 
-// node returns the node of a place, or nil if nothing at or under it is unknown.
+// node returns the node of a place, or nil if the value at the place is known completely.
 func (u *unknowns) node(at []string) *unknowns {
 	for _, token := range at {
 		if u == nil {
@@ -58,7 +58,7 @@ func (u *unknowns) node(at []string) *unknowns {
 	return u
 }
 
-// decides reports whether it depends on the unknown places that there is an error.
+// decides reports whether an error could disappear once the unknown places are known.
 func (u *unknowns) decides(e *jsonschema.ValidationError, root any) bool {
 	if u == nil {
 		return false

@@ -82,3 +82,21 @@ func BenchmarkPreview(b *testing.B) {
 		})
 	}
 }
+
+func TestMediaInputs(t *testing.T) {
+	t.Parallel()
+	type album struct {
+		Cover  signature.Image    `json:"cover" jsonschema:"description=On the {front}."`
+		Back   *signature.Image   `json:"back"`
+		Pages  []signature.Image  `json:"pages,omitempty"`
+		Loose  *[]signature.Image `json:"loose"`
+		Letter signature.File     `json:"letter"`
+	}
+	type caption struct{ Text string }
+	const want = "Inputs:\n- cover: Image // On the {front}.\n- back?: Image | null\n- pages?: Image[]\n" +
+		"- loose?: Image[] | null\n- letter: File"
+	spec := signature.Must(signature.New[album, caption]("Describe.")).Spec()
+	if got := strings.TrimSpace(inputs(spec)); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}

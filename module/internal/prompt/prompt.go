@@ -103,9 +103,12 @@ func declared(f signature.Field) string {
 //
 //	photos?: Image[] | null
 func declaredAs(name string, f signature.Field) string {
-	text := declared(f)
-	member, _, _ := strings.Cut(text, "{")
-	return member + name + text[strings.LastIndexByte(text, '}')+1:]
+	separator := "?: "
+	if f.Required {
+		separator = ": "
+	}
+	text := f.Schema.TypeScript(nil)
+	return f.Name + separator + name + text[strings.LastIndexByte(text, '}')+1:]
 }
 
 // Question writes each input under its marker, and then the reminder of the form. Strings are written as plain text and

@@ -53,7 +53,7 @@ func TestWholeNumbersAreIntegers(t *testing.T) {
 	checkError(t, err, "big must be an integer, not null")
 }
 
-func TestHalfCharacters(t *testing.T) {
+func TestUnpairedSurrogates(t *testing.T) {
 	t.Parallel()
 	s := signature.Must(signature.New[none, struct {
 		A string

@@ -9,17 +9,17 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// checkTexts returns a finding if an output contains a string that is not valid Unicode, which a Go string cannot
+// checkStrings returns a finding if an output contains a string that is not valid Unicode, which a Go string cannot
 // represent exactly.
-func (s *Spec) checkTexts(output json.RawMessage) []schema.Finding {
+func (s *Spec) checkStrings(output json.RawMessage) []schema.Finding {
 	const hint = "write the character itself"
-	message := invalidText(output)
+	message := invalidString(output)
 	if message == "" {
 		return nil
 	}
 	values, _ := split(output) // the caller has checked that it is an object
 	for _, v := range values {
-		if message := invalidText(v.JSON); message != "" {
+		if message := invalidString(v.JSON); message != "" {
 			return []schema.Finding{{Path: v.Name, Message: message, Hint: hint}}
 		}
 	}
@@ -29,8 +29,8 @@ func (s *Spec) checkTexts(output json.RawMessage) []schema.Finding {
 // escapes matches the escapes of a JSON string. Only an unpaired surrogate has a match of six bytes.
 var escapes = regexp.MustCompile(`\\(u[dD][89abAB]..\\u[dD][c-fC-F]..|u[dD][89a-fA-F]..|.)`)
 
-// invalidText describes the first invalid character in valid JSON, or returns "".
-func invalidText(raw json.RawMessage) string {
+// invalidString describes the first invalid character in valid JSON, or returns "".
+func invalidString(raw json.RawMessage) string {
 	if !utf8.Valid(raw) {
 		return "contains bytes that are not UTF-8"
 	}
