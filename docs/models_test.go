@@ -45,7 +45,7 @@ func Example_showField() {
 				fmt.Print(e.Text)
 			}
 		case event.ReplyRejected:
-			fmt.Println("\n(again)") // the next reply begins anew
+			fmt.Println("\n(again)") // the next reply starts over
 		}
 	}
 	pred, err := stream.Result()
@@ -80,7 +80,7 @@ func Example_modelCalls() {
 		fmt.Println(name, used.InputTokens, used.OutputTokens)
 	}
 	first := pred.Trajectory.Steps[0]
-	fmt.Println(len(first.Sent()) > 0, first.Model) // everything that the model was sent, and which it was
+	fmt.Println(len(first.Sent()) > 0, first.Model) // what was sent to the model, and its name
 
 	// Output:
 	// Predict gpt-5.1 stop 1 call of the model, 100 tokens in, 20 out true <nil>

@@ -221,8 +221,8 @@ func dryRun(next tools.Caller) tools.Caller {
 	})
 }
 
-// quota limits the number of effects. Its state is outside of the Caller, which is
-// made anew for each call.
+// quota limits the number of effects. Its state is outside of the Caller, because each call
+// gets a new Caller.
 func quota(most int64) tools.Policy {
 	var made atomic.Int64
 	return func(next tools.Caller) tools.Caller {

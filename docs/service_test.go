@@ -55,7 +55,8 @@ func settle(ctx context.Context, log *slog.Logger, shared *module.CodeAct[compla
 	log.InfoContext(ctx, "settled", "run", done, "cost", budget.Spent().Cost)
 	for e := range done.AllCalls() {
 		if e.State == tools.StateUnknown {
-			log.ErrorContext(ctx, "find out what happened", "call", e.ID, "tool", e.Tool, "args", string(e.Args), "error", e.Err)
+			log.ErrorContext(ctx, "find out what happened",
+				"call", e.ID, "tool", e.Tool, "args", string(e.Args), "error", e.Err)
 		}
 	}
 	if err != nil {

@@ -109,11 +109,12 @@ func tableOf(slips []row) string {
 	fmt.Fprintf(&b, `
 ## Slips
 
-%d scripted runs with one typical mistake each, after which the script does literally what it is told
-(`+"`module/testdata/slips`"+`). Steps is how many more replies it needed: 0 if the mistake did no harm.
-Tokens are those of everything that it was told after its replies.
+This test makes %d scripted runs (`+"`module/testdata/slips`"+`). In each run, the script makes one typical mistake, and then
+does literally what the messages say. The column "steps" is how many more replies the script needed: 0 if the mistake
+did no harm. The column "tokens" is the size of all messages that followed its replies.
 
-In one step or none: %.1f%%. In two: %.1f%%. Wrong answers: %d. Tokens of the messages: %d on average.
+Corrected in at most one step: %.1f%%; in at most two steps: %.1f%%. Wrong answers: %d. Average size of the messages: %d
+tokens.
 
 | slip | what the model does | steps | tokens |
 |---|---|---|---|
@@ -131,26 +132,26 @@ In one step or none: %.1f%%. In two: %.1f%%. Wrong answers: %d. Tokens of the me
 
 const preface = `# Tokens and recovery of CodeAct runs
 
-How many tokens a model is told in whole runs, and whether what it is told leads it out of a mistake. **No model was
-run for this page:** replies and corrections were written by hand from the prompts and messages, so it measures these,
-not models. Tokens are the estimate of ` + "`declare.Tokens`" + `:
-of prompts and messages about 3% above the tokenizer o200k, of the JSON of tools/list about 15% above.
-This file is written by ` + "`go test ./module/internal/conversationtest -update`" + `.
+This page measures how many tokens a model has to read in whole runs, and whether our messages lead it out of a mistake.
+**No model was run for this page:** replies and corrections were written by hand from the prompts and messages, so the
+page measures the prompts and messages, and not models. Tokens are estimated with ` + "`declare.Tokens`" + `: for prompts and
+messages, the estimate is about 3% above the tokenizer o200k, and for the JSON of tools/list about 15% above.
+` + "`go test ./module/internal/conversationtest -update`" + ` writes this file.
 
 ## Tokens of prompts and runs
 
-The tasks are questions with several steps. Their replies are recorded in ` + "`module/testdata/tasks`" + ` and are run
-again each time. Many of them look for tools that the prompt now declares, because they match the task. The sets of
-tools:
+The tasks are questions with several steps. Their replies are recorded in ` + "`module/testdata/tasks`" + `, and the test runs
+the recorded programs each time. Many programs search for tools that the prompt now declares anyway, because they match
+the task. There are four sets of tools:
 
 - small: the shop of the quickstart
 - medium: two real servers as they list their tools, filesystem and memory
-- large: four servers with six tools for each kind of record; also with more kinds
+- large: four servers with six tools for each kind of record, and the same servers with more kinds of records
 
-"As listed" is the JSON of tools/list. "First prompt" is the first request of a run. A run's prompts are
-all its requests together; cached is what a request has in common with the one before it, by whole
-messages. All are tokens, added up over the tasks. "One by one" is computed from the calls that the programs made: each is a request of its own
-with all tools and all earlier calls and results in it, and one more request for the answer. Searching
-and describing tools is not counted there, nor are the model's replies besides the calls. A model that makes several
-calls in one request, or finds tools by a search of the provider's, needs less than that.
+All columns except tasks and requests are tokens, added up over the tasks. "As listed" is the JSON of tools/list.
+"First prompt" is the first request of a run. "Prompts" are all requests of a run; the cached part of a request is the
+messages that it shares with the request before it. "One by one" is computed from the calls that the programs made, as
+if each call had a request of its own, with all tools and all earlier calls and results in it, and the answer one more
+request. These columns do not count searches and descriptions of tools, nor the text of the model's replies. A model
+that makes several calls in one request, or finds tools with a search of the provider, needs fewer tokens.
 `

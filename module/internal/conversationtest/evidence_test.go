@@ -250,34 +250,34 @@ func evidenceTable(list []judged) string {
 		case "wrong":
 			fmt.Fprintf(&wrong, "| %s | %s | %s |\n", name, j.mistake, strings.ReplaceAll(j.fact, "|", `\|`))
 		case "right":
-			fmt.Fprintf(&right, "- %s: %s\n", name, j.task)
+			fmt.Fprintf(&right, "| %s | %s |\n", name, j.task)
 		case "partial":
-			fmt.Fprintf(&partial, "- %s: %s\n", name, j.task)
+			fmt.Fprintf(&partial, "| %s | %s |\n", name, j.task)
 		}
 	}
 	fmt.Fprintf(&questioned, `
 ## Evidence
 
-Programs over nine small services (`+"`module/testdata/evidence`"+`), whose answers have the right form. The wrong ones were
-written with the rules in mind. The right ones were written by somebody who knew neither the rules nor the prompt; of
-two, a part was changed that the prompt forbids (for await, an effect that is made again). A model that is asked submits
-the same answer again.
-At first 20 of the 80 right programs were questioned. The rules were then corrected with these programs, so the figures
-below say less about others.
+This test runs programs over nine small services (`+"`module/testdata/evidence`"+`). Their answers have the right form,
+but some answers are wrong. The test counts how often the facts of a run question an answer. A model that is questioned
+submits the same answer again. The wrong programs were written with the rules in mind. The right programs were written
+by somebody who knew neither the rules nor the prompt. In two of them, a part that the prompt forbids was changed (for
+await, and an effect that is repeated). At first, 20 of the 80 right programs were questioned. The rules were then
+corrected with these programs, so the figures below say less about other programs.
 
-In a trial, somebody who knew neither the rules nor these programs wrote replies in the manner of a small, hasty model for
-20 of the tasks. 9 first answers were wrong. 6 of them were questioned, and all 6 were corrected with the next reply; 1
-right answer was questioned. 3 were accepted in silence: an object whose length was read (noticed since then), a filter
-in the wrong case that matched nothing, and an answer in another form than the task meant. The replies were imitated:
-no small model was run.
+In a trial, somebody who knew neither the rules nor these programs wrote replies in the manner of a small, hasty model,
+for 20 of the tasks. 9 first answers were wrong. 6 of the wrong answers were questioned, and all 6 were corrected with
+the next reply. 3 wrong answers were accepted in silence: the length of an object was read (this is noticed now), a
+filter in the wrong case matched nothing, and an answer had another form than the task meant. 1 right answer was
+questioned. The replies were imitated: no small model was run.
 
-- wrong: %d of %d questioned with the right fact
-- right: %d of %d questioned
-- right, and reading lists in part on purpose: %d of %d questioned
+- wrong programs: %d of %d questioned with the right fact
+- right programs: %d of %d questioned
+- right programs that read lists in part on purpose: %d of %d questioned
 `, counts["wrong questioned"], counts["wrong"], counts["right questioned"], counts["right"],
 		counts["partial questioned"], counts["partial"])
 	if questions := right.String() + partial.String(); questions != "" {
-		questioned.WriteString("\nRight, but questioned:\n\n" + questions)
+		questioned.WriteString("\nThese right programs were questioned:\n\n| program | task |\n|---|---|\n" + questions)
 	}
-	return questioned.String() + "\n| program | what the model does | fact |\n|---|---|---|\n" + wrong.String()
+	return questioned.String() + "\nThese wrong programs were questioned:\n\n| program | what the model does | fact |\n|---|---|---|\n" + wrong.String()
 }

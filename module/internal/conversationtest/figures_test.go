@@ -16,7 +16,7 @@ func measured(t *testing.T, box *sandbox.Sandbox) string {
 | tools | tasks | as listed | first prompt | requests | prompts, uncached | prompts, cached | replies | one by one: requests | uncached | cached |
 |---|---|---|---|---|---|---|---|---|---|---|
 `)
-	each.WriteString("\nEach task over the large set:\n\n" +
+	each.WriteString("\nThe tasks over the large set with 240 tools:\n\n" +
 		"| task | requests | tool calls | uncached | cached | one by one: uncached | cached |\n" +
 		"|---|---|---|---|---|---|---|\n")
 	called := map[string]int{}

@@ -170,8 +170,8 @@ func TestCorpus(t *testing.T) {
 		file, title string
 		scored      bool // kept unchanged: none of it counts as an error
 	}{
-		{"forms.txtar", "kept of ten sets, most of them written to go wrong", false},
-		{"prompts.txtar", "written against the real prompts", false},
+		{"forms.txtar", "selected from ten sets, mostly written to make a reader fail", false},
+		{"prompts.txtar", "written for the real prompts", false},
 		{"fresh.txtar", "by somebody who has not seen the reader", true},
 	} {
 		var total score

@@ -80,17 +80,16 @@ func TestTable(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`# Tokens of the declarations
 
-The tokens that the tools of real servers take in a prompt, counted by the tokenizer
-o200k: as their servers list them (JSON), everything that is known of them, by default,
-and within smaller budgets. The estimate of ` + "`declare.Tokens`" + ` follows each count.
+The table shows how many tokens the tools of real servers take in a prompt, counted with the tokenizer o200k. The
+columns are the listings of the servers (JSON), everything that is known of the tools, the default, several smaller
+budgets, and the prompts of CodeAct for a task. The estimate of ` + "`declare.Tokens`" + ` follows each count.
 
-The tools are recorded in ` + "`tools/declare/testdata/servers`" + `. The last row is a company's
-547 tools on four servers, recorded in ` + "`tools/declare/testdata/business`" + `: by default,
-the declarations show their names only, in families. "With a task" is what the prompts of
-CodeAct have by default for "` + task + `": at most
-about 3,300 tokens, or 2,600 with the tools that match the task if not all can be declared.
-` + "`go test -update`" + ` in
-` + "`tools/declare/internal/tokentest`" + ` writes this file.
+The tools are recorded in ` + "`tools/declare/testdata/servers`" + `. The last row has a company's 547 tools on four
+servers, recorded in ` + "`tools/declare/testdata/business`" + `: by default, the declarations show only the names of
+these tools, in families. The last column is the default of CodeAct for the task
+"` + task + `":
+at most about 3,300 tokens, or 2,600 with the tools that match the task if not all tools can be declared.
+` + "`go test -update`" + ` in ` + "`tools/declare/internal/tokentest`" + ` writes this file.
 
 | server | tools | as listed | everything | by default | ≤ 3000 | ≤ 1500 | ≤ 700 | ≤ 300 | with a task |
 |---|---|---|---|---|---|---|---|---|---|
