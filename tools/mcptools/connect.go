@@ -220,7 +220,7 @@ func (s *server) start(ctx context.Context, version string) (*connection, error)
 	conn := &connection{server: s, process: process}
 	s.health.setProcess(process)
 	if err := conn.handshake(ctx, &exchangeTransport{process, conn}, version); err != nil {
-		exited := isLost(err) && process.Exited()
+		exited := conn.endedBy() == nil && isLost(err) && process.Exited()
 		_ = process.Close()
 		return nil, conn.handshakeFailed(ctx, err, exited)
 	}
@@ -239,8 +239,10 @@ func (e *handshakeError) Unwrap() error { return e.err }
 
 func (c *connection) handshakeFailed(ctx context.Context, err error, exited bool) error {
 	var what string
-	answered := false
+	answered, fault := false, c.endedBy()
 	switch {
+	case fault != nil:
+		what = "handshake: it " + fault.Error()
 	case exited:
 		status, _ := c.process.Exit()
 		what = fmt.Sprintf("exited before it answered (%s); run its command by hand to see why", status)
@@ -323,17 +325,16 @@ func (x *exchangeConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 func (x *exchangeConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		msg, err := x.Connection.Read(ctx)
-		if err != nil {
-			return nil, err
+		deliver := false
+		if err == nil {
+			deliver, err = x.c.exchange.Receive(msg)
 		}
-		deliver, err := x.c.exchange.Receive(msg)
-		switch {
-		case err != nil:
+		if isViolation(err) {
 			x.c.setFault(err)
 			go x.Connection.Close() // responses that the server does not read would delay it
-			return nil, err
-		case deliver:
-			return msg, nil
+		}
+		if err != nil || deliver {
+			return msg, err
 		}
 	}
 }

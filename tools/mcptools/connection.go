@@ -66,6 +66,13 @@ func (c *connection) setFault(fault error) {
 	}
 }
 
+// endedBy returns the fault that ended the connection, or nil.
+func (c *connection) endedBy() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.fault
+}
+
 // watch waits for the end of the connection, and ends it when the server is closed.
 func (c *connection) watch() {
 	defer c.server.watched.Done()
@@ -139,16 +146,18 @@ func isUnsent(err error) bool {
 
 // isLost reports whether a request failed because the connection is lost.
 func isLost(err error) bool {
-	return isUnsent(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) ||
-		errors.Is(err, message.ErrFlood)
+	return isUnsent(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || isViolation(err)
+}
+
+// isViolation reports whether the connection was closed because the server violated the protocol.
+func isViolation(err error) bool {
+	_, ok := errors.AsType[message.ViolationError](err)
+	return ok
 }
 
 // lost returns the error for the loss of the connection.
 func (c *connection) lost() error {
-	c.mu.Lock()
-	fault := c.fault
-	c.mu.Unlock()
-	return &lostError{what: c.ending(fault), next: c.server.nextStep(), evidence: c.evidence()}
+	return &lostError{what: c.ending(c.endedBy()), next: c.server.nextStep(), evidence: c.evidence()}
 }
 
 // ending says how the connection ended. It waits for the process to exit.

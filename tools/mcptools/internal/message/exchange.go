@@ -83,8 +83,14 @@ func CallOf(ctx context.Context) *Call {
 // handles all requests concurrently.
 const MaxOpen = 64
 
+// ViolationError is a violation of the protocol after which the connection is closed. The text follows the name of
+// the server.
+type ViolationError string
+
+func (e ViolationError) Error() string { return string(e) + ", so its connection was closed" }
+
 // ErrFlood is returned by [Exchange.Receive] for a request beyond [MaxOpen].
-var ErrFlood = fmt.Errorf("made more than %d requests at once, so its connection was closed", MaxOpen)
+var ErrFlood = ViolationError(fmt.Sprintf("made more than %d requests at once", MaxOpen))
 
 const cancelled = "notifications/cancelled"
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,6 +17,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 )
+
+// errBatch is returned by [Server.Read] for a JSON-RPC batch. Only protocol version 2025-03-26 had batches.
+const errBatch = message.ViolationError("sent a JSON-RPC batch, which MCP no longer supports")
 
 // ErrNotSent is returned by [Server.Write] for a message that was not sent.
 var ErrNotSent = errors.New("the server does not read its stdin anymore")
@@ -114,9 +118,15 @@ func (s *Server) Evidence() string {
 func (s *Server) Read(context.Context) (jsonrpc.Message, error) {
 	for {
 		line, err := s.lines.next()
+		if err == nil && isBatch(line) {
+			err = errBatch
+		}
 		if err != nil {
 			if !s.ended.Swap(true) {
 				close(s.silent)
+			}
+			if errors.Is(err, errBatch) {
+				return nil, err
 			}
 			return nil, io.EOF // whatever the error: the server is gone
 		}
@@ -129,6 +139,14 @@ func (s *Server) Read(context.Context) (jsonrpc.Message, error) {
 		}
 		s.noise.add(line.Bytes())
 	}
+}
+
+var batchStart = regexp.MustCompile(`^\s*\[\s*\{`)
+
+// isBatch reports whether a line is a JSON-RPC batch. Other lines that begin with a bracket, such as "[INFO] ready", are
+// usually logs.
+func isBatch(line *message.Buffer) bool {
+	return batchStart.Match(line.Bytes()) && bytes.Contains(line.Bytes(), []byte(`"jsonrpc"`))
 }
 
 // decode returns the message of a line, or an error response in its place; nil if it is not a message.
