@@ -238,6 +238,9 @@ var inherited = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC
 func TestEnvironmentIsMinimal(t *testing.T) {
 	t.Setenv("MCPTOOLS_SECRET", "s3cret")
 	t.Setenv("MCPTOOLS_WANTED", "wanted")
+	for _, name := range []string{"TEMP", "USERNAME", "APPDATA"} { // only servers on Windows inherit these
+		t.Setenv(name, "s3cret")
+	}
 	config := fake("environment")
 	config.Env = map[string]string{"GIVEN": "given"}
 	config.Dir = t.TempDir()

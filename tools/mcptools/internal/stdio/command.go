@@ -8,13 +8,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 )
 
-// inherited names the host variables that every server gets. Those after the first line exist only on Windows.
-var inherited = []string{
-	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR",
+// inherited names the variables of the host that every server gets.
+var inherited = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR"}
+
+// inheritedOnWindows names those that it also gets on Windows.
+var inheritedOnWindows = []string{
 	"PATHEXT", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "TEMP", "TMP",
 	"APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES", "HOMEDRIVE", "HOMEPATH",
 	"USERNAME", "USERPROFILE", "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE",
@@ -48,7 +51,11 @@ func (c *Command) prepare() (*exec.Cmd, error) {
 // environment never returns nil, which would make exec pass on the host's whole environment.
 func (c *Command) environment() []string {
 	env := []string{}
-	for _, name := range slices.Concat(inherited, c.Inherit) {
+	names := slices.Concat(inherited, c.Inherit)
+	if runtime.GOOS == "windows" {
+		names = append(names, inheritedOnWindows...)
+	}
+	for _, name := range names {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
 		}
