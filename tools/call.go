@@ -75,6 +75,8 @@ func (f CallerFunc) Call(ctx context.Context, c Call) (json.RawMessage, error) {
 // Policy wraps the Caller of every call that reaches a tool. It may refuse the call, change
 // its arguments, delay it, retry it, or look at its result.
 //
+// The context that a policy passes to next must derive from its own. Otherwise, the call is not made and the run ends.
+//
 // To refuse a call, return a [ToolError] of kind [KindDenied] without calling next. The
 // model reads its message. The errors of next are *ToolError or [Fatal]. Arguments that a
 // policy changes are validated again; changes to other fields of the Call have no effect.

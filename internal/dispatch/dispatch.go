@@ -253,8 +253,15 @@ func (f *pendingCall) chain(ctx context.Context) (result json.RawMessage, err er
 	return caller.Call(ctx, f.call)
 }
 
+// errForeignContext ends a run whose policy breaks the contract of [tools.Policy]: nothing would cancel the tool, and its
+// effects would not count as effects of the call.
+var errForeignContext = errors.New("tools: a policy called next with a context that does not derive from its own")
+
 // try calls the handler with the arguments of c, which policies may have changed.
 func (f *pendingCall) try(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+	if ctx.Value(performedKey{}) != f {
+		return nil, tools.Fatal(errForeignContext)
+	}
 	b := f.call.Tool
 	if !bytes.Equal(c.Args, f.call.Args) {
 		if findings := b.Check(c.Args, nil); len(findings) > 0 {

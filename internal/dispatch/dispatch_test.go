@@ -162,6 +162,12 @@ func TestChain(t *testing.T) {
 		}
 		return next.Call(ctx, c)
 	})
+	detach := policy(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
+		return next.Call(context.WithoutCancel(ctx), c)
+	})
+	foreign := policy(func(_ context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
+		return next.Call(context.Background(), c)
+	})
 	withhold := policy(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
 		if _, err := next.Call(ctx, c); err != nil && tools.IsFatal(err) {
 			return nil, err
@@ -230,6 +236,11 @@ func TestChain(t *testing.T) {
 		{name: "withheld after nothing was done", policies: []tools.Policy{withhold}, answers: []error{unavailable},
 			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, settled t denied: it is secret`,
 			end:  `t denied: it is secret`},
+		{name: "derived context", policies: []tools.Policy{detach},
+			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, settled "ok"`, end: `"ok"`},
+		{name: "foreign context", policies: []tools.Policy{detach, foreign},
+			want: `issue 7 t{"n":1}, settled fatal: tools: a policy called next with a context that does not derive from its own`,
+			end:  `fatal: tools: a policy called next with a context that does not derive from its own`},
 		{name: "fatal", answers: []error{tools.Fatal(errors.New("no licence"))},
 			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, settled fatal: no licence`, end: `fatal: no licence`},
 	}
