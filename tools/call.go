@@ -3,10 +3,7 @@ package tools
 import (
 	"context"
 	"encoding/json"
-	"iter"
 	"slices"
-	"strings"
-	"unicode/utf8"
 )
 
 // Call is one call of one tool by a running program.
@@ -18,36 +15,6 @@ type Call struct {
 	Line    int             // of the call in the program, from 1; 0 if unknown
 	Column  int
 	Program string // the program's source; "" if unknown
-}
-
-// SourceLine returns the line of the program that makes the call, or "" if it is unknown.
-func (c Call) SourceLine() string {
-	line := 1
-	for text := range lines(c.Program) {
-		if line == c.Line {
-			return text
-		}
-		line++
-	}
-	return ""
-}
-
-// lines returns the lines of a program. They end where JavaScript ends lines.
-func lines(program string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for rest := strings.ReplaceAll(program, "\r\n", "\n"); ; {
-			end := strings.IndexAny(rest, "\n\r\u2028\u2029")
-			if end < 0 {
-				yield(rest)
-				return
-			}
-			if !yield(rest[:end]) {
-				return
-			}
-			_, size := utf8.DecodeRuneInString(rest[end:])
-			rest = rest[end+size:]
-		}
-	}
 }
 
 // Repeat is the second argument of a call. With it, a program says how the call relates to
@@ -88,7 +55,7 @@ type policiesKey struct{}
 
 // WithPolicies returns a context in which policies apply to all calls of tools, outside of the policies of their sets
 // and inside of those that ctx already has. It is for hosts that run something they did not make, such as an
-// evaluation that replaces tools. The tools of [BuiltinNamespace] are exempt, as from all policies.
+// evaluation that replaces tools. Tools in the namespace tools are exempt, as from all policies.
 func WithPolicies(ctx context.Context, policies ...Policy) context.Context {
 	return context.WithValue(ctx, policiesKey{}, slices.Concat(policiesOf(ctx), policies))
 }

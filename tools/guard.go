@@ -6,17 +6,6 @@ import (
 	"strings"
 )
 
-// Guard is an optional interface of the Caller that a [Policy] returns. A policy guards a
-// tool if it refuses its calls, asks for approval of them, or declares that the tool needs
-// neither.
-type Guard interface {
-	Caller
-
-	// Guards reports whether the policy guards every call of a tool. It does not use the
-	// Caller that the policy wraps.
-	Guards(b *Binding) bool
-}
-
 // unguarded warns of destructive tools that no policy guards.
 func (s *Set) unguarded() []string {
 	var open []string
@@ -47,9 +36,11 @@ func (s *Set) guarded(b *Binding) bool {
 	return false
 }
 
-// Guards reports whether the policy guards every call of a tool. See [Guard].
+// Guards reports whether the policy guards every call of a tool: refuses it, asks for approval of it, or declares that
+// it needs neither. The Caller that the policy returns says so, if it has a method Guards(*Binding) bool. That method
+// must not use the Caller that the policy wraps.
 func (p Policy) Guards(b *Binding) bool {
-	guard, ok := p.probe().(Guard)
+	guard, ok := p.probe().(interface{ Guards(b *Binding) bool })
 	return ok && guard.Guards(b)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/writ-go/writ/internal/globals"
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
@@ -20,7 +21,7 @@ func FromLangchain(t interface {
 		return &Tool{err: errors.New("tools: FromLangchain: the tool is nil")}
 	}
 	name := jsonvalue.Identifier(t.Name())
-	if Reserved(name) {
+	if globals.Reserved(name) {
 		name += "_"
 	}
 	return Func(name, t.Description(), func(ctx context.Context, in langchainInput) (string, error) {

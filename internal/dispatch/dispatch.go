@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/writ-go/writ/internal/globals"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 )
@@ -142,8 +143,8 @@ func invalidArguments(b *tools.Binding, prefix string, findings []schema.Finding
 }
 
 // maxState returns the state in which the most may have been done.
-func maxState(a, b tools.State) tools.State {
-	order := []tools.State{tools.StateRejected, tools.StateFailed, tools.StateUnknown, tools.StateOK}
+func maxState(a, b State) State {
+	order := []State{StateRejected, StateFailed, StateUnknown, StateOK}
 	if slices.Index(order, a) < slices.Index(order, b) {
 		return b
 	}
@@ -173,7 +174,7 @@ type pendingCall struct {
 
 	mu        sync.Mutex
 	pending   int // tries that have not ended
-	state     tools.State
+	state     State
 	settled   bool            // the journal has the result of the call
 	performed json.RawMessage // arguments with which the tool was called; nil if it was not
 }
@@ -197,7 +198,7 @@ func (f *pendingCall) perform(ctx context.Context) (json.RawMessage, error) {
 	if hold, ok := errors.AsType[*tools.HoldError](err); ok && !tools.IsFatal(err) {
 		err = hold
 	} else if err != nil && !tools.IsFatal(err) {
-		err = f.corrected(tools.AsToolError(ctx, f.call.Tool, err))
+		err = f.corrected(ToolError(ctx, f.call.Tool, err))
 	}
 	if err != nil || len(result) == 0 {
 		result = nil
@@ -230,7 +231,7 @@ func (f *pendingCall) advised(te *tools.ToolError, id string) *tools.ToolError {
 	b := f.call.Tool
 	te = te.WithCause(te.Unwrap())
 	once := f.acts && b.ReplayClass() != tools.Idempotent && !b.Hints.Repeatable
-	if te.ID = id; once && tools.StateOf(te) == tools.StateUnknown {
+	if te.ID = id; once && StateOf(te) == StateUnknown {
 		te.Message = strings.ReplaceAll(te.Message, doNotRepeat, "") + doNotRepeat
 	}
 	return te
@@ -245,7 +246,7 @@ func (f *pendingCall) chain(ctx context.Context) (result json.RawMessage, err er
 	}
 	defer f.dispatcher.arrive(f)
 	caller := tools.Caller(tools.CallerFunc(f.try))
-	if f.call.Tool.Object != tools.BuiltinNamespace {
+	if f.call.Tool.Object != globals.Tools {
 		for _, policy := range slices.Backward(f.dispatcher.set.Policies(ctx)) {
 			caller = policy(caller)
 		}
@@ -277,7 +278,7 @@ func (f *pendingCall) try(ctx context.Context, c tools.Call) (json.RawMessage, e
 	}
 	result, err := f.handle(ctx, c.Args)
 	if err != nil && !tools.IsFatal(err) {
-		err = tools.AsToolError(ctx, b, err)
+		err = ToolError(ctx, b, err)
 	}
 	f.end(ctx, result, err)
 	if err != nil && !f.dispatcher.wait(f) { // a policy may ask for approval and try again
@@ -326,11 +327,11 @@ func (f *pendingCall) end(ctx context.Context, result json.RawMessage, err error
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pending--
-	state := tools.StateOf(err)
-	if state == tools.StateOK && ctx.Err() != nil {
-		state = tools.StateUnknown
+	state := StateOf(err)
+	if state == StateOK && ctx.Err() != nil {
+		state = StateUnknown
 	}
-	if f.acts && (state == tools.StateRejected || state == tools.StateFailed) {
+	if f.acts && (state == StateRejected || state == StateFailed) {
 		effectCounterOf(ctx).add(-1)
 	}
 	f.state = maxState(f.state, state)
@@ -340,11 +341,11 @@ func (f *pendingCall) end(ctx context.Context, result json.RawMessage, err error
 }
 
 // stateOfTries returns the state of all tries together.
-func (f *pendingCall) stateOfTries() tools.State {
+func (f *pendingCall) stateOfTries() State {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.pending > 0 {
-		return maxState(f.state, tools.StateUnknown)
+		return maxState(f.state, StateUnknown)
 	}
 	return f.state
 }
@@ -353,16 +354,16 @@ func (f *pendingCall) stateOfTries() tools.State {
 // policy may have refused the result of a call that was made, or failed to repeat one that
 // timed out.
 func (f *pendingCall) corrected(te *tools.ToolError) *tools.ToolError {
-	state, claimed := f.stateOfTries(), tools.StateOf(te)
-	if claimed == tools.StateUnknown || maxState(state, claimed) == claimed {
+	state, claimed := f.stateOfTries(), StateOf(te)
+	if claimed == StateUnknown || maxState(state, claimed) == claimed {
 		return te
 	}
 	switch {
-	case state == tools.StateOK:
+	case state == StateOK:
 		te.Kind, te.Message = tools.KindInvalidResult, "the call was made, but its result is withheld: "+te.Message
-	case state == tools.StateUnknown && !f.acts:
+	case state == StateUnknown && !f.acts:
 		te.Kind, te.Message = tools.KindUnknown, "an earlier try got no answer; the last one: "+te.Message
-	case state == tools.StateUnknown:
+	case state == StateUnknown:
 		te.Kind, te.Message = tools.KindUnknown, "an earlier try may have taken effect; the last one: "+te.Message
 	default:
 		te.Kind = tools.KindFailed

@@ -132,11 +132,11 @@ func (q *query) answer() string {
 	for _, e := range q.journal.entries {
 		switch {
 		case e.id != q.id:
-		case e.State == tools.StateOK:
+		case e.State == StateOK:
 			all = all || q.inStep(e) && !e.is(q.key)
 		case e.uncertain() && !q.journal.repeated(e) && (e.is(q.key) || q.inStep(e) && !q.resolved(e)):
 			open = append(open, e)
-			if e.State == tools.StateFailed {
+			if e.State == StateFailed {
 				again = append(again, e)
 			}
 		}
@@ -162,10 +162,10 @@ func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 // maxListed is the number of entries that a hold lists. The next prompt lists all of them.
 const maxListed = 10
 
-func (e *entry) isDone() bool { return e.State == tools.StateOK }
+func (e *entry) isDone() bool { return e.State == StateOK }
 
 func rank(e *entry) int {
-	if e.State == tools.StateOK {
+	if e.State == StateOK {
 		return 1
 	}
 	return 0
@@ -173,9 +173,9 @@ func rank(e *entry) int {
 
 func stateOfEffect(e *entry) string {
 	switch e.State {
-	case tools.StateOK:
+	case StateOK:
 		return "(done)"
-	case tools.StateFailed:
+	case StateFailed:
 		return "(reported an error; it may have taken effect)"
 	default:
 		return "(whether it took effect is unknown)"

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/globals"
 	"github.com/writ-go/writ/internal/lists"
 	"github.com/writ-go/writ/tools"
 )
@@ -15,7 +16,7 @@ import (
 func (q *query) holdUnseen() error {
 	var unseen, partial []*entry
 	for _, e := range q.again {
-		if e.State != tools.StateFailed || e.unseen || e.told == q.Attempt {
+		if e.State != StateFailed || e.unseen || e.told == q.Attempt {
 			continue
 		}
 		if seen, part := q.journal.seen(e); !seen {
@@ -26,7 +27,7 @@ func (q *query) holdUnseen() error {
 		return nil
 	}
 	for _, e := range q.journal.entries {
-		e.unseen = e.unseen || e.id == q.id && e.State == tools.StateFailed
+		e.unseen = e.unseen || e.id == q.id && e.State == StateFailed
 	}
 	return q.hold(unseen, "%s reported an error and may have taken effect, and nothing that was read since can show that. "+
 		"%s%s", names(unseen), q.lookFirst(partial), capital(q.answer()))
@@ -35,7 +36,7 @@ func (q *query) holdUnseen() error {
 // readers returns the tools of the call's server that only read.
 func (q *query) readers() (list []*tools.Binding) {
 	for _, b := range q.tools {
-		if q.call.Tool.Namespace == b.Namespace && b.ReplayClass() == tools.Read && b.Object != tools.BuiltinNamespace {
+		if q.call.Tool.Namespace == b.Namespace && b.ReplayClass() == tools.Read && b.Object != globals.Tools {
 			list = append(list, b)
 		}
 	}
@@ -49,7 +50,7 @@ func (j *Journal) seen(e *entry) (seen bool, partial []*entry) {
 	var order []string
 	var keys lists.Keys
 	for _, r := range j.entries {
-		if r.server != e.server || r.Class != tools.Read || r.State != tools.StateOK {
+		if r.server != e.server || r.Class != tools.Read || r.State != StateOK {
 			continue
 		}
 		key := keys.Of(r.Tool, r.Args, r.listState())

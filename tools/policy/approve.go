@@ -130,7 +130,7 @@ func request(c tools.Call) Request {
 	b := c.Tool
 	r := Request{
 		Tool: shown(b.Path()), Class: b.Hints.Class, Destructive: b.Hints.Destructive,
-		Line: c.Line, Source: shown(strings.TrimSpace(c.SourceLine())), Call: c,
+		Line: c.Line, Source: shown(strings.TrimSpace(sourceLine(c))), Call: c,
 	}
 	r.Origin = r.Tool
 	if b.Namespace != "" {
@@ -142,4 +142,15 @@ func request(c tools.Call) Request {
 	}
 	r.Args = display.Escape(indented.String(), func(r rune) bool { return r != '\n' && invisible(r) })
 	return r
+}
+
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n")
+
+// sourceLine returns the line of the program that makes the call, or "" if it is unknown.
+func sourceLine(c tools.Call) string {
+	lines := strings.Split(lineEnds.Replace(c.Program), "\n") // where JavaScript ends lines
+	if c.Line < 1 || c.Line > len(lines) {
+		return ""
+	}
+	return lines[c.Line-1]
 }

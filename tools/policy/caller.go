@@ -25,7 +25,7 @@ func (p *caller) Call(ctx context.Context, c tools.Call) (json.RawMessage, error
 	return p.do(ctx, c, p.next)
 }
 
-// Guards implements [tools.Guard].
+// Guards is for [tools.Policy.Guards].
 func (p *caller) Guards(b *tools.Binding) bool { return p.guards != nil && p.guards(b) }
 
 // Warnings is for [tools.Policy.Warnings].

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -63,7 +64,7 @@ type end struct {
 
 // unclear reports whether the error leaves open what the tool did.
 func (e *end) unclear() bool {
-	return !tools.IsFatal(e.err) && tools.StateOf(e.err) == tools.StateUnknown
+	return !tools.IsFatal(e.err) && dispatch.StateOf(e.err) == dispatch.StateUnknown
 }
 
 // perform calls next and sends the result to ended, even if next does not return.

@@ -17,11 +17,11 @@ type effects struct{ done, failed, unknown []journal.Entry }
 func effectsOf(entries []journal.Entry) (s effects) {
 	for i, e := range entries {
 		switch {
-		case e.Class == tools.Read, e.State == tools.StateRejected:
-		case e.State == tools.StateFailed && repeated(e, entries[i+1:]):
-		case e.State == tools.StateOK:
+		case e.Class == tools.Read, e.State == journal.StateRejected:
+		case e.State == journal.StateFailed && repeated(e, entries[i+1:]):
+		case e.State == journal.StateOK:
 			s.done = append(s.done, e)
-		case e.State == tools.StateFailed:
+		case e.State == journal.StateFailed:
 			s.failed = append(s.failed, e)
 		case e.Class != tools.Idempotent && !e.Repeatable:
 			s.unknown = append(s.unknown, e)
@@ -34,7 +34,7 @@ func effectsOf(entries []journal.Entry) (s effects) {
 func repeated(failed journal.Entry, later []journal.Entry) bool {
 	return slices.ContainsFunc(later, func(e journal.Entry) bool {
 		same := e.Tool == failed.Tool && string(e.Args) == string(failed.Args)
-		return e.State == tools.StateOK && (same || slices.Contains(e.Repeats, failed.ID))
+		return e.State == journal.StateOK && (same || slices.Contains(e.Repeats, failed.ID))
 	})
 }
 
@@ -65,7 +65,7 @@ func repetition(failed, entries []journal.Entry) string {
 	tool := ""
 	for _, f := range slices.Backward(failed) {
 		isRepeated := slices.ContainsFunc(entries, func(e journal.Entry) bool {
-			return e.State != tools.StateRejected && slices.Contains(e.Repeats, f.ID)
+			return e.State != journal.StateRejected && slices.Contains(e.Repeats, f.ID)
 		})
 		if !isRepeated && (tool == "" || f.Tool == tool) {
 			tool, ids = f.Tool, append([]string{strconv.Quote(f.ID)}, ids...)
@@ -75,7 +75,8 @@ func repetition(failed, entries []journal.Entry) string {
 		return ""
 	}
 	distinct := ids
-	if slices.ContainsFunc(entries, func(e journal.Entry) bool { return e.State == tools.StateOK && e.Tool == tool }) {
+	done := func(e journal.Entry) bool { return e.State == journal.StateOK && e.Tool == tool }
+	if slices.ContainsFunc(entries, done) {
 		distinct = append([]string{`"all"`}, ids...)
 	}
 	list := func(ids []string) string {
@@ -212,11 +213,11 @@ func writeEntry(b *strings.Builder, e journal.Entry, limit int) {
 // ending is the result or the error of a call, if it is known.
 func ending(e journal.Entry, limit int) string {
 	switch {
-	case e.State == tools.StateFailed:
+	case e.State == journal.StateFailed:
 		return " → " + errorLine(e.Err, limit)
-	case e.State == tools.StateOK && e.Err != nil:
+	case e.State == journal.StateOK && e.Err != nil:
 		return " → its result cannot be used: " + errorLine(e.Err, limit)
-	case e.State == tools.StateOK && len(e.Result) > 0:
+	case e.State == journal.StateOK && len(e.Result) > 0:
 		return " → " + oneLine(e.Result, limit)
 	}
 	return ""
@@ -228,7 +229,7 @@ func readLines(reads []journal.Entry) string {
 	const limit, maxRead = 10, 300
 	var b strings.Builder
 	failure := func(e journal.Entry) string {
-		if e.State == tools.StateFailed {
+		if e.State == journal.StateFailed {
 			return ending(e, maxRead)
 		}
 		return ""

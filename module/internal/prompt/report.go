@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/globals"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
@@ -58,7 +59,7 @@ func (s Step) Report() *Observation {
 }
 
 // Discovers reports whether a call looks for tools.
-func Discovers(c sandbox.Call) bool { return strings.HasPrefix(c.Tool, tools.BuiltinNamespace+".") }
+func Discovers(c sandbox.Call) bool { return strings.HasPrefix(c.Tool, globals.Tools+".") }
 
 // Rejected is the observation on an answer that is not valid.
 func (s Step) Rejected(spec *signature.Spec, err error) *Observation {
@@ -223,9 +224,9 @@ func (s Step) addReads(o *Observation) {
 		switch {
 		case !reads[c.Tool] || c.Pending:
 		case c.Error == nil:
-			read = append(read, journal.Entry{Tool: c.Tool, Args: c.Args, Result: c.Result, State: tools.StateOK})
+			read = append(read, journal.Entry{Tool: c.Tool, Args: c.Args, Result: c.Result, State: journal.StateOK})
 		default:
-			failed = append(failed, journal.Entry{Tool: c.Tool, Args: c.Args, Err: c.Error, State: tools.StateFailed})
+			failed = append(failed, journal.Entry{Tool: c.Tool, Args: c.Args, Err: c.Error, State: journal.StateFailed})
 		}
 	}
 	o.add(section{title: "\n\nFailed reads:", text: readLines(failed)})

@@ -1,4 +1,4 @@
-package tools
+package dispatch
 
 import (
 	"errors"

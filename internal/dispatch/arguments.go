@@ -1,15 +1,18 @@
-package tools
+package dispatch
 
 import (
 	"bytes"
 	"encoding/json"
 	"slices"
+
+	"github.com/writ-go/writ/internal/jsonvalue"
+	"github.com/writ-go/writ/tools"
 )
 
-// Named returns the arguments as an object. If the input schema has only one property, which
-// is required, and args are a string or an array that the property accepts, Named returns an
-// object with that property. Otherwise, it returns args.
-func (b *Binding) Named(args json.RawMessage) json.RawMessage {
+// Named returns the arguments of a call as an object. If the tool's input schema has only one property, which is
+// required, and args are a string or an array that the property accepts, Named returns an object with that property.
+// Otherwise, it returns args.
+func Named(b *tools.Binding, args json.RawMessage) json.RawMessage {
 	var kind string
 	switch {
 	case bytes.HasPrefix(args, []byte(`"`)):
@@ -19,25 +22,21 @@ func (b *Binding) Named(args json.RawMessage) json.RawMessage {
 	default:
 		return args
 	}
-	name, ok := b.only(kind)
+	name, ok := only(b.InputSchema, kind)
 	if !ok {
 		return args
 	}
-	key, err := json.Marshal(name)
-	if err != nil {
-		return args // unreachable: every string has a JSON form
-	}
-	return bytes.Join([][]byte{[]byte("{"), key, []byte(":"), args, []byte("}")}, nil)
+	return slices.Concat([]byte("{"+jsonvalue.Text(name)+":"), args, []byte("}"))
 }
 
-// only returns the name of the tool's only property, if it is required and accepts values of
+// only returns the name of the schema's only property, if it is required and accepts values of
 // the type.
-func (b *Binding) only(kind string) (name string, ok bool) {
+func only(schema json.RawMessage, kind string) (name string, ok bool) {
 	var input struct {
 		Properties map[string]json.RawMessage `json:"properties"`
 		Required   []string                   `json:"required"`
 	}
-	if json.Unmarshal(b.InputSchema, &input) != nil || len(input.Properties) != 1 || len(input.Required) != 1 {
+	if json.Unmarshal(schema, &input) != nil || len(input.Properties) != 1 || len(input.Required) != 1 {
 		return "", false
 	}
 	name = input.Required[0]
