@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/signature/schema"
-	"github.com/writ-go/writ/tools/mcptools/internal/config"
 )
 
 // Config lists the servers to start.
@@ -89,18 +88,18 @@ func ReadConfig(path string) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mcp configuration: %w", err)
 	}
-	c, err := parseConfig(data, config.Source{Lookup: os.LookupEnv, Dir: filepath.Dir(path)})
+	dir := filepath.Dir(path)
+	c, err := parseConfig(data, expander{lookup: os.LookupEnv, dir: dir, known: editorVariables(dir)})
 	if err != nil {
 		return nil, fmt.Errorf("mcp configuration %s: %w", path, err)
 	}
 	return c, nil
 }
 
-// ParseConfig reads a configuration: servers by name under "mcpServers", "servers", "context_servers"
-// or "mcp". Comments and trailing commas are allowed. In command, args, env, cwd, url and headers, the
+// ParseConfig reads a configuration: servers by name under "mcpServers", "servers" or
+// "context_servers". Comments and trailing commas are allowed. In command, args, env, cwd, url and headers, the
 // references ${VAR}, ${env:VAR} and ${VAR:-default} are replaced by the values that lookup returns. A
-// nil lookup finds nothing. Under "mcp", where opencode keeps its servers, {env:VAR} works too. A
-// reference ${input:id}, for which VS Code asks its user, is an error: use an environment variable.
+// nil lookup finds nothing. A reference ${input:id}, for which VS Code asks its user, is an error: use an environment variable.
 //
 // The error lists everything that is wrong, each line with the server's name: malformed JSON, no
 // servers, a value of the wrong type, an entry with neither a command nor a URL, or with both, a
@@ -109,19 +108,7 @@ func ParseConfig(data []byte, lookup func(string) (string, bool)) (*Config, erro
 	if lookup == nil {
 		lookup = func(string) (string, bool) { return "", false }
 	}
-	return parseConfig(data, config.Source{Lookup: lookup})
-}
-
-func parseConfig(data []byte, source config.Source) (*Config, error) {
-	parsed, err := config.Parse(data, source)
-	if err != nil {
-		return nil, err
-	}
-	c := &Config{Warnings: parsed.Warnings}
-	for _, s := range parsed.Servers {
-		c.Servers = append(c.Servers, ServerConfig(s))
-	}
-	return c, nil
+	return parseConfig(data, expander{lookup: lookup})
 }
 
 // warnings describes settings of the configuration and the options that have no effect.

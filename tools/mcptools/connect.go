@@ -9,7 +9,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/internal/display"
-	"github.com/writ-go/writ/tools/mcptools/internal/config"
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 	"github.com/writ-go/writ/tools/mcptools/internal/stdio"
 	"github.com/writ-go/writ/tools/mcptools/internal/web"
@@ -68,7 +67,7 @@ func (s *server) currentAttempt() *attempt {
 	}
 	next := &attempt{done: make(chan struct{})}
 	if s.closing() {
-		next.err = ErrClosed
+		next.err = errClosed
 		close(next.done)
 		return next
 	}
@@ -161,7 +160,7 @@ func (s *server) dial(ctx context.Context) (*connection, error) {
 // the URL suggests, and then the other one, as the protocol's section on backward compatibility
 // prescribes.
 func (s *server) dialURL(ctx context.Context) (*connection, error) {
-	u, err := config.ParseURL(s.config.URL)
+	u, err := web.ParseURL(s.config.URL)
 	if err != nil {
 		return nil, fmt.Errorf(`"url" %w`, err)
 	}

@@ -49,12 +49,9 @@
 //
 // # Configuration
 //
-// Servers are under "mcpServers", "servers" or "context_servers", at the top or
-// under "mcp"; or directly under "mcp". The keys of an entry are:
+// Servers are under "mcpServers", "servers" or "context_servers". The keys of an entry are:
 //
-//	command, args, env, cwd   the program; command may be an array that includes
-//	                          the arguments
-//	environment               same as env
+//	command, args, env, cwd   the program
 //	envFile                   file of NAME=value lines; env takes precedence
 //	url, serverUrl, httpUrl   the address of a remote server
 //	type, transport           stdio; http, streamable-http; sse; in any spelling

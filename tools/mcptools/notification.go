@@ -54,24 +54,11 @@ type progressCall struct {
 
 type progressKey struct{}
 
-// WithProgress returns a context for calls of tools whose progress is reported to report, in addition
-// to [Options].OnProgress and in the same way.
+// WithProgress returns a context for calls of tools whose progress is passed to report. Without it, servers are not
+// asked to report progress. For one server, report and [Options].OnToolsChanged are called one at a time, in order, and
+// possibly after the call has ended. If they are too slow, some notifications are dropped, with a warning.
 func WithProgress(ctx context.Context, report func(Progress)) context.Context {
 	return context.WithValue(ctx, progressKey{}, report)
-}
-
-// progressOf returns the function to which the progress of a call is reported, or nil.
-func (s *server) progressOf(ctx context.Context) func(Progress) {
-	report, _ := ctx.Value(progressKey{}).(func(Progress))
-	if s.o.OnProgress == nil {
-		return report
-	}
-	return func(p Progress) {
-		s.o.OnProgress(ctx, p)
-		if report != nil {
-			report(p)
-		}
-	}
 }
 
 func newNotifications(s *server) *notifications {

@@ -26,16 +26,11 @@ type Options struct {
 	// SIGTERM, before killing it; and for the end of an HTTP session. Zero means one second.
 	Grace time.Duration
 
-	// Lazy starts no server before [Servers.Tools] first lists its tools, which then takes as long
-	// as Open would have, and fails for no server. By default Open starts them.
-	Lazy bool
-
 	// Background makes Open return at once, without an error if a server fails. Each server is
 	// listed when it has connected; again when it reports a change of its tools, or is lost; and
 	// again after a failure, at growing intervals of up to a minute. [Servers.Tools] returns the
 	// last listings without waiting, OnToolsChanged reports when they have changed, and
-	// [Servers.Wait] waits until every server has been listed or has failed. Lazy then has no
-	// effect.
+	// [Servers.Wait] waits until every server has been listed or has failed.
 	Background bool
 
 	// Env names variables of the host that servers inherit, in addition to the few that most programs need: PATH,
@@ -111,12 +106,6 @@ type Options struct {
 	// reconnection, at most twice a second for each server. With Background, it is called whenever the result of
 	// [Servers.Tools] has changed. An existing Set does not change; a new one has the current tools.
 	OnToolsChanged func(server string)
-
-	// OnProgress is called with the progress of calls; ctx is the call's. If it is nil, servers are
-	// asked to report progress only of calls with a context of [WithProgress]. OnToolsChanged
-	// and OnProgress are called for one server one at a time, in order, and possibly after the
-	// call has ended. If they are too slow, some notifications are dropped, with a warning.
-	OnProgress func(ctx context.Context, p Progress)
 
 	// OnElicit is called when a server asks the user something during a call: to fill in a form, or to visit an
 	// address (see Mode of the parameters). If it is nil, servers are told that they cannot ask, and if they ask

@@ -12,7 +12,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/mcptools/internal/config"
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 	"github.com/writ-go/writ/tools/mcptools/internal/web"
 )
@@ -56,15 +55,15 @@ func newServer(ctx context.Context, c ServerConfig, transport mcp.Transport, o *
 	options := httpOptions{client: o.HTTPClient, oauth: o.OAuth[c.Name]}
 	switch t := transport.(type) { // these need the limits of our own transport
 	case *mcp.StreamableClientTransport:
-		c.URL, c.Type, transport = t.Endpoint, config.HTTP, nil
+		c.URL, c.Type, transport = t.Endpoint, web.HTTP, nil
 		options = httpOptions{client: t.HTTPClient, oauth: t.OAuthHandler, sdk: *t}
 	case *mcp.SSEClientTransport:
-		c.URL, c.Type, transport = t.Endpoint, config.SSE, nil
+		c.URL, c.Type, transport = t.Endpoint, web.SSE, nil
 		options = httpOptions{client: t.HTTPClient}
 	}
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s := &server{name: c.Name, config: c, transport: transport, http: options, o: o, life: life, cancel: cancel}
-	s.health = health{log: o.Logger, state: Idle, since: time.Now()}
+	s.health = health{log: o.Logger, state: Starting}
 	s.notifications = newNotifications(s)
 	if o.Background {
 		s.refresher = newRefresher(s)

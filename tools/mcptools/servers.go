@@ -24,12 +24,11 @@ type Servers struct {
 
 var _ tools.Source = (*Servers)(nil)
 
-// ErrClosed is returned by [Servers.Tools] after [Servers.Close].
-var ErrClosed = errors.New("mcp servers are closed")
+var errClosed = errors.New("mcp servers are closed")
 
 // Open starts the servers of a configuration file, in parallel, and returns when each has
-// connected or failed. [ParseConfig] describes the file. With [Options.Lazy] it starts nothing
-// yet; with [Options.Background] it returns at once and the servers start in the background.
+// connected or failed. [ParseConfig] describes the file. With
+// [Options.Background] it returns at once and the servers start in the background.
 //
 // A server that ends later, or whose session is lost, is started or connected again when one of its
 // tools is next called, or the tools are next listed. The tools stay the same. A server that keeps
@@ -89,8 +88,6 @@ func (s *Servers) connect(ctx context.Context) (*Servers, error) {
 			go srv.refresher.run()
 		}
 		return s, nil
-	case s.servers[0].o.Lazy:
-		return s, nil
 	}
 	errs := each(s.servers, func(srv *server) error {
 		_, err := srv.live(ctx)
@@ -116,7 +113,7 @@ func (s *Servers) connect(ctx context.Context) (*Servers, error) {
 func (s *Servers) background() bool { return len(s.servers) > 0 && s.servers[0].refresher != nil }
 
 // Wait waits until the tools of every server have been listed once, or their listing has
-// failed. It returns nil, [ErrClosed] or the error of ctx. It is meant for
+// failed. It returns an error if the servers are closed or ctx is done. It is meant for
 // [Options.Background]; without it, Wait returns at once.
 func (s *Servers) Wait(ctx context.Context) error {
 	for _, srv := range s.servers {
@@ -126,7 +123,7 @@ func (s *Servers) Wait(ctx context.Context) error {
 		select {
 		case <-srv.refresher.tried:
 		case <-s.closed:
-			return ErrClosed
+			return errClosed
 		case <-ctx.Done():
 			return fmt.Errorf("mcp servers: waiting for their tools: %w", context.Cause(ctx))
 		}
@@ -161,15 +158,15 @@ func each(servers []*server, f func(*server) error) []error {
 // Tools lists the tools of all servers as they are now, in the order of the configuration,
 // each in the namespace of its server's name. It asks every server again and starts those
 // that are not running, except with [Options.Background]. A failed server keeps the tools
-// of its last listing, and [Servers.Status] says what is wrong. The error is [ErrClosed] or
-// the error of ctx.
+// of its last listing, and [Servers.Status] says what is wrong. It returns an error if the servers are
+// closed or ctx is done.
 //
 // The tools are valid until Close. Their Hints are empty unless Options.Trust names the
 // server: only the host decides what a call means.
 func (s *Servers) Tools(ctx context.Context) ([]*tools.Tool, error) {
 	select {
 	case <-s.closed:
-		return nil, ErrClosed
+		return nil, errClosed
 	default:
 	}
 	if !s.background() {

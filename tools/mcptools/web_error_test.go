@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/writ-go/writ/tools/mcptools/internal/config"
+	"github.com/writ-go/writ/tools/mcptools/internal/web"
 )
 
 // The host sees why a server failed, without secrets.
@@ -249,7 +249,7 @@ func TestConnectErrorsOverHTTP(t *testing.T) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		<-r.Context().Done()
 	}))
-	for _, kind := range []string{config.HTTP, config.SSE} {
+	for _, kind := range []string{web.HTTP, web.SSE} {
 		equal(t, kind, fails(t, ServerConfig{URL: silent, Type: kind}, &Options{ConnectTimeout: 50 * time.Millisecond}),
 			`mcp server "s": no answer within 50ms; check that the URL points to an MCP server, or raise the timeout`)
 	}

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/writ-go/writ/tools/mcptools/internal/config"
+	"github.com/writ-go/writ/tools/mcptools/internal/web"
 )
 
 const (
@@ -228,7 +228,7 @@ func TestLegacyFailuresEndNoSession(t *testing.T) {
 		}
 		return false
 	}
-	s := open(t, ServerConfig{URL: serveWeb(t, l.handler()), Type: config.SSE}, nil)
+	s := open(t, ServerConfig{URL: serveWeb(t, l.handler()), Type: web.SSE}, nil)
 	tool := list(t, s)["t"]
 	equal(t, "refused", call(t.Context(), tool, `{}`),
 		"unavailable: the tool's server refused the credentials; the call was not made")
@@ -239,7 +239,7 @@ func TestLegacyEndpointElsewhere(t *testing.T) {
 	t.Parallel()
 	l := newLegacy(nil)
 	l.endpoint = "http://attacker.example/messages?token=s3cret"
-	equal(t, "error", fails(t, ServerConfig{URL: serveWeb(t, l.handler()), Type: config.SSE}, nil),
+	equal(t, "error", fails(t, ServerConfig{URL: serveWeb(t, l.handler()), Type: web.SSE}, nil),
 		`mcp server "s": handshake: missing endpoint: error reading event: it expects messages at `+
 			`http://attacker.example, where its headers are not sent; if that is the right server, use its URL in the `+
 			`configuration`)

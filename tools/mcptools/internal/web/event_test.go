@@ -10,7 +10,6 @@ import (
 	"testing/iotest"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/writ-go/writ/tools/mcptools/internal/config"
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 )
 
@@ -79,7 +78,7 @@ func TestTooLargeEventFailsItsCall(t *testing.T) {
 		`{"jsonrpc":"2.0","id":7,"result":` + big + `}`,
 		`{"result":` + big + `,"jsonrpc":"2.0","id":7}`,
 	} {
-		r, call := newResponses(t, id, config.SSE, 1000)
+		r, call := newResponses(t, id, SSE, 1000)
 		out, err := io.ReadAll(r.follow(io.NopCloser(strings.NewReader("data: "+text+"\n\n")), jsonrpc.ID{}))
 		if err != nil {
 			t.Fatal(err)
@@ -109,7 +108,7 @@ func FuzzStream(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, call := range []jsonrpc.ID{{}, id} {
-			r, _ := newResponses(t, id, config.HTTP, 200)
+			r, _ := newResponses(t, id, HTTP, 200)
 			out, err := io.ReadAll(r.follow(io.NopCloser(bytes.NewReader(data)), call))
 			if err != nil {
 				t.Fatal(err)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/writ-go/writ/internal/jsonscan"
-	"github.com/writ-go/writ/tools/mcptools/internal/config"
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 )
 
@@ -53,7 +52,7 @@ func (r *responses) hideSecrets(err error) {
 }
 
 func (r *responses) roundTrip(req *http.Request) (*http.Response, error) {
-	old := r.Type == config.SSE
+	old := r.Type == SSE
 	switch {
 	case req.Method == http.MethodPost && old:
 		return r.postSSE(req)

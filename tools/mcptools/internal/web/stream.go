@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/writ-go/writ/tools/mcptools/internal/config"
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 )
 
@@ -88,7 +87,7 @@ func (s *stream) translate(evt *event) {
 	case evt.rejected != nil:
 		s.send(s.fail(evt.rejected.Reject(), evt.rejected.Err()))
 		return
-	case evt.name == "endpoint" && s.responses.Type == config.SSE:
+	case evt.name == "endpoint" && s.responses.Type == SSE:
 		address, err := s.responses.setMessages(string(bytes.TrimSpace(evt.data)))
 		if err != nil {
 			s.ended, s.err = true, err

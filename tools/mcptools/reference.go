@@ -1,4 +1,4 @@
-package config
+package mcptools
 
 import (
 	"errors"
@@ -11,30 +11,16 @@ import (
 	"strings"
 )
 
-// A reference is ${…}; for opencode also {env:…} and {file:…}.
-var (
-	reference       = regexp.MustCompile(`\$\{[^{}]+\}`)
-	bracedReference = regexp.MustCompile(`\$\{[^{}]+\}|\{(?:env|file):[^{}]+\}`)
-)
+// reference matches ${…}.
+var reference = regexp.MustCompile(`\$\{[^{}]+\}`)
 
 // expander replaces the references in one entry and collects its errors.
 type expander struct {
-	Source
-	known      map[string]string // references that are not variables
-	references *regexp.Regexp
-	disabled   bool // the variables need not be set
-	errs       []error
-}
-
-func newExpander(source Source, root string) *expander {
-	x := &expander{Source: source, references: reference}
-	if root == mcpRoot {
-		x.references = bracedReference
-	}
-	if source.Dir != "" {
-		x.known = editorVariables(source.Dir)
-	}
-	return x
+	lookup   func(name string) (string, bool) // returns the value of an environment variable
+	dir      string                           // of the file; empty if there is no file
+	known    map[string]string                // references that are not variables
+	disabled bool                             // the variables need not be set
+	errs     []error
 }
 
 // editorVariables returns the references that editors define.
@@ -56,11 +42,11 @@ func editorVariables(dir string) map[string]string {
 }
 
 func (x *expander) expand(text string) string {
-	return x.references.ReplaceAllStringFunc(text, func(ref string) string {
+	return reference.ReplaceAllStringFunc(text, func(ref string) string {
 		if x.disabled {
 			return ""
 		}
-		value, err := x.value(ref[strings.IndexByte(ref, '{')+1 : len(ref)-1])
+		value, err := x.value(ref[2 : len(ref)-1])
 		if err != nil {
 			x.errs = append(x.errs, err)
 		}
@@ -71,8 +57,8 @@ func (x *expander) expand(text string) string {
 // path expands a path. A relative path starts at the file's directory.
 func (x *expander) path(text string) string {
 	path := x.expand(text)
-	if path != "" && x.Dir != "" && !filepath.IsAbs(path) {
-		path = filepath.Join(x.Dir, path)
+	if path != "" && x.dir != "" && !filepath.IsAbs(path) {
+		path = filepath.Join(x.dir, path)
 	}
 	return path
 }
@@ -93,7 +79,7 @@ func (x *expander) value(ref string) (string, error) {
 		return value, nil
 	}
 	name, fallback, hasFallback := strings.Cut(strings.TrimPrefix(ref, "env:"), ":-")
-	value, ok := x.Lookup(name)
+	value, ok := x.lookup(name)
 	switch {
 	case hasFallback && value == "": // unset or empty, as in a shell
 		return fallback, nil
@@ -102,8 +88,8 @@ func (x *expander) value(ref string) (string, error) {
 	case strings.HasPrefix(ref, "input:"):
 		return "", fmt.Errorf("${%s} asks the user of an editor; use an environment variable instead, such as ${API_KEY}",
 			ref)
-	case strings.HasPrefix(ref, "command:"), strings.HasPrefix(ref, "config:"), strings.HasPrefix(ref, "file:"):
-		return "", fmt.Errorf("the reference {%s} works only in another client; use an environment variable instead", ref)
+	case strings.HasPrefix(ref, "command:"), strings.HasPrefix(ref, "config:"):
+		return "", fmt.Errorf("the reference ${%s} works only in another client; use an environment variable instead", ref)
 	}
 	return "", fmt.Errorf("variable %s is not set; set it, or give a default: ${%s:-…}", name, name)
 }
@@ -115,7 +101,7 @@ func (x *expander) envFile(name string) map[string]string {
 	var err error
 	switch {
 	case path == "", x.disabled:
-	case x.Dir == "":
+	case x.dir == "":
 		err = errors.New("needs the directory of the configuration file; use ReadConfig")
 	default:
 		err = readEnvFile(path, vars)

@@ -1,4 +1,4 @@
-package config
+package mcptools
 
 import (
 	"encoding/json"
@@ -7,20 +7,6 @@ import (
 
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
-
-// command is a program, or in opencode an array of the program and its arguments.
-type command []scalar
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (c *command) UnmarshalJSON(data []byte) error {
-	if data[0] == '[' {
-		return json.Unmarshal(data, (*[]scalar)(c))
-	}
-	var path string
-	err := json.Unmarshal(data, &path)
-	*c = command{scalar(path)}
-	return err
-}
 
 // aliased is a string that may be under several keys, with the same value.
 type aliased string
@@ -61,8 +47,8 @@ func (s *scalar) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// describe words a decoding error in the terms of the file. It repeats no value.
-func describe(err error, target any) string {
+// wrongType words a decoding error in the terms of the file. It repeats no value.
+func wrongType(err error, target any) string {
 	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	if !ok {
 		return err.Error()
@@ -72,8 +58,6 @@ func describe(err error, target any) string {
 
 func expected(target any) string {
 	switch target.(type) {
-	case *command:
-		return "a string or an array of strings"
 	case *[]scalar, *patterns:
 		return "an array of strings"
 	case *map[string]*scalar:
