@@ -129,7 +129,7 @@ func Example_approve() {
 		return policy.Decision{Approved: true}, nil
 	}
 	fmt.Println(set.Warnings())
-	guarded := set.With(policy.If(policy.Destructive(), policy.Approve(ask, nil)))
+	guarded := set.With(policy.If(policy.Destructive(), policy.Approve(ask)))
 	fmt.Println(guarded.Warnings())
 	run(ctx, guarded, `await refund({id: "vip1"})`)
 	// Output:

@@ -111,16 +111,11 @@ func ParseConfig(data []byte, lookup func(string) (string, bool)) (*Config, erro
 	return parseConfig(data, expander{lookup: lookup})
 }
 
-// warnings describes settings of the configuration and the options that have no effect.
-func (c *Config) warnings(o *Options) []string {
+// warnings returns the warnings of the configuration, and one if it has only disabled servers.
+func (c *Config) warnings() []string {
 	list := slices.Clone(c.Warnings)
 	if len(c.Servers) > 0 && !slices.ContainsFunc(c.Servers, func(s ServerConfig) bool { return !s.Disabled }) {
 		list = append(list, "all mcp servers are disabled, so there are no tools; enable one in the configuration")
-	}
-	for _, name := range slices.Sorted(maps.Keys(o.OAuth)) {
-		if !slices.ContainsFunc(c.Servers, func(s ServerConfig) bool { return s.Name == name }) {
-			list = append(list, fmt.Sprintf("Options.OAuth names %q, but there is no mcp server of that name", name))
-		}
 	}
 	return list
 }

@@ -227,13 +227,8 @@ func TestLostHTTPSession(t *testing.T) {
 		r *http.Request) {
 		(*handler.Load()).ServeHTTP(w, r)
 	}))
-	defer web.Close()
-	s, err := Connect(t.Context(), map[string]mcp.Transport{"web": &mcp.StreamableClientTransport{Endpoint: web.URL,
-		DisableStandaloneSSE: true}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	t.Cleanup(web.Close)
+	s := start(t, ServerConfig{Name: "web", URL: web.URL}, nil)
 	tool := list(t, s)["greet"]
 	equal(t, "before", call(t.Context(), tool, `{}`), `"hello"`)
 	restart()
@@ -267,12 +262,7 @@ func overHTTP(t *testing.T, server *mcp.Server, o *Options) *Servers {
 	t.Helper()
 	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil))
 	t.Cleanup(web.Close)
-	s, err := Connect(t.Context(), map[string]mcp.Transport{"web": &mcp.StreamableClientTransport{Endpoint: web.URL}}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	return s
+	return start(t, ServerConfig{Name: "web", URL: web.URL}, o)
 }
 
 // Only failed starts are counted as such, and each error names the server once.

@@ -23,7 +23,14 @@ func (c *connection) clientOptions() *mcp.ClientOptions {
 	}
 	if o.OnElicit != nil {
 		options.ElicitationHandler = func(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-			return ask(ctx, c, r.Params, o.OnElicit)
+			if c.questions.Add(1) > maxQuestions {
+				return nil, fmt.Errorf("more than %d questions without a response to a call; no more are answered", maxQuestions)
+			}
+			answer, err := o.OnElicit(ctx, c.server.name, r.Params)
+			if answer == nil && err == nil {
+				err = errors.New("the client gave no answer")
+			}
+			return answer, err
 		}
 		options.Capabilities.Elicitation = &mcp.ElicitationCapabilities{
 			Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{},
@@ -34,17 +41,4 @@ func (c *connection) clientOptions() *mcp.ClientOptions {
 		options.ToolListChangedHandler = func(context.Context, *mcp.ToolListChangedRequest) {}
 	}
 	return options
-}
-
-// ask passes a question of the server to the host.
-func ask[P, R any](ctx context.Context, c *connection, params *P,
-	callback func(context.Context, string, *P) (*R, error)) (*R, error) {
-	if c.questions.Add(1) > maxQuestions {
-		return nil, fmt.Errorf("more than %d questions without a response to a call; no more are answered", maxQuestions)
-	}
-	answer, err := callback(ctx, c.server.name, params)
-	if answer == nil && err == nil {
-		err = errors.New("the client gave no answer")
-	}
-	return answer, err
 }

@@ -3,12 +3,10 @@ package mcptools
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/tools"
@@ -21,7 +19,6 @@ type server struct {
 	name      string
 	config    ServerConfig  // how to start or reach it, unless there is a transport
 	transport mcp.Transport // of a server that the caller runs
-	http      httpOptions
 	o         *Options
 
 	life          context.Context // until Close, with the values of Open's context
@@ -42,27 +39,11 @@ type server struct {
 	warnings warnings          // all others
 }
 
-// httpOptions are the options for a server with a URL.
-type httpOptions struct {
-	client *http.Client
-	oauth  auth.OAuthHandler
-	sdk    mcp.StreamableClientTransport
-}
-
 // newServer returns a server that lives until it is closed, with the values of ctx: what belongs
 // to no call is done in the name of the caller that opened the servers.
 func newServer(ctx context.Context, c ServerConfig, transport mcp.Transport, o *Options) *server {
-	options := httpOptions{client: o.HTTPClient, oauth: o.OAuth[c.Name]}
-	switch t := transport.(type) { // these need the limits of our own transport
-	case *mcp.StreamableClientTransport:
-		c.URL, c.Type, transport = t.Endpoint, web.HTTP, nil
-		options = httpOptions{client: t.HTTPClient, oauth: t.OAuthHandler, sdk: *t}
-	case *mcp.SSEClientTransport:
-		c.URL, c.Type, transport = t.Endpoint, web.SSE, nil
-		options = httpOptions{client: t.HTTPClient}
-	}
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	s := &server{name: c.Name, config: c, transport: transport, http: options, o: o, life: life, cancel: cancel}
+	s := &server{name: c.Name, config: c, transport: transport, o: o, life: life, cancel: cancel}
 	s.health = health{log: o.Logger, state: Starting}
 	s.notifications = newNotifications(s)
 	if o.Background {

@@ -52,7 +52,7 @@ func Start(ctx context.Context, c *Config, o *Options) (*Servers, error) {
 		return nil, errors.New("mcp servers: the configuration is nil")
 	}
 	all := o.withDefaults()
-	s := &Servers{warnings: c.warnings(&all), closed: make(chan struct{})}
+	s := &Servers{warnings: c.warnings(), closed: make(chan struct{})}
 	for _, config := range c.Servers {
 		if !config.Disabled {
 			s.servers = append(s.servers, newServer(ctx, config, nil, &all))
@@ -64,14 +64,17 @@ func Start(ctx context.Context, c *Config, o *Options) (*Servers, error) {
 // Connect connects to servers that the caller runs, by name: servers in the same process,
 // or in a test. It returns the same errors as [Start]. Close ends the connections. A lost
 // connection is replaced by calling the transport's Connect again, except over the SDK's
-// transports for a stream or a command, which can connect only once. The options for
-// servers with a URL apply to the SDK's HTTP transports.
+// transports for a stream or a command, which can connect only once. The SDK's
+// transports over HTTP are refused, because they lack the limits of this package: use [Start] with the server's URL.
 func Connect(ctx context.Context, transports map[string]mcp.Transport, o *Options) (*Servers, error) {
 	all := o.withDefaults()
 	s := &Servers{closed: make(chan struct{})}
 	for _, name := range slices.Sorted(maps.Keys(transports)) {
-		if transports[name] == nil {
+		switch transports[name].(type) {
+		case nil:
 			return nil, fmt.Errorf("mcp server %q: its transport is nil", name)
+		case *mcp.StreamableClientTransport, *mcp.SSEClientTransport:
+			return nil, fmt.Errorf("mcp server %q: use Start with its URL instead of a transport over HTTP", name)
 		}
 		s.servers = append(s.servers, newServer(ctx, ServerConfig{Name: name}, transports[name], &all))
 	}
@@ -79,11 +82,13 @@ func Connect(ctx context.Context, transports map[string]mcp.Transport, o *Option
 }
 
 func (s *Servers) connect(ctx context.Context) (*Servers, error) {
-	s.checkTrust()
-	switch {
-	case len(s.servers) == 0:
+	if len(s.servers) == 0 {
 		return s, nil
-	case s.background():
+	}
+	o := s.servers[0].o
+	s.checkNames("Trust", o.Trust)
+	s.checkNames("OAuth", slices.Sorted(maps.Keys(o.OAuth)))
+	if o.Background {
 		for _, srv := range s.servers {
 			go srv.refresher.run()
 		}
@@ -103,7 +108,7 @@ func (s *Servers) connect(ctx context.Context) (*Servers, error) {
 		return s, nil
 	}
 	for _, w := range s.warnings { // the caller cannot get them
-		s.servers[0].o.Logger.WarnContext(ctx, w)
+		o.Logger.WarnContext(ctx, w)
 	}
 	_ = s.Close()
 	return nil, err
@@ -131,15 +136,12 @@ func (s *Servers) Wait(ctx context.Context) error {
 	return nil
 }
 
-// checkTrust warns about names in Options.Trust that no server has.
-func (s *Servers) checkTrust() {
-	if len(s.servers) == 0 {
-		return
-	}
-	for _, name := range s.servers[0].o.Trust {
+// checkNames warns about names in an option that no server has.
+func (s *Servers) checkNames(option string, names []string) {
+	for _, name := range names {
 		if !slices.ContainsFunc(s.servers, func(srv *server) bool { return srv.name == name }) {
 			s.warnings = append(s.warnings,
-				fmt.Sprintf("Options.Trust names %q, but there is no mcp server of that name", name))
+				fmt.Sprintf("Options.%s names %q, but there is no enabled mcp server of that name", option, name))
 		}
 	}
 }

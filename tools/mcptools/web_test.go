@@ -117,23 +117,12 @@ func TestSDKServersOverHTTP(t *testing.T) {
 	}
 }
 
-// JSON also arrives unchanged over the SDK's transports in Connect.
-func TestConnectOverHTTPIsRaw(t *testing.T) {
+// The SDK's transports over HTTP have no limits.
+func TestConnectRefusesTransportsOverHTTP(t *testing.T) {
 	t.Parallel()
-	s := script{"tools/call": result(oddBlocks)}
-	for name, transport := range map[string]mcp.Transport{
-		"streamable": &mcp.StreamableClientTransport{Endpoint: serveWeb(t, s.handler(asEvents, nil))},
-		"sse":        &mcp.SSEClientTransport{Endpoint: serveWeb(t, newLegacy(s).handler())},
-	} {
-		servers, err := Connect(t.Context(), map[string]mcp.Transport{"s": transport}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		equal(t, name, call(t.Context(), list(t, servers)["t"], `{}`),
-			`[{"type":"hologram","x":12345678901234567890,"b":1,"a":2}]`)
-		if err := servers.Close(); err != nil {
-			t.Error(err)
-		}
+	for _, transport := range []mcp.Transport{&mcp.StreamableClientTransport{}, &mcp.SSEClientTransport{}} {
+		_, err := Connect(t.Context(), map[string]mcp.Transport{"s": transport}, nil)
+		equal(t, "error", fmt.Sprint(err), `mcp server "s": use Start with its URL instead of a transport over HTTP`)
 	}
 }
 

@@ -61,27 +61,16 @@ type Decision struct {
 // is refused and the model is not told why. A [tools.Fatal] error ends the run.
 type Approver func(ctx context.Context, r Request) (Decision, error)
 
-// ApproveOptions configures [Approve]. Nil means the defaults.
-type ApproveOptions struct {
-	// Skip, if set, returns true for tools whose calls need no approval, such as those
-	// that a configuration file approves.
-	Skip func(*tools.Binding) bool
-}
-
 // Approve asks for approval of every call before it is made. Use [If] to select the calls:
 //
-//	policy.If(policy.Destructive(), policy.Approve(ask, nil))
+//	policy.If(policy.Destructive(), policy.Approve(ask))
 //
 // A [Retry] outside of Approve asks again for each try. A Retry inside does not.
-func Approve(ask Approver, o *ApproveOptions) tools.Policy {
+func Approve(ask Approver) tools.Policy {
 	if ask == nil {
 		return broken("Approve needs an Approver")
 	}
-	o = cmp.Or(o, &ApproveOptions{})
 	return guard(all, func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
-		if o.Skip != nil && o.Skip(c.Tool) {
-			return next.Call(ctx, c)
-		}
 		resume := tools.Pause(ctx)
 		d, err := decision(ctx, ask, c)
 		if resume(); err != nil {

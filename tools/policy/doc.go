@@ -50,11 +50,10 @@
 //		}
 //		set = set.With(
 //			policy.Audit(logger, nil),                                      // logs the result that the program gets
-//			policy.MaxResult(64<<10),                                       // after redaction
 //			policy.Redact(secrets),                                         // policies above see no secrets
 //			policy.Deny(policy.Tools("shell.*"), "there is no shell here"), // before approval
 //			policy.DenySecrets(secrets),                                    // in arguments
-//			policy.If(policy.Destructive(), policy.Approve(ask, nil)),      // once for all tries
+//			policy.If(policy.Destructive(), policy.Approve(ask)),      // once for all tries
 //			policy.Retry(nil),
 //			policy.Rate(60, time.Minute, nil), // counts each try
 //			policy.Timeout(10*time.Second),    // of each try

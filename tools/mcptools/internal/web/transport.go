@@ -35,7 +35,6 @@ type Config struct {
 	Grace      time.Duration
 	Secrets    *Secrets
 	Exchange   *message.Exchange
-	SDK        mcp.StreamableClientTransport // further options of the SDK
 }
 
 // ParseURL parses the address of a server. Its errors do not repeat the address, which may
@@ -76,7 +75,6 @@ func (t *Transport) Connect(ctx context.Context) (mcp.Connection, error) {
 		sdk := &mcp.SSEClientTransport{Endpoint: e.shown(), HTTPClient: client, MaxEventSize: -1}
 		return sdk.Connect(ctx)
 	}
-	sdk := t.SDK
-	sdk.Endpoint, sdk.HTTPClient, sdk.OAuthHandler, sdk.MaxEventSize = e.shown(), client, nil, -1
+	sdk := &mcp.StreamableClientTransport{Endpoint: e.shown(), HTTPClient: client, MaxEventSize: -1}
 	return sdk.Connect(ctx)
 }
