@@ -3,10 +3,10 @@ package journal
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/tools"
 )
@@ -76,16 +76,11 @@ func (q *query) sameOrAgain(e *entry) string {
 // description says that it acts.
 func (q *query) mayOnlyRead() string {
 	b := q.call.Tool
-	if q.class != tools.Unclassified || b.Hints.Destructive || Acting(b.Name+" "+b.Description) {
+	if q.class != tools.Unclassified || b.Hints.Destructive || dispatch.Acting(b.Name+" "+b.Description) {
 		return ""
 	}
 	return fmt.Sprintf("If %s only reads, pass {fresh: true} as the second argument. ", b.Path())
 }
-
-// acting matches a verb for an effect: create_user, createUser, "Sends a mail".
-var acting = regexp.MustCompile(`(?:^|[^A-Za-z])(?i:add|adjust|allocate|approve|book|cancel|charge|commit|create|` +
-	`delete|insert|merge|move|patch|pay|post|publish|put|recall|refund|remove|request|reverse|run|send|set|start|stop|` +
-	`submit|transfer|update|upload|void|write)(?:e?s)?(?:$|[^a-z])`)
 
 func (q *query) holdFailed(open []*entry) error {
 	if !allFailed(open) {
@@ -152,9 +147,6 @@ func (q *query) answer() string {
 	return fmt.Sprintf("pass {distinct: %s, again: %s} as the second argument of every call of %s, "+
 		"with only those under again that did not take effect", oneOrList(distinct), oneOrList(quoted(again)), path)
 }
-
-// Acting reports whether text, such as the name of a tool, contains a verb for an effect.
-func Acting(text string) bool { return acting.MatchString(text) }
 
 // capital returns text with a capital first letter.
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 )
@@ -119,7 +120,7 @@ func (s effects) list(titles effectTitles, limit int) string {
 			b.WriteString(titles.unknownNote)
 		}
 		undeclared := func(e journal.Entry) bool {
-			return e.Class == tools.Unclassified && titles.done != "" && !journal.Acting(e.Tool)
+			return e.Class == tools.Unclassified && titles.done != "" && !dispatch.Acting(e.Tool)
 		}
 		declared := func(e journal.Entry) bool { return !undeclared(e) }
 		writeEntries(&b, titles.done, slices.DeleteFunc(slices.Clone(s.done), undeclared), detail.done)
