@@ -18,8 +18,8 @@ import (
 
 // entry is a server as files describe it.
 type entry struct {
-	kind, url    aliased
 	command      string
+	url, kind    string
 	args         []scalar
 	env, headers map[string]*scalar // null unsets a variable, as in VS Code
 	envFile, cwd string
@@ -147,7 +147,7 @@ var transports = map[string]string{
 
 // transport returns the transport that the entry names.
 func (e *entry) transport() (name string, ok bool) {
-	name, ok = transports[strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(string(e.kind)))]
+	name, ok = transports[strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(e.kind))]
 	return name, ok
 }
 
@@ -180,7 +180,7 @@ func (e *entry) server(name string, x *expander) ServerConfig {
 		Command:     x.expand(e.command),
 		Description: e.description,
 		Dir:         x.path(e.cwd),
-		URL:         x.expand(string(e.url)),
+		URL:         x.expand(e.url),
 		Headers:     x.all(e.headers),
 		Timeout:     e.duration(),
 		Allow:       e.allow,

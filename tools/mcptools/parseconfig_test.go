@@ -98,15 +98,13 @@ func TestParseConfig(t *testing.T) {
 			"bad addresses",
 			`{"mcpServers": ` +
 				`{"a": {"url": "ws://x"}, "b": {"url": "${TOKEN}"}, "c": {"url": "unix:///s.sock"}, "d": {"url": "x", ` +
-				`"disabled": true}, "e": {"type": "sse"}, "f": {"url": "http://x", "httpUrl": "http://y"}, "g": {"type": ` +
-				`"websocket", "url": "http://x"}, "h": {"type": "http", "transport": "sse", "url": "http://x"}}}`,
+				`"disabled": true}, "e": {"type": "sse"}, "g": {"type": ` +
+				`"websocket", "url": "http://x"}}}`,
 			`error: server "a": "url" must be an address that starts with http:// or https://` + "\n" +
 				`server "b": "url" must be an address that starts with http:// or https://` + "\n" +
 				`server "c": "url" must be an address that starts with http:// or https://` + "\n" +
 				`server "e": no "command" or "url"; add the command that starts the server, or its URL` + "\n" +
-				`server "f": "httpUrl" differs from another key with the same meaning; keep one` + "\n" +
-				`server "g": "type" is websocket, which is not supported; use stdio, http or sse` + "\n" +
-				`server "h": "transport" differs from another key with the same meaning; keep one`,
+				`server "g": "type" is websocket, which is not supported; use stdio, http or sse`,
 		},
 		{
 			"bad headers", `{"mcpServers": ` +

@@ -114,9 +114,6 @@ func (s *Servers) connect(ctx context.Context) (*Servers, error) {
 	return nil, err
 }
 
-// background reports whether [Options.Background] is set.
-func (s *Servers) background() bool { return len(s.servers) > 0 && s.servers[0].refresher != nil }
-
 // Wait waits until the tools of every server have been listed once, or their listing has
 // failed. It returns an error if the servers are closed or ctx is done. It is meant for
 // [Options.Background]; without it, Wait returns at once.
@@ -171,7 +168,7 @@ func (s *Servers) Tools(ctx context.Context) ([]*tools.Tool, error) {
 		return nil, errClosed
 	default:
 	}
-	if !s.background() {
+	if len(s.servers) > 0 && !s.servers[0].o.Background {
 		each(s.servers, func(srv *server) error {
 			_, err := srv.relist(ctx)
 			return err // it is in the server's status

@@ -70,17 +70,20 @@ func (a *annotations) UnmarshalJSON(data []byte) error {
 	})
 }
 
-// hints returns what the server says about the tool, which may be wrong.
-func (t *listedTool) hints() tools.Hints {
-	a := t.Annotations
-	destructive := a.DestructiveHint == nil || *a.DestructiveHint
+// class returns the class that the server claims for its tool.
+func (a annotations) class() tools.Class {
 	switch {
 	case a.ReadOnlyHint:
-		return tools.Hints{Class: tools.Read}
+		return tools.Read
 	case a.IdempotentHint:
-		return tools.Hints{Class: tools.Idempotent, Destructive: destructive}
+		return tools.Idempotent
 	}
-	return tools.Hints{Destructive: destructive}
+	return tools.Unclassified
+}
+
+// destructive reports whether the server says that the tool is destructive, which is the default.
+func (a annotations) destructive() bool {
+	return !a.ReadOnlyHint && (a.DestructiveHint == nil || *a.DestructiveHint)
 }
 
 func (t *listedTool) description() string {
@@ -113,17 +116,6 @@ func canonical(raw json.RawMessage) any {
 	return string(raw)
 }
 
-// claimed returns the class that a server claims for its tool.
-func claimed(a annotations) tools.Class {
-	switch {
-	case a.ReadOnlyHint:
-		return tools.Read
-	case a.IdempotentHint:
-		return tools.Idempotent
-	}
-	return tools.Unclassified
-}
-
 // bind makes a listed tool callable.
 func (s *server) bind(t *listedTool) *tools.Tool {
 	// The clones do not keep the whole page in memory.
@@ -131,11 +123,11 @@ func (s *server) bind(t *listedTool) *tools.Tool {
 	output := bytes.Clone(jsonscan.Present(t.OutputSchema))
 	var hints tools.Hints
 	if slices.Contains(s.o.Trust, s.name) {
-		hints = t.hints()
+		hints = tools.Hints{Class: t.Annotations.class(), Destructive: t.Annotations.destructive()}
 	}
 	return &tools.Tool{
 		Hints:        hints,
-		Claimed:      claimed(t.Annotations),
+		Claimed:      t.Annotations.class(),
 		Namespace:    s.name,
 		Name:         s.o.Secrets.Text(t.Name),
 		Description:  t.Description,

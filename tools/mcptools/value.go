@@ -8,19 +8,6 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// aliased is a string that may be under several keys, with the same value.
-type aliased string
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (a *aliased) UnmarshalJSON(data []byte) error {
-	before := *a
-	err := json.Unmarshal(data, (*string)(a))
-	if err == nil && before != "" && *a != before {
-		return errors.New("differs from another key with the same meaning; keep one")
-	}
-	return err
-}
-
 // patterns is a list that may be given under several keys.
 type patterns []string
 
