@@ -17,7 +17,7 @@ import (
 
 // Config lists the servers to start.
 type Config struct {
-	// Servers in the order of the file.
+	// Servers are in the order of the file.
 	Servers []ServerConfig
 
 	// Warnings describe the parts of the file that have no effect.
@@ -43,7 +43,7 @@ type ServerConfig struct {
 	// precedence over it.
 	Env map[string]string
 
-	// Dir is the working directory; empty means the host's.
+	// Dir is the working directory. If it is empty, the server runs in the host's.
 	Dir string
 
 	// URL is the address of a remote server. It replaces Command.
@@ -58,8 +58,8 @@ type ServerConfig struct {
 	Headers map[string]string
 
 	// Timeout bounds connecting, each listing and each call. If it is zero,
-	// [Options.ConnectTimeout] bounds connecting and listing, and their contexts
-	// bound calls.
+	// [Options.ConnectTimeout] bounds connecting and listing, and only the
+	// context bounds a call.
 	Timeout time.Duration
 
 	// Allow selects the tools to use, and Deny the tools to leave out, as patterns of
@@ -76,7 +76,7 @@ type ServerConfig struct {
 //
 //   - ${workspaceFolder} is the file's directory, or its parent if its name starts with a dot,
 //     like .vscode; ${workspaceFolderBasename} is its name;
-//   - ${userHome}, ${cwd}, ${pathSeparator} and ${/} are those of this process;
+//   - ${userHome}, ${cwd}, ${pathSeparator} and ${/} have the values of this process;
 //   - "envFile" names a file of NAME=value lines that are added to "env", which takes precedence.
 //
 // Errors name the file; see [ParseConfig].
@@ -120,13 +120,13 @@ func (c *Config) warnings() []string {
 	return list
 }
 
-// offers reports whether to take a tool from the server.
+// offers reports whether programs may use a tool of the server.
 func (c *ServerConfig) offers(tool string) bool {
 	return (len(c.Allow) == 0 || matchesAny(c.Allow, tool)) && !matchesAny(c.Deny, tool)
 }
 
-// unmatched returns a warning for each pattern that matches no tool of the server. It may be
-// misspelled, and a tool that should be left out may be there.
+// unmatched returns a warning for each pattern that matches no tool of the server. Such a pattern may be misspelled, so
+// that a tool that should be left out is offered.
 func (c *ServerConfig) unmatched(all []string) (list []string) {
 	for i, pattern := range slices.Concat(c.Allow, c.Deny) {
 		if slices.ContainsFunc(all, func(tool string) bool { return matchesAny([]string{pattern}, tool) }) {
@@ -147,7 +147,7 @@ func (c *ServerConfig) unmatched(all []string) (list []string) {
 
 // matchesAny reports whether one of the patterns matches a tool's name.
 func matchesAny(patterns []string, tool string) bool {
-	// In a path, * does not match a slash.
+	// In package path, * does not match a slash.
 	flat := func(name string) string { return strings.ReplaceAll(name, "/", "\x00") }
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		ok, err := pathpkg.Match(flat(pattern), flat(tool))

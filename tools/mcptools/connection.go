@@ -16,27 +16,27 @@ import (
 )
 
 // connection is one connection to a server, from its handshake to its end. A server that is started
-// again gets a new one.
+// again gets a new connection.
 type connection struct {
 	server    *server
 	process   *stdio.Server // nil for a server that the caller runs
 	exchange  message.Exchange
 	conn      mcp.Connection
 	session   *mcp.ClientSession
-	questions atomic.Int32 // of the server, since its last response to a call
+	questions atomic.Int32 // asked by the server since its last response to a call
 	rechecked time.Time    // when its tools were listed to compare them with those of an earlier connection
 
 	gone     chan struct{} // closed when the connection, and the process, have ended
-	dropped  atomic.Bool   // nothing more is sent over it
+	dropped  atomic.Bool   // nothing more is sent over the connection
 	reported sync.Once
 
 	listErr error // why the last listing failed; under server.mu
 
 	mu    sync.Mutex
-	fault error // why the connection ended, if not by itself
+	fault error // why this side ended the connection
 }
 
-// alive reports whether a request is worth sending.
+// alive reports whether the connection can carry another request, as far as is known.
 func (c *connection) alive() bool {
 	select {
 	case <-c.gone:
@@ -57,7 +57,7 @@ func (c *connection) drop(err error) {
 	}
 }
 
-// setFault records why the connection ends, if the process cannot tell.
+// setFault records why the connection ends. The first reason counts.
 func (c *connection) setFault(fault error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -66,7 +66,7 @@ func (c *connection) setFault(fault error) {
 	}
 }
 
-// endedBy returns the fault that ended the connection, or nil.
+// endedBy returns why this side ended the connection, or nil if it did not.
 func (c *connection) endedBy() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -83,11 +83,11 @@ func (c *connection) watch() {
 	})
 	_ = c.session.Wait()
 	stop()
-	_ = c.session.Close() // ends what the SDK still runs for it
+	_ = c.session.Close() // stops what the SDK still runs for the session
 	c.reportLoss()
 }
 
-// reportLoss tells the server that the connection is lost, unless it was closed.
+// reportLoss records that the connection was lost, unless the server was closed.
 func (c *connection) reportLoss() {
 	c.reported.Do(func() {
 		if !c.server.closing() {
@@ -97,7 +97,7 @@ func (c *connection) reportLoss() {
 	})
 }
 
-// version returns the negotiated version.
+// version returns the negotiated protocol version.
 func (c *connection) version() string {
 	if c.session == nil || c.session.InitializeResult() == nil {
 		return ""
@@ -116,7 +116,7 @@ func (c *connection) request(ctx context.Context, do func(context.Context) (any,
 		err = cause
 	}
 	if call.Sent() && isUnsent(err) {
-		err = fmt.Errorf("%w: %v", io.EOF, err) // whatever ended the connection
+		err = fmt.Errorf("%w: %v", io.EOF, err) // it does not mean that the request was not sent
 	}
 	switch {
 	case err != nil && call.Asked() && ctx.Err() == nil:
@@ -129,8 +129,8 @@ func (c *connection) request(ctx context.Context, do func(context.Context) (any,
 	return json.Marshal(result)
 }
 
-// unansweredError reports that the server asked its client for something, such as a decision of the
-// user, and did not get it.
+// unansweredError reports that the server asked its client a question, such as for a decision of the user, and got no
+// answer.
 type unansweredError struct{ err error }
 
 func (e *unansweredError) Error() string {
@@ -144,7 +144,7 @@ func isUnsent(err error) bool {
 		errors.Is(err, mcp.ErrSessionMissing)
 }
 
-// isLost reports whether a request failed because the connection is lost.
+// isLost reports whether a request failed because the connection was lost.
 func isLost(err error) bool {
 	return isUnsent(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || isViolation(err)
 }
@@ -160,7 +160,7 @@ func (c *connection) lost() error {
 	return &lostError{what: c.ending(c.endedBy()), next: c.server.nextStep(), evidence: c.evidence()}
 }
 
-// ending says how the connection ended. It waits for the process to exit.
+// ending returns how the connection ended. It waits for the process to exit.
 func (c *connection) ending(fault error) error {
 	name := c.server.name
 	switch {
@@ -184,7 +184,7 @@ func (c *connection) evidence() string {
 	return c.process.Evidence()
 }
 
-// lostError is the loss of a connection.
+// lostError reports that a connection was lost.
 type lostError struct {
 	what     error
 	next     string // what the next use does

@@ -16,7 +16,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/internal/web"
 )
 
-// entry is a server as files describe it.
+// entry is the entry of one server in a configuration file.
 type entry struct {
 	command      string
 	url, kind    string
@@ -31,7 +31,7 @@ type entry struct {
 	unknown      []string // what the unknown keys may mean
 }
 
-// fields returns the variable for the value of each key, including aliases.
+// fields returns, for each key and alias, where to decode its value.
 func (e *entry) fields() map[string]any {
 	fields := map[string]any{
 		"command": &e.command, "args": &e.args, "env": &e.env, "envFile": &e.envFile, "cwd": &e.cwd,
@@ -47,7 +47,7 @@ func (e *entry) fields() map[string]any {
 	return fields
 }
 
-// aliases are the keys that other clients have for the same thing.
+// aliases are the keys that other clients use for the same setting.
 var aliases = map[string][]string{
 	"url":  {"serverUrl", "httpUrl"},
 	"type": {"transport"},
@@ -58,10 +58,10 @@ var aliases = map[string][]string{
 	"disabledTools": {"disabled_tools", "excludeTools", "exclude_tools", "excludedTools", "excluded_tools"},
 }
 
-// ignored are keys that matter only to the user of an editor.
+// ignored are the keys that matter only to editors.
 var ignored = []string{"name", "title", "source", "gallery", "version", "icon", "$schema"}
 
-// alternatives says what to do about a key that is not supported.
+// alternatives has advice for keys that are not supported.
 var alternatives = map[string]string{
 	"oauth":            "; use Options.OAuth",
 	"auth":             "; use Options.OAuth",
@@ -73,7 +73,7 @@ var alternatives = map[string]string{
 	"trust":            noApproval,
 }
 
-// noApproval follows the keys with which a file would decide what its own servers may do.
+// noApproval is the advice for keys by which a file would grant permissions to its own servers.
 const noApproval = "; approve its tools in the program, with policy.Approve"
 
 // add adds the server of an entry.
@@ -215,7 +215,7 @@ func (e *entry) duration() time.Duration {
 
 var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 
-// check returns what is wrong after the expansion. It repeats no value.
+// check returns the problems of the expanded values. It does not repeat the values, which may be secret.
 func (c *ServerConfig) check(e *entry) (errs []error) {
 	if c.Disabled {
 		return nil
@@ -238,7 +238,7 @@ func (c *ServerConfig) check(e *entry) (errs []error) {
 
 var looksLikeVariable = regexp.MustCompile(`^\$[A-Z_][A-Z0-9_]*$`)
 
-// warnings returns what has no effect, or perhaps not the intended one.
+// warnings describes the settings that have no effect, or perhaps not the intended one.
 func (e *entry) warnings() (list []string) {
 	check := func(odd bool, format string, args ...any) {
 		if odd {

@@ -71,7 +71,7 @@ func (m *member) members(what string) (list []member, err error) {
 	return list, nil
 }
 
-// roots are the keys under which clients keep their servers.
+// roots are the keys under which MCP clients keep their servers.
 var roots = []string{"mcpServers", "servers", "context_servers"}
 
 // example is a minimal configuration for error messages.

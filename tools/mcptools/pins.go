@@ -61,7 +61,7 @@ func (l *listing) refuse(t *listedTool, reason, warning string) {
 	l.warn("tool %q %s; it is left out", t.Name, warning)
 }
 
-// refusal returns the error for a call of a tool that has changed; nil if it may be called.
+// refusal returns the error for a call of a tool that has changed, or nil if the tool may be called.
 func (r *remote) refusal() error {
 	r.server.mu.Lock()
 	reason := r.server.refused[r.name]

@@ -9,15 +9,14 @@ import (
 )
 
 // maxQuestions is how many questions of a server are answered until it responds to a call, so that
-// it cannot wear down a user.
+// it cannot wear the user down.
 const maxQuestions = 20
 
-// clientOptions returns what the server may ask and tell the host. A server is not offered what has
-// no callback.
+// clientOptions returns the options of the SDK's client. They offer the server only capabilities that have a callback.
 func (c *connection) clientOptions() *mcp.ClientOptions {
 	o := c.server.o
 	options := &mcp.ClientOptions{
-		// No roots: a server may ask for them, and take an empty answer for an order.
+		// No roots: a server may treat an empty list of roots as a restriction.
 		Capabilities: &mcp.ClientCapabilities{},
 		Logger:       o.Logger,
 	}

@@ -19,7 +19,7 @@ type expander struct {
 	lookup   func(name string) (string, bool) // returns the value of an environment variable
 	dir      string                           // of the file; empty if there is no file
 	known    map[string]string                // references that are not variables
-	disabled bool                             // the variables need not be set
+	disabled bool                             // the server is disabled, so that its variables need not be set
 	errs     []error
 }
 
@@ -63,7 +63,7 @@ func (x *expander) path(text string) string {
 	return path
 }
 
-// all expands the values of a map, ordered by name to keep errors in a stable order. It leaves out null.
+// all expands the values of a map in the order of their names, so that errors have a stable order. It leaves out null.
 func (x *expander) all(values map[string]*scalar) map[string]string {
 	expanded := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -94,7 +94,7 @@ func (x *expander) value(ref string) (string, error) {
 	return "", fmt.Errorf("variable %s is not set; set it, or give a default: ${%s:-…}", name, name)
 }
 
-// envFile returns the variables of an environment file; an empty map for no file.
+// envFile returns the variables of an environment file, or an empty map if there is no file.
 func (x *expander) envFile(name string) map[string]string {
 	vars := map[string]string{}
 	path := x.path(name)

@@ -21,7 +21,7 @@ type server struct {
 	transport mcp.Transport // of a server that the caller runs
 	o         *Options
 
-	life          context.Context // until Close, with the values of Open's context
+	life          context.Context // ends with Close; has the values of Open's context
 	cancel        context.CancelFunc
 	watched       sync.WaitGroup // connections
 	health        health
@@ -39,8 +39,8 @@ type server struct {
 	warnings warnings          // all others
 }
 
-// newServer returns a server that lives until it is closed, with the values of ctx: what belongs
-// to no call is done in the name of the caller that opened the servers.
+// newServer returns a server that lives until it is closed. Requests outside of calls use the values of ctx, such as the
+// identity of the caller that opened the servers.
 func newServer(ctx context.Context, c ServerConfig, transport mcp.Transport, o *Options) *server {
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s := &server{name: c.Name, config: c, transport: transport, o: o, life: life, cancel: cancel}
@@ -124,7 +124,7 @@ func (s *server) allWarnings() []string {
 	return list
 }
 
-// warnings is a bounded set of messages: the server decides how many there are.
+// warnings is a set of messages. It is bounded, because a server can cause any number of them.
 type warnings struct {
 	texts []string
 	more  int

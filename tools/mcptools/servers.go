@@ -107,7 +107,7 @@ func (s *Servers) connect(ctx context.Context) (*Servers, error) {
 	default:
 		return s, nil
 	}
-	for _, w := range s.warnings { // the caller cannot get them
+	for _, w := range s.warnings { // the caller gets no Servers that could return them
 		o.Logger.WarnContext(ctx, w)
 	}
 	_ = s.Close()
@@ -155,8 +155,8 @@ func each(servers []*server, f func(*server) error) []error {
 }
 
 // Tools lists the tools of all servers as they are now, in the order of the configuration,
-// each in the namespace of its server's name. It asks every server again and starts those
-// that are not running, except with [Options.Background]. A failed server keeps the tools
+// each in the namespace of its server's name. Unless [Options.Background] is set, it lists the
+// tools of every server again and starts servers that are not running. A failed server keeps the tools
 // of its last listing, and [Servers.Status] says what is wrong. It returns an error if the servers are
 // closed or ctx is done.
 //
@@ -194,8 +194,8 @@ func (s *Servers) Status() []Status {
 }
 
 // Warnings returns messages about problems that are not errors: keys of the configuration
-// without effect, listings that were cut short, tools that were left out, and output
-// schemas that cannot be used.
+// that have no effect, listings that were cut short, tools that were left out, and invalid
+// output schemas.
 func (s *Servers) Warnings() []string {
 	list := slices.Clone(s.warnings)
 	for _, srv := range s.servers {

@@ -51,8 +51,8 @@ type Status struct {
 	Stderr string
 }
 
-// A server that keeps failing would keep a machine busy with starting it. The first loss of a
-// connection costs no pause; the pause doubles with each further failure in a row.
+// A pause keeps a failing server from being started all the time. There is none after the first loss of a connection;
+// with each further consecutive failure, the pause doubles.
 const (
 	firstPause = time.Second
 	lastPause  = time.Minute
@@ -67,8 +67,8 @@ type health struct {
 	version      string
 	connected    int   // how often
 	err          error // why it is not connected
-	failedStarts int   // in a row
-	losses       int   // of connections in a row; a response to a call resets it
+	failedStarts int   // consecutive ones
+	losses       int   // consecutive lost connections; a response to a call resets the number
 	retry        time.Time
 	process      *stdio.Server // the last one
 }
@@ -147,7 +147,7 @@ func (h *health) allowed() error {
 // pauseError reports that a server has failed too often to be started at once.
 type pauseError struct {
 	failedStarts, losses int
-	left                 time.Duration // when the error was made
+	left                 time.Duration // until the next attempt, when the error was created
 	until                time.Time
 	last                 error
 }

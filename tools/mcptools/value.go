@@ -8,7 +8,7 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// patterns is a list that may be given under several keys.
+// patterns is a list of patterns that may be spread over several keys.
 type patterns []string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -34,7 +34,7 @@ func (s *scalar) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// wrongType words a decoding error in the terms of the file. It repeats no value.
+// wrongType describes a decoding error in the terms of the file. It does not repeat the value.
 func wrongType(err error, target any) string {
 	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	if !ok {

@@ -32,7 +32,7 @@ type Call struct {
 	err   atomic.Pointer[error] // why there is no result
 }
 
-// Result returns the result as the server wrote it; nil if the SDK has decoded it. It is
+// Result returns the result as the server wrote it, or nil if the SDK has decoded it. It is
 // valid once the request has returned without an error.
 func (c *Call) Result() json.RawMessage { return c.raw }
 
@@ -97,8 +97,8 @@ const cancelled = "notifications/cancelled"
 // Exchange tracks the requests in both directions over one connection.
 type Exchange struct {
 	// Notify is called with the server's notifications. The SDK, which queues
-	// notifications without a bound, receives only cancellations. Nil leaves all of them
-	// to the SDK.
+	// notifications without a bound, receives only cancellations. If Notify is nil, the
+	// SDK receives all notifications.
 	Notify func(method string, params json.RawMessage)
 
 	// Redact removes secrets from the error messages of the server. It may be nil.
@@ -188,9 +188,9 @@ func (e *Exchange) Receive(msg jsonrpc.Message) (bool, error) {
 	return true, nil
 }
 
-// begin registers a request of the server and reports whether the SDK should see it. A
-// request with the ID of an open one is dropped: it would not count, but the SDK would handle
-// it as soon as the other one is handled, which is before its response has been sent.
+// begin registers a request of the server and reports whether the SDK should see it. It
+// drops a request that has the ID of an open request. Such a request would not count toward [MaxOpen], although the SDK
+// would handle it as soon as it has handled the open one, before the response is sent.
 func (e *Exchange) begin(id jsonrpc.ID) (bool, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -226,8 +226,8 @@ func (e *Exchange) cancel(params json.RawMessage) bool {
 	return open
 }
 
-// closedCodes are error codes by which the SDK marks its own closed connections. It would
-// take a server's error with such a code for a call that was never made.
+// closedCodes are the error codes that the SDK uses when its own connection is closed. A server's error with such a code
+// must not look like a call that was never made.
 var closedCodes = []int64{-32003, -32004}
 
 var errNoResult = errors.New("it has neither a result nor an error")

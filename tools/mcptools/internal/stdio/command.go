@@ -32,8 +32,8 @@ type Command struct {
 	Dir     string   // empty means the current directory
 }
 
-// prepare returns the command, not yet started. It uses no context: the one that bounds the
-// handshake must not end the server.
+// prepare returns the command, which has not been started. The command has no context, since the end of the handshake's
+// context must not end the server.
 func (c *Command) prepare() (*exec.Cmd, error) {
 	if c.Dir != "" {
 		if info, err := os.Stat(c.Dir); err != nil || !info.IsDir() {

@@ -74,17 +74,17 @@ func (s *Server) Close() error {
 	return s.process.end()
 }
 
-// PID returns the number of the process.
+// PID returns the ID of the process.
 func (s *Server) PID() int { return s.process.cmd.Process.Pid }
 
 // Ended reports whether the server has closed its stdout.
 func (s *Server) Ended() bool { return s.ended.Load() }
 
-// Exited reports whether the process has exited, or does so soon.
+// Exited reports whether the process has exited or exits within a short time.
 func (s *Server) Exited() bool { return s.process.exits(drainTime) }
 
-// Exit returns how the process ended, such as "exit status 1". It waits until its stderr has
-// been read, and for some seconds until it exits; ok is false if it does not.
+// Exit waits some seconds for the process to exit, and returns how it ended, such as "exit status 1". If the process is
+// still running, ok is false. Its stderr has been read when Exit returns true.
 func (s *Server) Exit() (status string, ok bool) {
 	if !s.process.exits(2 * drainTime) {
 		return "", false
@@ -149,7 +149,8 @@ func isBatch(line *message.Buffer) bool {
 	return batchStart.Match(line.Bytes()) && bytes.Contains(line.Bytes(), []byte(`"jsonrpc"`))
 }
 
-// decode returns the message of a line, or an error response in its place; nil if it is not a message.
+// decode returns the message in a line, or an error response if the message cannot be decoded. It returns nil if the
+// line is not a message.
 func decode(line *message.Buffer) jsonrpc.Message {
 	var rejected *jsonrpc.Response
 	if line.Err() != nil {
@@ -185,8 +186,8 @@ func (s *Server) Write(ctx context.Context, msg jsonrpc.Message) error {
 	}
 }
 
-// waitSilent waits until the output of an exited process has been read, which may explain
-// its end. After a failed write, the SDK stops reading.
+// waitSilent waits until the output of an exited process has been read, because the output may explain why the process
+// exited. After a failed write, the SDK stops reading.
 func (s *Server) waitSilent(ctx context.Context) {
 	select {
 	case <-s.process.reaped:
@@ -222,7 +223,7 @@ type lineReader struct {
 	limit int
 }
 
-// next returns the next line without its end. The last line need not have an end.
+// next returns the next line without its line ending, which the last line may lack.
 func (l *lineReader) next() (*message.Buffer, error) {
 	line := message.NewBuffer(l.limit)
 	for {

@@ -81,7 +81,7 @@ func (e *eventReader) part() (part []byte, end bool, err error) {
 type eventBuilder struct {
 	evt   event
 	limit int
-	data  *message.Buffer // nil if there is none
+	data  *message.Buffer // nil if the event has no data
 
 	line   []byte // the start of the current line; only the field name for data
 	inData bool   // the rest of the line is data
@@ -141,8 +141,8 @@ func (b *eventBuilder) empty() bool {
 	return b.evt.name == "" && b.evt.id == "" && b.evt.retry == "" && b.data == nil
 }
 
-// endless reports whether the event is so much larger than the limit that its end, which may have
-// the ID of a call, is not waited for. What follows is taken for another event.
+// endless reports whether the event is so much larger than the limit that reading stops before its end, although the end
+// may have the ID of a call. The rest is read as another event.
 func (b *eventBuilder) endless() bool { return b.data != nil && b.data.Size() > 16*b.limit+1<<20 }
 
 func (b *eventBuilder) event() event {

@@ -24,15 +24,15 @@ const (
 )
 
 // responses is the [http.RoundTripper] between the SDK's HTTP transports and the endpoint. It
-// passes the responses to the exchange, and keeps one bad response from ending the session, as
-// it would in the SDK: a response that is too large, cut short or not JSON-RPC becomes the error
+// passes the responses to the exchange, and keeps one bad response from ending the session, which
+// it would do in the SDK: a response that is too large, cut short or not JSON-RPC becomes the error
 // of its own call.
 type responses struct {
 	*Config
 	next http.RoundTripper
 
-	// For the old transport: setMessages receives the address for messages and returns what
-	// the SDK gets; established ends the handshake of the stream.
+	// For the old transport: setMessages receives the address for messages and returns the one
+	// that the SDK sees; established ends the handshake of the stream.
 	setMessages func(address string) (string, error)
 	established func() bool
 }
@@ -70,7 +70,7 @@ func (r *responses) roundTrip(req *http.Request) (*http.Response, error) {
 	return r.next.RoundTrip(req)
 }
 
-// endSession waits no longer than the grace for the response.
+// endSession ends the session. It waits for the response for at most the grace period.
 func (r *responses) endSession(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithTimeout(req.Context(), r.Grace)
 	defer cancel()
@@ -103,7 +103,7 @@ func (r *responses) post(req *http.Request) (*http.Response, error) {
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
 		resp, err := r.refused(resp, id)
 		if first && err == nil && resp.StatusCode == http.StatusNotFound {
-			message.CallOf(req.Context()).MarkUnsent() // the session had been lost before
+			message.CallOf(req.Context()).MarkUnsent() // the session was lost before this request
 		}
 		return resp, err
 	case !id.IsValid():
@@ -118,7 +118,7 @@ func (r *responses) post(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// expect returns the ID of the call in the request's body, if it is a call, and a function to call
+// expect returns the ID of the call in the request's body, if the body is a call, and a function that must be called
 // once the request has been sent.
 func (r *responses) expect(req *http.Request) (id jsonrpc.ID, sent func(), err error) {
 	if req.GetBody == nil {
@@ -161,8 +161,8 @@ func (r *responses) body(resp *http.Response, id jsonrpc.ID) (io.ReadCloser, err
 	}
 }
 
-// lazyBody reads its source when it is read itself: after RoundTrip, where the deadline of the
-// handshake does not apply.
+// lazyBody reads its source only when the SDK reads it: after RoundTrip, when the deadline of the handshake no longer
+// applies.
 type lazyBody struct {
 	source io.Closer
 	read   func() []byte
@@ -209,8 +209,8 @@ func responseTo(id jsonrpc.ID, data []byte) (jsonrpc.Message, error) {
 	return msg, err
 }
 
-// receive returns a message as the SDK should see it; nil if it should not. Requests beyond
-// [message.MaxOpen] are dropped.
+// receive returns a message as the SDK should see it, or nil to hide it from the SDK. Requests beyond [message.MaxOpen]
+// are dropped.
 func (r *responses) receive(msg jsonrpc.Message) []byte {
 	if deliver, err := r.Exchange.Receive(msg); err != nil || !deliver {
 		return nil
@@ -236,7 +236,7 @@ func (r *responses) fail(id jsonrpc.ID, err error) []byte {
 	return data
 }
 
-// cutShort returns the error for a response that began and did not end.
+// cutShort returns the error for a response that ended too early.
 func cutShort(err error) error {
 	return &Error{
 		unknown: true,
@@ -283,14 +283,14 @@ func (r *responses) refused(resp *http.Response, id jsonrpc.ID) (*http.Response,
 func (b *errorBody) answers() bool { return b.Error != nil && len(b.ID) > 0 && string(b.ID) != "null" }
 
 // errorBody is a JSON-RPC error in the body of an HTTP error. Its ID is null, or "server-error" in Python, if the
-// server did not get as far as the call.
+// server did not read the call.
 type errorBody struct {
 	ID    json.RawMessage `json:"id"`
 	Error *jsonrpc.Error  `json:"error"`
 }
 
-// sessionUnknown are the messages with which servers of the SDKs of TypeScript, Python and C# answer, with status 400
-// or 404, for a session that they do not know. They do not read the request then.
+// sessionUnknown are the messages with which the TypeScript, Python and C# SDKs report an unknown session, with status
+// 400 or 404. Their servers do not read such a request.
 var sessionUnknown = []string{
 	"Bad Request: No valid session ID provided", "Bad Request: Server not initialized", "Session not found",
 }

@@ -16,7 +16,7 @@ type Secrets struct {
 }
 
 const (
-	minSecret  = 7 // bytes; shorter values cannot be told from ordinary words
+	minSecret  = 7 // bytes; shorter values would match ordinary words
 	maxSecrets = 256
 )
 

@@ -24,7 +24,7 @@ const (
 
 // Config describes how to reach a server.
 type Config struct {
-	Server     string // its name
+	Server     string // the name of the server
 	URL        *url.URL
 	Type       string // [HTTP] or [SSE]
 	Headers    map[string]string
@@ -48,7 +48,7 @@ func ParseURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// Types returns the transports to try, in order. An empty type means that it is not known.
+// Types returns the transports to try, in order. An empty typ means that the transport is unknown.
 func Types(typ string, u *url.URL) []string {
 	switch {
 	case typ != "":
