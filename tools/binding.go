@@ -21,8 +21,8 @@ type Binding struct {
 	// fs["read/file"](args).
 	Names []string
 
-	// Learned is a JSON Schema of what earlier results looked like, if there is no OutputSchema, or nil. It is for
-	// declarations only: nothing is checked against it.
+	// Learned is a JSON Schema of the results of earlier calls, for a tool without an OutputSchema, or nil. It is only
+	// for declarations: results are not checked against it.
 	Learned json.RawMessage
 
 	input, output *lazySchema // shared with copies
@@ -51,7 +51,7 @@ func (l *lazySchema) get() *schema.Schema {
 	return l.compiled
 }
 
-// failure returns why get did not compile the schema.
+// failure returns why the schema did not compile, or nil.
 func (l *lazySchema) failure() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -30,8 +30,8 @@ const (
 // becomes a ToolError of one of these kinds:
 //   - [KindTimeout] or [KindCancelled] for the errors of package context, and for errors with a
 //     Timeout method that returns true;
-//   - [KindUnknown] for errors with a MayHaveActed method that returns true, and for errors of packages net and net/http that
-//     report a lost connection;
+//   - [KindUnknown] for errors with a MayHaveActed method that returns true, and for errors of
+//     packages net and net/http that report a lost connection;
 //   - [KindFailed] for all others.
 //
 // If an error wraps a ToolError, that error's Data is used. Its Kind is used unless that

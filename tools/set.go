@@ -29,8 +29,8 @@ type Set struct {
 // A tool without a Namespace is the host's own. It is an error if its name is invalid,
 // reserved or not unique, or if its schema does not compile. Tools in a namespace come from
 // other sources, such as servers, and never cause errors: they get valid and unique names,
-// and if an input schema does not compile, the arguments are left to the tool.
-// [Set.Warnings] reports both. The names do not depend on the order of the tools.
+// and if an input schema does not compile, the arguments are not checked. [Set.Warnings]
+// reports both. The names do not depend on the order of the tools.
 //
 // The error joins all errors of the tools and sources.
 func NewSet(ctx context.Context, sources ...Source) (*Set, error) {
@@ -57,7 +57,7 @@ func NewSet(ctx context.Context, sources ...Source) (*Set, error) {
 	return &b.set, nil
 }
 
-// With returns a copy of the set with more policies, inside the ones it already has. The
+// With returns a copy of the set with more policies, inside of those that it already has. The
 // first argument is the outermost of the new policies.
 func (s *Set) With(policies ...Policy) *Set {
 	var c Set

@@ -59,10 +59,9 @@ type Tool struct {
 // An error becomes a [ToolError] in the program, and the model reads it. Use [HostOnly] to
 // hide its text from the model, or [Fatal] to end the run. The kind of the error determines
 // whether the call may be repeated. If it is unclear whether the effect happened, use
-// [Unknown]. A panic, and an error after effects that were made with ctx, such as those of a
-// module that the Handler runs, also leave the effect unknown, and so does an error with a method
-// MayHaveActed() bool that returns true. A ToolError with a kind is an exception. The value and the stack of a panic
-// are for the host only: see [ToolError.Unwrap].
+// [Unknown]. The effect is also unknown after a panic, after an error that follows effects made with ctx, such as those
+// of a module that the Handler runs, and after an error with a method MayHaveActed() bool that returns true. The kind of
+// a ToolError, if set, takes precedence. Only the host sees the value and the stack of a panic: see [ToolError.Unwrap].
 type Handler func(ctx context.Context, args json.RawMessage) (json.RawMessage, error)
 
 // Source supplies tools to a [Set]. A [Tool] is a Source, and so is a group of MCP servers.

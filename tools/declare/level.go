@@ -32,8 +32,8 @@ const (
 	full
 )
 
-// words is the number of bytes shown of a description: of sentences about the form of
-// a value, and of all sentences.
+// words limits how many bytes of a description are shown: bytes of sentences about the form of a value, and bytes of all
+// sentences.
 type words struct{ format, any int }
 
 var all = words{math.MaxInt, math.MaxInt}
@@ -64,7 +64,7 @@ const maxLead = 300
 type listing struct {
 	page
 	level
-	said  map[string]bool   // sentences that the current object has already
+	said  map[string]bool   // sentences already shown in the current object
 	given map[string]string // the tool's arguments and their types
 	cut   bool              // something was left out
 }

@@ -69,7 +69,7 @@ type entry struct {
 	namedBy    []*entry // calls that name this one
 
 	told   *Attempt     // the attempt that was held because of this call, and continues, as in ReAct
-	unseen bool         // a repetition was held because no read can have shown this call
+	unseen bool         // a repetition was held, since no read could have shown whether this call took effect
 	list   *lists.State // what Result says about its list; nil before it is needed
 }
 

@@ -10,9 +10,9 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// holdUnseen holds a call that repeats failed ones, unless the program can know that they did not take effect: since
-// then, a list of their server was read to its end, or something of it was read and no list is known to be read in
-// part. The call is not held for the same reason a second time, nor if no tool of the server reads.
+// holdUnseen holds a call that repeats failed calls, unless the program can know that they did not take effect: since the
+// failures, a list of their server was read to its end, or anything of the server was read while none of its lists is
+// known to be read in part. A call is held for this reason only once, and only if the server has tools that read.
 func (q *query) holdUnseen() error {
 	var unseen, partial []*entry
 	for _, e := range q.again {
@@ -44,7 +44,7 @@ func (q *query) readers() (list []*tools.Binding) {
 }
 
 // seen reports whether reads that were issued after e failed can show whether it took effect. It returns the last reads
-// of the lists that are known to be read in part. Reads from before only count for lists that were not read since.
+// of the lists that are known to be read in part. Earlier reads count only for lists that were not read since.
 func (j *Journal) seen(e *entry) (seen bool, partial []*entry) {
 	last, states, since := map[string]*entry{}, map[string][]lists.State{}, map[string]bool{}
 	var order []string

@@ -21,7 +21,7 @@ type query struct {
 	named   map[*entry]bool // entries that the second argument names
 	again   []*entry        // entries with this key that the call repeats on purpose
 	insists bool            // the call is a repetition, so that a recorded result is no answer
-	missing []string        // IDs in the second argument that are not those of calls of the tool
+	missing []string        // IDs in the second argument that name no call of the tool
 }
 
 func (a *Attempt) query(c tools.Call, all []*tools.Binding, key string) *query {

@@ -129,7 +129,7 @@ func (r *remote) unavailable(ctx context.Context, err error) error {
 	case errors.As(err, &failed): // in connecting again
 		text = failed.Unavailable()
 	case errors.Is(err, mcp.ErrSessionMissing):
-		text = "the tool's server refused its own session" + notMade
+		text = "the tool's server rejects the sessions that it creates" + notMade
 	}
 	te := &tools.ToolError{Kind: tools.KindUnavailable, Message: text}
 	return te.WithCause(r.named(err))

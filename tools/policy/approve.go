@@ -52,11 +52,11 @@ func (r Request) String() string {
 type Decision struct {
 	Approved bool
 	Reason   string          // for the model, if refused: why, and what to do instead
-	Args     json.RawMessage // replaces the arguments if it is not nil, and is validated
+	Args     json.RawMessage // if not nil, replaces the arguments; it is validated
 }
 
-// Approver decides whether a call is made. It is called for any number of calls at the same
-// time; one that uses a terminal needs a lock. It may block until ctx is done. Meanwhile the
+// Approver decides whether a call is made. It may be called for several calls at the same
+// time, so an Approver that uses a terminal needs a lock. It may block until ctx is done. Meanwhile the
 // program's clocks stand still, as with [tools.Pause]. If it panics or returns an error, the call
 // is refused and the model is not told why. A [tools.Fatal] error ends the run.
 type Approver func(ctx context.Context, r Request) (Decision, error)
@@ -65,7 +65,7 @@ type Approver func(ctx context.Context, r Request) (Decision, error)
 //
 //	policy.If(policy.Destructive(), policy.Approve(ask))
 //
-// A [Retry] outside of Approve asks again for each try. A Retry inside does not.
+// With a [Retry] outside of Approve, each try needs approval. With a Retry inside, one approval covers all tries.
 func Approve(ask Approver) tools.Policy {
 	if ask == nil {
 		return broken("Approve needs an Approver")

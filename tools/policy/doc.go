@@ -76,8 +76,8 @@
 //		}
 //	}
 //
-// A [Match] selects calls. [If] applies policies to them, and [Allow] and [Deny] refuse them
-// or the others. The program gets an error of kind [tools.KindDenied] for a refused call, and
+// A [Match] selects calls. [If] applies policies to them, [Deny] refuses them, and [Allow]
+// refuses all other calls. The program gets an error of kind [tools.KindDenied] for a refused call, and
 // the model reads its message.
 //
 // # The order
@@ -90,8 +90,7 @@
 //
 // # Shared state
 //
-// [Rate] and [Approve] have state that all sets and runs with the policy share: the counted calls, and the queue of
-// requests.
+// All sets and runs with a [Rate] policy share its count of calls.
 //
 // # Errors
 //

@@ -16,7 +16,7 @@ func (s *Secrets) JSON(text json.RawMessage) json.RawMessage {
 		return text
 	}
 	var out []byte
-	from := 0 // what precedes it is in out
+	from := 0 // the text before it is in out
 	names := map[string]int{}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()

@@ -200,7 +200,7 @@ func (e *endpoint) redirected(req *http.Request, status int, to *url.URL) (*http
 	case !sameOrigin(to, e.url):
 		detail = otherOrigin("redirects to", to)
 	case req.Method != http.MethodGet && !keepsMethod: // the POST would become a GET
-		detail = fmt.Sprintf("it answers %d %s to a POST; correct the URL", status, http.StatusText(status))
+		detail = fmt.Sprintf("it returned %d %s to a POST; correct the URL", status, http.StatusText(status))
 	default:
 		next, err := repeated(req)
 		if err != nil {

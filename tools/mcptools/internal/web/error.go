@@ -66,7 +66,7 @@ func IsOtherTransport(err error) bool {
 func StatusError(resp *http.Response) *Error {
 	code := resp.StatusCode
 	status := strings.TrimSpace(fmt.Sprintf("%d %s", code, http.StatusText(code)))
-	e := &Error{detail: "it answers " + status}
+	e := &Error{detail: "it returned " + status}
 	switch {
 	case code == http.StatusUnauthorized:
 		e.message = "the tool's server refused the credentials" + notMade
@@ -75,7 +75,7 @@ func StatusError(resp *http.Response) *Error {
 		e.message = "the tool's server denied access" + notMade
 		e.detail += "; use other credentials, or ask for more rights"
 	case code == http.StatusTooManyRequests:
-		e.message = "the tool's server got too many requests" + notMade
+		e.message = "the tool's server received too many requests" + notMade
 		e.detail += retryAfter(resp)
 	case code >= 500:
 		e.unknown = true

@@ -102,7 +102,7 @@ func (a *authorizer) authorize(req *http.Request, resp *http.Response, refused s
 	if err := a.handler.Authorize(req.Context(), req, resp); err != nil {
 		return &Error{
 			message: "the tool's server requires authorization, which failed" + notMade,
-			detail: fmt.Sprintf("it answers %d %s, and authorization failed",
+			detail: fmt.Sprintf("it returned %d %s, and authorization failed",
 				resp.StatusCode, http.StatusText(resp.StatusCode)),
 			err: err,
 		}

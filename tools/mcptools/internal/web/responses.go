@@ -157,7 +157,7 @@ func (r *responses) body(resp *http.Response, id jsonrpc.ID) (io.ReadCloser, err
 	return nil, &Error{
 		unknown: true,
 		message: "the response is not an MCP message" + effectUnknown,
-		detail:  fmt.Sprintf("it answers with %s instead of JSON", media) + checkURL,
+		detail:  fmt.Sprintf("it returned %s instead of JSON", media) + checkURL,
 	}
 }
 

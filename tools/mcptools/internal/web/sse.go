@@ -26,7 +26,7 @@ func (r *responses) openSSE(req *http.Request) (*http.Response, error) {
 		return nil, &Error{
 			otherTransport: true,
 			message:        "not an MCP server" + notMade,
-			detail: fmt.Sprintf("it answers with %q instead of an event stream",
+			detail: fmt.Sprintf("it returned %q instead of an event stream",
 				resp.Header.Get("Content-Type")) + checkURL,
 		}
 	}
