@@ -145,13 +145,12 @@ func (r *remote) failure(ctx context.Context, c *connection, err error) error {
 	var wire *jsonrpc.Error
 	var size *message.SizeError
 	var format *message.FormatError
-	var unanswered *unansweredError
 	var failed *web.Error
 	te := &tools.ToolError{}
 	switch {
 	case errors.As(err, &failed):
 		te, err = failed.ToolError(), failed
-	case errors.As(err, &unanswered):
+	case errors.Is(err, errUnanswered):
 		te.Kind, te.Message = tools.KindFailed, "the tool asked its client a question, which cannot be answered here"
 	case errors.As(err, &size):
 		te = tooLarge(size)

@@ -76,7 +76,7 @@ type ServerConfig struct {
 //
 //   - ${workspaceFolder} is the file's directory, or its parent if its name starts with a dot,
 //     like .vscode; ${workspaceFolderBasename} is its name;
-//   - ${userHome}, ${cwd}, ${pathSeparator} and ${/} have the values of this process;
+//   - ${userHome} is the home directory of the user;
 //   - "envFile" names a file of NAME=value lines that are added to "env", which takes precedence.
 //
 // Errors name the file; see [ParseConfig].

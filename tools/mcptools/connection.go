@@ -120,7 +120,7 @@ func (c *connection) request(ctx context.Context, do func(context.Context) (any,
 	}
 	switch {
 	case err != nil && call.Asked() && ctx.Err() == nil:
-		return nil, &unansweredError{err}
+		return nil, fmt.Errorf("%w: %w", errUnanswered, err)
 	case err != nil:
 		return nil, err
 	case call.Result() != nil:
@@ -129,14 +129,9 @@ func (c *connection) request(ctx context.Context, do func(context.Context) (any,
 	return json.Marshal(result)
 }
 
-// unansweredError reports that the server asked its client a question, such as for a decision of the user, and got no
+// errUnanswered reports that the server asked its client a question, such as for a decision of the user, and got no
 // answer.
-type unansweredError struct{ err error }
-
-func (e *unansweredError) Error() string {
-	return "the tool asked its client a question: " + e.err.Error()
-}
-func (e *unansweredError) Unwrap() error { return e.err }
+var errUnanswered = errors.New("the tool asked its client a question")
 
 // isUnsent reports whether a request was not sent because the connection or session had ended.
 func isUnsent(err error) bool {
@@ -157,7 +152,7 @@ func isViolation(err error) bool {
 
 // lost returns the error for the loss of the connection.
 func (c *connection) lost() error {
-	return &lostError{what: c.ending(c.endedBy()), next: c.server.nextStep(), evidence: c.evidence()}
+	return fmt.Errorf("%w; %s%s", c.ending(c.endedBy()), c.server.nextStep(), c.evidence())
 }
 
 // ending returns how the connection ended. It waits for the process to exit.
@@ -183,15 +178,3 @@ func (c *connection) evidence() string {
 	}
 	return c.process.Evidence()
 }
-
-// lostError reports that a connection was lost.
-type lostError struct {
-	what     error
-	next     string // what the next use does
-	evidence string
-}
-
-func (e *lostError) Error() string {
-	return e.what.Error() + "; " + e.next + e.evidence
-}
-func (e *lostError) Unwrap() error { return e.what }

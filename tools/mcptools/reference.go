@@ -25,12 +25,9 @@ type expander struct {
 
 // editorVariables returns the references that editors define.
 func editorVariables(dir string) map[string]string {
-	known := map[string]string{"/": string(filepath.Separator), "pathSeparator": string(filepath.Separator)}
+	known := map[string]string{}
 	if home, err := os.UserHomeDir(); err == nil {
 		known["userHome"] = home
-	}
-	if dir, err := os.Getwd(); err == nil {
-		known["cwd"] = dir
 	}
 	if dir, err := filepath.Abs(dir); err == nil {
 		if strings.HasPrefix(filepath.Base(dir), ".") {
