@@ -78,8 +78,8 @@ func (s *server) currentAttempt() *attempt {
 	return next
 }
 
-// connect makes a new connection in place of that of the last attempt, which may be nil. After a failure, it returns an
-// error until a pause has passed.
+// connect makes a new connection. Last is the previous attempt, or nil. After a failure, connect returns an error until
+// a pause is over.
 func (s *server) connect(last *attempt) (*connection, error) {
 	if last != nil && last.conn != nil {
 		if last.conn.process != nil {
@@ -131,7 +131,7 @@ func (s *server) nextStep() string {
 }
 
 // olderVersion is the protocol version tried first with a server on stdio. Most servers support it, and a server that
-// does not says so at once. A server that does not support the newer version may exit at its first message, or not
+// does not support it says so at once. A server that does not support the newer version may exit at its first message, or not
 // answer, which cannot be told from an npx that is still fetching the server.
 const olderVersion = "2025-11-25"
 

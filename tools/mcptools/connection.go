@@ -23,14 +23,14 @@ type connection struct {
 	exchange  message.Exchange
 	conn      mcp.Connection
 	session   *mcp.ClientSession
-	questions atomic.Int32 // asked by the server since its last response to a call
+	questions atomic.Int32 // how many the server has asked since its last response to a call
 	rechecked time.Time    // when its tools were listed to compare them with those of an earlier connection
 
 	gone     chan struct{} // closed when the connection, and the process, have ended
 	dropped  atomic.Bool   // nothing more is sent over the connection
 	reported sync.Once
 
-	listErr error // why the last listing failed; under server.mu
+	listErr error // why the last listing failed; guarded by server.mu
 
 	mu    sync.Mutex
 	fault error // why this side ended the connection

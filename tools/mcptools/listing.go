@@ -233,7 +233,7 @@ func (l *listing) add(ctx context.Context, page *toolPage) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		_, crowded := l.values.Write(nil) // fails beyond the limit
+		_, crowded := l.values.Write(nil) // returns an error once the limit is exceeded
 		switch l.size += len(raw); {
 		case l.listed == o.maxTools:
 			l.warn("it has more than %d tools; the rest is left out", l.listed)

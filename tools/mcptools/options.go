@@ -23,7 +23,8 @@ type Options struct {
 	ConnectTimeout time.Duration
 
 	// Grace is how long Close waits for a server to exit after closing its stdin, and again after
-	// SIGTERM, before killing it; and for the end of an HTTP session. Zero means one second.
+	// SIGTERM, before killing it. It is also how long Close waits for the end of an HTTP session. Zero
+	// means one second.
 	Grace time.Duration
 
 	// Background makes Open return at once, without an error if a server fails. The tools

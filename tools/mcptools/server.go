@@ -36,7 +36,7 @@ type server struct {
 	first    map[string]string // the fingerprint of each tool when it was first listed
 	refused  map[string]string // why calls of changed tools are refused, by tool
 	listed   warnings          // of the last listing
-	warnings warnings          // all others
+	warnings warnings          // all other warnings
 }
 
 // newServer returns a server that lives until it is closed. Requests outside of calls use the values of ctx, such as the

@@ -157,7 +157,7 @@ func each(servers []*server, f func(*server) error) []error {
 // Tools lists the tools of all servers as they are now, in the order of the configuration,
 // each in the namespace of its server's name. Unless [Options.Background] is set, it lists the
 // tools of every server again and starts servers that are not running. A failed server keeps the tools
-// of its last listing, and [Servers.Status] says what is wrong. It returns an error if the servers are
+// of its last listing, and [Servers.Status] says what is wrong. Tools returns an error if the servers are
 // closed or ctx is done.
 //
 // The tools are valid until Close. Their Hints are empty unless Options.Trust names the

@@ -67,7 +67,7 @@ type health struct {
 	version      string
 	connected    int   // how often
 	err          error // why it is not connected
-	failedStarts int   // consecutive ones
+	failedStarts int   // consecutive failed starts
 	losses       int   // consecutive lost connections; a response to a call resets the number
 	retry        time.Time
 	process      *stdio.Server // the last one

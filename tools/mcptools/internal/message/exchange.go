@@ -26,7 +26,7 @@ type Call struct {
 
 	raw   json.RawMessage
 	id    jsonrpc.ID
-	lists bool                  // the request is for tools
+	lists bool                  // the request is tools/list
 	asked atomic.Bool           // the result was a question to the client
 	sent  atomic.Bool           // the server may have received the request
 	err   atomic.Pointer[error] // why there is no result
@@ -83,8 +83,8 @@ func CallOf(ctx context.Context) *Call {
 // handles all requests concurrently.
 const MaxOpen = 64
 
-// ViolationError is a violation of the protocol after which the connection is closed. The text follows the name of
-// the server.
+// ViolationError is a violation of the protocol after which the connection is closed. Its text follows the name of
+// the server in a message.
 type ViolationError string
 
 func (e ViolationError) Error() string { return string(e) + ", so its connection was closed" }
@@ -106,7 +106,7 @@ type Exchange struct {
 
 	mu    sync.Mutex
 	calls map[jsonrpc.ID]*Call
-	open  map[jsonrpc.ID]bool // the server's requests; false once cancelled
+	open  map[jsonrpc.ID]bool // the server's requests; false once canceled
 }
 
 // Expect registers the [Call] of the context for the response to the message, if the
@@ -163,7 +163,7 @@ func (e *Exchange) Answered(msg jsonrpc.Message) {
 }
 
 // Receive processes a message from the server and reports whether the SDK should see it.
-// The error is [ErrFlood].
+// It returns [ErrFlood] if too many requests are open.
 func (e *Exchange) Receive(msg jsonrpc.Message) (bool, error) {
 	request, ok := msg.(*jsonrpc.Request)
 	if !ok {

@@ -16,7 +16,7 @@ import (
 // inherited names the variables of the host that every server gets.
 var inherited = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR"}
 
-// inheritedOnWindows names those that it also gets on Windows.
+// inheritedOnWindows names the variables that every server also gets on Windows.
 var inheritedOnWindows = []string{
 	"PATHEXT", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "TEMP", "TMP",
 	"APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES", "HOMEDRIVE", "HOMEPATH",
@@ -28,7 +28,7 @@ type Command struct {
 	Path    string // a path, or a name to be found in PATH
 	Args    []string
 	Env     map[string]string
-	Inherit []string // variables of the host that the server gets besides the inherited ones
+	Inherit []string // further variables of the host that the server gets
 	Dir     string   // empty means the current directory
 }
 

@@ -128,8 +128,8 @@ func (e *endpoint) prepare(req *http.Request) (*http.Request, error) {
 	return out, nil
 }
 
-// preventRetry keeps net/http from repeating a request after its connection was lost. A request with one of these headers
-// is repeated, but only if the name of the header has its canonical spelling.
+// preventRetry keeps net/http from repeating a request after its connection was lost. net/http repeats
+// a request that has one of these headers, but only if the name of the header has its canonical spelling.
 func preventRetry(h http.Header) {
 	for _, name := range []string{"Idempotency-Key", "X-Idempotency-Key"} {
 		if values, ok := h[name]; ok {

@@ -16,8 +16,8 @@ type event struct {
 }
 
 // eventReader splits a stream into events. It never holds much more than limit bytes of an event.
-// It reads everything that the standard allows; the SDK does not know fields without a colon, a
-// byte order mark, and single carriage returns at the end of lines.
+// It reads everything that the standard allows; the SDK does not support fields without a
+// colon, a byte order mark, or lines that end in a single carriage return.
 type eventReader struct {
 	r       *bufio.Reader
 	limit   int
@@ -61,7 +61,7 @@ func (e *eventReader) part() (part []byte, end bool, err error) {
 		return nil, false, err
 	}
 	part, _ = e.r.Peek(e.r.Buffered())
-	second := e.afterCR && part[0] == '\n' // of a line end that has been seen
+	second := e.afterCR && part[0] == '\n' // the end of a \r\n
 	e.afterCR = false
 	if second {
 		_, _ = e.r.Discard(1)

@@ -24,9 +24,8 @@ const (
 )
 
 // responses is the [http.RoundTripper] between the SDK's HTTP transports and the endpoint. It
-// passes the responses to the exchange, and keeps one bad response from ending the session, which
-// it would do in the SDK: a response that is too large, cut short or not JSON-RPC becomes the error
-// of its own call.
+// passes the responses to the exchange. A response that is too large, cut short or not JSON-RPC
+// becomes the error of its own call; the SDK would end the session.
 type responses struct {
 	*Config
 	next http.RoundTripper
@@ -279,7 +278,7 @@ func (r *responses) refused(resp *http.Response, id jsonrpc.ID) (*http.Response,
 	return nil, StatusError(resp)
 }
 
-// answers reports whether the error is the answer to a request, which the server has read.
+// answers reports whether the error belongs to a request that the server has read.
 func (b *errorBody) answers() bool { return b.Error != nil && len(b.ID) > 0 && string(b.ID) != "null" }
 
 // errorBody is a JSON-RPC error in the body of an HTTP error. Its ID is null, or "server-error" in Python, if the
