@@ -54,8 +54,8 @@ type Policy func(next Caller) Caller
 type policiesKey struct{}
 
 // WithPolicies returns a context in which policies apply to all calls of tools, outside of the policies of their sets
-// and inside of those that ctx already has. It is for hosts that run something they did not make, such as an
-// evaluation that replaces tools. Tools in the namespace tools are exempt, as from all policies.
+// and inside of those that ctx already has. It is for hosts that run modules or programs of others, such as
+// an evaluation that replaces tools. Tools in the namespace tools are exempt, as from all policies.
 func WithPolicies(ctx context.Context, policies ...Policy) context.Context {
 	return context.WithValue(ctx, policiesKey{}, slices.Concat(policiesOf(ctx), policies))
 }

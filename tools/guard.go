@@ -36,18 +36,18 @@ func (s *Set) guarded(b *Binding) bool {
 	return false
 }
 
-// Guards reports whether the policy guards every call of a tool: refuses it, asks for approval of it, or declares that
-// it needs neither. The Caller that the policy returns says so, if it has a method Guards(*Binding) bool. That method
-// must not use the Caller that the policy wraps.
+// Guards reports whether the policy guards a tool: whether it refuses every call of the tool, asks for approval of every
+// call, or declares that neither is needed. Guards calls the method Guards(*Binding) bool of the Caller that the policy
+// returns. A policy without that method guards nothing. The method must not use the Caller that the policy wraps.
 func (p Policy) Guards(b *Binding) bool {
 	guard, ok := p.probe().(interface{ Guards(b *Binding) bool })
 	return ok && guard.Guards(b)
 }
 
 // Warnings returns warnings for the host about the policy and these tools, such as about the
-// name of a tool that does not exist. They come from the Caller that the policy returns, if it
-// has a method Warnings(all []*Binding) []string. That method must not use the Caller that the
-// policy wraps.
+// name of a tool that does not exist. They come from the method Warnings(all []*Binding) []string
+// of the Caller that the policy returns, if the Caller has that method. It must not use the Caller
+// that the policy wraps.
 func (p Policy) Warnings(all []*Binding) []string {
 	w, ok := p.probe().(interface{ Warnings(all []*Binding) []string })
 	if !ok {
@@ -60,7 +60,7 @@ func (p Policy) Warnings(all []*Binding) []string {
 // panics.
 func (p Policy) probe() (c Caller) {
 	defer func() {
-		if recover() != nil { // such as a nil policy, whose calls report the panic
+		if recover() != nil { // for example, the policy is nil; its calls report the panic
 			c = nil
 		}
 	}()

@@ -82,7 +82,8 @@ func (s *Set) WithPoliciesOf(other *Set) *Set {
 	return &c
 }
 
-// WithLearned returns a copy of the set with [Binding.Learned] by the paths of the tools.
+// WithLearned returns a copy of the set in which [Binding.Learned] is set. The argument has the schemas by the paths of
+// the tools.
 func (s *Set) WithLearned(learned map[string]json.RawMessage) *Set {
 	c := s.With()
 	c.bindings = s.Bindings()
@@ -94,8 +95,8 @@ func (s *Set) WithLearned(learned map[string]json.RawMessage) *Set {
 	return c
 }
 
-// Plus returns a copy of the set with one more tool and the same policies. The tool has no
-// namespace, or is in the namespace tools, to which policies do not apply, so its class must be [Read].
+// Plus returns a copy of the set with one more tool and the same policies. The tool must have no
+// namespace, or the namespace tools. Policies do not apply to that namespace, so the class of the tool must be [Read].
 // Plus returns an error under the same conditions as [NewSet].
 func (s *Set) Plus(t *Tool) (*Set, error) {
 	b := builder{globals: names{}}

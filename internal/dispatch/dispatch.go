@@ -142,7 +142,7 @@ func invalidArguments(b *tools.Binding, prefix string, findings []schema.Finding
 	return &tools.ToolError{Tool: b.Path(), Kind: tools.KindInvalidArguments, Message: prefix + schema.Summary(findings)}
 }
 
-// maxState returns the state in which the most may have been done.
+// maxState returns the one of two states in which more may have been done.
 func maxState(a, b State) State {
 	order := []State{StateRejected, StateFailed, StateUnknown, StateOK}
 	if slices.Index(order, a) < slices.Index(order, b) {
@@ -153,9 +153,8 @@ func maxState(a, b State) State {
 
 type performedKey struct{}
 
-// Performed returns the arguments with which the tool was last called by the call that a policy
-// passes on with ctx. Inner policies may have changed them. It returns nil if the tool was not
-// called.
+// Performed returns the arguments with which the tool was last called, given the context of a policy for the call. Inner
+// policies may have changed the arguments. Performed returns nil if the tool was not called.
 func Performed(ctx context.Context) json.RawMessage {
 	if f, ok := ctx.Value(performedKey{}).(*pendingCall); ok {
 		return f.args()
@@ -163,8 +162,8 @@ func Performed(ctx context.Context) json.RawMessage {
 	return nil
 }
 
-// pendingCall is a call that is being performed. Policies may call the handler any number of
-// times; state is the one in which the most may have been done.
+// pendingCall is a call that is being performed. Policies may call the handler any number of times. Of the states of
+// these tries, state is the one in which the most may have been done.
 type pendingCall struct {
 	call       tools.Call
 	entry      Entry // nil without a journal
@@ -222,7 +221,7 @@ func (f *pendingCall) settle(result json.RawMessage, err error) (again string) {
 	return f.entry.Settled(result, err, f.pending > 0)
 }
 
-// doNotRepeat follows the messages of calls that are recorded in a journal and not repeated.
+// doNotRepeat is appended to the error message of a recorded call that must not be repeated.
 const doNotRepeat = ". Do not call it again; report it"
 
 // advised returns a copy of the error that the journal recorded. The copy says whether the

@@ -37,8 +37,8 @@ func (c *effectCounter) add(n int64) {
 	}
 }
 
-// mark returns the error of a handler as one that says [actedError.MayHaveActed] if effects happened within it,
-// unless the error is a [tools.ToolError] with a kind.
+// mark returns the error of a handler. If effects happened within the handler, it returns an [actedError], unless the
+// error is a [tools.ToolError] with a kind.
 func (c *effectCounter) mark(err error) error {
 	if te, ok := err.(*tools.ToolError); err == nil || ok && te.Kind != "" || tools.IsFatal(err) || c.count.Load() == 0 {
 		return err

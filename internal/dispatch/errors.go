@@ -75,7 +75,7 @@ func outerToolError(ctx context.Context, err error, part *tools.ToolError, secre
 // effectUnknown is the end of the messages of calls whose effect is unknown.
 const effectUnknown = "; whether it took effect is unknown"
 
-// newToolError returns a ToolError for another error.
+// newToolError returns a ToolError for an error that is none.
 func newToolError(ctx context.Context, err error) *tools.ToolError {
 	late, ok := errors.AsType[interface {
 		error

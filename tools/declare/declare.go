@@ -87,7 +87,7 @@ func Markdown(set *tools.Set, budget int) string {
 type rooms struct {
 	levels []level
 	all    int // for the declarations of all tools
-	small  int // otherwise, for those of small servers
+	small  int // otherwise, for the declarations of small servers
 	names  int // for the names of the other tools
 	total  int // with the tools that match a task
 }

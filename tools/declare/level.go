@@ -230,7 +230,7 @@ func (p *listing) result(t *tool) string {
 	return render(t.output(), o)
 }
 
-// isNew reports whether a property of a result does not just repeat an argument.
+// isNew reports whether no argument has the name and type of a property of a result.
 func (p *listing) isNew(property, typ string) bool {
 	echoed := p.given[property] == typ
 	p.cut = p.cut || echoed

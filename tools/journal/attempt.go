@@ -100,7 +100,7 @@ func (a *Attempt) orphaned(e *entry) bool {
 	return true
 }
 
-// compare notes whether a read has returned another value than the same read in an earlier
+// compare records whether a read has returned a different value than the same read in an earlier
 // attempt of the step.
 func (a *Attempt) compare(read *entry) {
 	for _, e := range a.journal.byKey[read.key] {

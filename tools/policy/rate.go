@@ -13,13 +13,13 @@ import (
 // RateOptions configures [Rate]. Nil means the defaults.
 type RateOptions struct {
 	// MaxWait is the longest time that a call may wait. Calls that would have to wait
-	// longer are refused. Zero means until the run ends. If MaxWait is negative, no call
+	// longer are refused. Zero means that a call may wait until the run ends. If MaxWait is negative, no call
 	// waits.
 	MaxWait time.Duration
 }
 
-// Rate limits the calls that reach it, of all tools together, to a number of calls in a
-// period. Use [If] to limit those of a tool or a server. All runs and sets with the policy
+// Rate limits the number of calls that reach it in a period, for all tools together. Use [If] to
+// limit the calls of one tool or server. All runs and sets with the policy
 // share the limit.
 func Rate(calls int, period time.Duration, o *RateOptions) tools.Policy {
 	o = cmp.Or(o, &RateOptions{})

@@ -9,7 +9,7 @@ import (
 // pattern matches secrets.
 type pattern struct {
 	hints []string // every match contains one of them; empty if none are known
-	fold  bool     // the hints are lower-case, and the matches in any case
+	fold  bool     // the hints are lower-case, but matches may have any case
 	re    *regexp.Regexp
 	group int // the group that is the secret; 0 for the whole match
 }
