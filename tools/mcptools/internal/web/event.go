@@ -3,6 +3,7 @@ package web
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
@@ -15,14 +16,11 @@ type event struct {
 	rejected        *message.Buffer // data that was not kept
 }
 
-// eventReader splits a stream into events. It never holds much more than limit bytes of an event.
-// It reads everything that the standard allows; the SDK does not support fields without a
-// colon, a byte order mark, or lines that end in a single carriage return.
+// eventReader splits a stream into events. It never holds much more than limit bytes of an event. It also reads fields
+// without a colon, which the SDK does not support.
 type eventReader struct {
-	r       *bufio.Reader
-	limit   int
-	started bool
-	afterCR bool // the last line ended with a carriage return
+	r     *bufio.Reader
+	limit int
 }
 
 func newEventReader(r io.Reader, limit int) *eventReader {
@@ -35,12 +33,6 @@ const maxField = 1 << 10
 // next returns the next event. As the standard says, it drops an incomplete event at the end of
 // the stream.
 func (e *eventReader) next() (event, error) {
-	if !e.started {
-		e.started = true
-		if mark, _ := e.r.Peek(3); string(mark) == "\ufeff" {
-			_, _ = e.r.Discard(3)
-		}
-	}
 	evt := eventBuilder{limit: e.limit}
 	for {
 		part, end, err := e.part()
@@ -54,27 +46,17 @@ func (e *eventReader) next() (event, error) {
 	}
 }
 
-// part returns the next part of a line, without its end, and whether the line ends there. The
-// part is valid until the next call.
+// part returns the next part of a line, without the line ending, and whether the line ends there. The part is valid
+// until the next call.
 func (e *eventReader) part() (part []byte, end bool, err error) {
-	if _, err := e.r.Peek(1); err != nil {
-		return nil, false, err
+	part, err = e.r.ReadSlice('\n')
+	if err == nil {
+		return bytes.TrimRight(part, "\r\n"), true, nil
 	}
-	part, _ = e.r.Peek(e.r.Buffered())
-	second := e.afterCR && part[0] == '\n' // the end of a \r\n
-	e.afterCR = false
-	if second {
-		_, _ = e.r.Discard(1)
-		return nil, false, nil
-	}
-	stop := bytes.IndexAny(part, "\r\n")
-	if stop < 0 {
-		_, _ = e.r.Discard(len(part))
+	if errors.Is(err, bufio.ErrBufferFull) {
 		return part, false, nil
 	}
-	e.afterCR = part[stop] == '\r'
-	_, _ = e.r.Discard(stop + 1)
-	return part[:stop], true, nil
+	return nil, false, err
 }
 
 // eventBuilder collects an event part by part.

