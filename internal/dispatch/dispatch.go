@@ -291,8 +291,8 @@ func (f *pendingCall) handle(ctx context.Context, args json.RawMessage) (result 
 	if !f.acts {
 		return f.call.Tool.Handler(ctx, args)
 	}
-	counter := &effectCounter{Context: ctx, outer: effectCounterOf(ctx)}
-	result, err = f.call.Tool.Handler(counter, args)
+	counter := &effectCounter{outer: effectCounterOf(ctx)}
+	result, err = f.call.Tool.Handler(context.WithValue(ctx, effectCounterKey{}, counter), args)
 	return result, counter.mark(err)
 }
 

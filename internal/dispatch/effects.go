@@ -7,10 +7,9 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// effectCounter is the context of one call of a handler. It counts the effects, certain and
-// possible, of calls that the handler, or a module that it runs, makes with this context.
+// effectCounter counts the effects, certain and possible, of the calls that a handler, or a module that it runs, makes
+// with the context of its own call.
 type effectCounter struct {
-	context.Context
 	outer *effectCounter
 	count atomic.Int64
 }
@@ -20,14 +19,6 @@ type effectCounterKey struct{}
 func effectCounterOf(ctx context.Context) *effectCounter {
 	c, _ := ctx.Value(effectCounterKey{}).(*effectCounter)
 	return c
-}
-
-// Value implements [context.Context].
-func (c *effectCounter) Value(key any) any {
-	if key == (effectCounterKey{}) {
-		return c
-	}
-	return c.Context.Value(key)
 }
 
 // add adds n to the number of effects of c and all enclosing handlers.

@@ -123,8 +123,8 @@ func (c *connection) request(ctx context.Context, do func(context.Context) (any,
 		return nil, fmt.Errorf("%w: %w", errUnanswered, err)
 	case err != nil:
 		return nil, err
-	case call.Result() != nil:
-		return call.Result(), nil
+	case call.Result != nil:
+		return call.Result, nil
 	}
 	return json.Marshal(result)
 }

@@ -30,7 +30,7 @@ func shape(re string, hints ...string) *pattern {
 // predefined returns patterns for tokens with a characteristic prefix, passwords in URLs and
 // Authorization headers.
 func predefined() []*pattern {
-	return append([]*pattern{
+	return []*pattern{
 		shape(`\b(?:AKIA|ASIA)[0-9A-Z]{16}\b`, "AKIA", "ASIA"),                        // AWS
 		shape(`\bgh[oprsu]_[A-Za-z0-9]{36,}`, "gho_", "ghp_", "ghr_", "ghs_", "ghu_"), // GitHub
 		shape(`\bgithub_pat_[A-Za-z0-9_]{22,}`, "github_pat_"),
@@ -52,15 +52,8 @@ func predefined() []*pattern {
 		shape(`\bshp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}`, "shp"),                                       // Shopify
 		shape(`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`, "eyJ"),            // JSON Web Tokens
 		shape(`-----BEGIN [A-Z ]*PRIVATE KEY[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY[A-Z ]*-----|\z)`, "PRIVATE KEY"),
-	}, secretParts()...)
-}
-
-// secretParts returns patterns in which only a group is the secret.
-func secretParts() []*pattern {
-	password := shape(`://[^/\s:@"]*:([^/\s@"]+)@`, "://") // postgres://user:password@host
-	password.group = 1
-	header := shape(`(?i)authorization["']?\s*[:=]\s*["']?(?:bearer|basic|token)\s+([A-Za-z0-9._~+/=-]{8,})`,
-		"authorization")
-	header.group, header.fold = 1, true
-	return []*pattern{password, header}
+		{re: regexp.MustCompile(`://[^/\s:@"]*:([^/\s@"]+)@`), hints: []string{"://"}, group: 1}, // postgres://user:password@host
+		{re: regexp.MustCompile(`(?i)authorization["']?\s*[:=]\s*["']?(?:bearer|basic|token)\s+([A-Za-z0-9._~+/=-]{8,})`),
+			hints: []string{"authorization"}, fold: true, group: 1},
+	}
 }

@@ -23,21 +23,17 @@ import (
 // empty result.
 type Call struct {
 	Cancel context.CancelFunc // cancels the request
+	ID     jsonrpc.ID         // of the request, once it is sent
 
-	raw   json.RawMessage
-	id    jsonrpc.ID
+	// Result is the result as the server wrote it, or nil if the SDK has decoded it. It is valid once the request has
+	// returned without an error.
+	Result json.RawMessage
+
 	lists bool                  // the request is tools/list
 	asked atomic.Bool           // the result was a question to the client
 	sent  atomic.Bool           // the server may have received the request
 	err   atomic.Pointer[error] // why there is no result
 }
-
-// Result returns the result as the server wrote it, or nil if the SDK has decoded it. It is
-// valid once the request has returned without an error.
-func (c *Call) Result() json.RawMessage { return c.raw }
-
-// ID returns the ID of the request.
-func (c *Call) ID() jsonrpc.ID { return c.id }
 
 // Asked reports whether the result was a question to the client.
 func (c *Call) Asked() bool { return c.asked.Load() }
@@ -122,13 +118,13 @@ func (e *Exchange) Expect(ctx context.Context, msg jsonrpc.Message) {
 	if e.calls == nil {
 		e.calls = map[jsonrpc.ID]*Call{}
 	}
-	c.id, c.lists = request.ID, request.Method == "tools/list"
+	c.ID, c.lists = request.ID, request.Method == "tools/list"
 	c.asked.Store(false)
 	e.calls[request.ID] = c
 }
 
 // Forget removes a call whose result is not needed anymore.
-func (e *Exchange) Forget(c *Call) { e.take(c.id) }
+func (e *Exchange) Forget(c *Call) { e.take(c.ID) }
 
 // Pending returns the number of calls that wait for their results.
 func (e *Exchange) Pending() int {
@@ -255,9 +251,9 @@ func (e *Exchange) fill(response *jsonrpc.Response) {
 	case wantsInput(response.Result):
 		c.asked.Store(true)
 	case c.lists && WantsHeaders(response.Result):
-		c.raw = response.Result // the SDK sends arguments as headers (protocol 2026-07-28)
+		c.Result = response.Result // the SDK sends arguments as headers (protocol 2026-07-28)
 	default:
-		c.raw, response.Result = response.Result, json.RawMessage(`{}`)
+		c.Result, response.Result = response.Result, json.RawMessage(`{}`)
 	}
 	if !TooManyValues(response.Result) {
 		return

@@ -316,11 +316,11 @@ func (r *responses) resume(req *http.Request) (*http.Response, error) {
 	case err != nil, call == nil:
 		return resp, err
 	case isStream(resp):
-		resp.Body = r.follow(resp.Body, call.ID())
+		resp.Body = r.follow(resp.Body, call.ID)
 		return resp, nil
 	}
 	_ = resp.Body.Close()
-	lost := event{data: r.fail(call.ID(), cutShort(StatusError(resp)))}
+	lost := event{data: r.fail(call.ID, cutShort(StatusError(resp)))}
 	return streamResponse(req, io.NopCloser(bytes.NewReader(lost.append(nil)))), nil
 }
 
