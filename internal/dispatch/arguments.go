@@ -47,7 +47,8 @@ func only(schema json.RawMessage, kind string) (name string, ok bool) {
 	if json.Unmarshal(input.Properties[name], &property) != nil {
 		return "", false
 	}
-	return name, slices.ContainsFunc(append(property.AnyOf, property.kinds), func(t kinds) bool { return t.Type == kind })
+	accepts := func(t kinds) bool { return t.Type == kind }
+	return name, slices.ContainsFunc(append(property.AnyOf, property.kinds), accepts)
 }
 
 // kinds is the part of a schema that names a type.

@@ -153,8 +153,8 @@ func maxState(a, b State) State {
 
 type performedKey struct{}
 
-// Performed returns the arguments with which the tool was last called, given the context of a policy for the call. Inner
-// policies may have changed the arguments. Performed returns nil if the tool was not called.
+// Performed returns the arguments with which the tool was last called, given the context of a policy for the call.
+// Inner policies may have changed the arguments. Performed returns nil if the tool was not called.
 func Performed(ctx context.Context) json.RawMessage {
 	if f, ok := ctx.Value(performedKey{}).(*pendingCall); ok {
 		return f.args()
@@ -253,8 +253,8 @@ func (f *pendingCall) chain(ctx context.Context) (result json.RawMessage, err er
 	return caller.Call(ctx, f.call)
 }
 
-// errForeignContext ends a run whose policy breaks the contract of [tools.Policy]: nothing would cancel the tool, and its
-// effects would not count as effects of the call.
+// errForeignContext ends a run whose policy breaks the contract of [tools.Policy]: nothing would cancel the tool, and
+// its effects would not count as effects of the call.
 var errForeignContext = errors.New("tools: a policy called next with a context that does not derive from its own")
 
 // try calls the handler with the arguments of c, which policies may have changed.

@@ -3,8 +3,8 @@ package globals
 
 import "strings"
 
-// Tools is the namespace of the tools that Writ itself gives to programs, such as tools.search. Policies do not apply to
-// them.
+// Tools is the namespace of the tools that Writ itself gives to programs, such as tools.search. Policies do not apply
+// to them.
 const Tools = "tools"
 
 // reserved contains the names that a global of a program must not have: reserved words of

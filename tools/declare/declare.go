@@ -46,8 +46,8 @@ const perTool = 120
 // indexBudget is the default limit of tokens for an index.
 const indexBudget = 1800
 
-// Default limits, in tokens, for prompts that have a task. The rest of a prompt takes about 700 tokens, so that the first
-// prompt of a run has about 3,300 tokens if the set is too large to be declared.
+// Default limits, in tokens, for prompts that have a task. The rest of a prompt takes about 700 tokens, so that the
+// first prompt of a run has about 3,300 tokens if the set is too large to be declared.
 const (
 	promptBudget = 3300 // for the declarations of all tools
 	namedBudget  = 2600 // otherwise: for small servers, names, and the tools that match
@@ -162,8 +162,8 @@ func small(objects []*object, room int) (code string, others []*object) {
 	return code, others
 }
 
-// Matching declares the tools that match a task best, among those that Text only names, as a fenced block of TypeScript.
-// If no tool matches, it returns "".
+// Matching declares the tools that match a task best, among those that Text only names, as a fenced block of
+// TypeScript. If no tool matches, it returns "".
 func (d *Declarations) Matching(task string) string {
 	if d == nil || d.index == nil {
 		return ""

@@ -12,8 +12,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// LearnedTypes are the types of results of tools that declare no output schema, learned from their results:
-// {page: number; vendors: {blocked?: boolean; id: string}[]}. They contain the names of members, but never values. If the
+// LearnedTypes are the types of results of tools that declare no output schema, learned from their results: {page:
+// number; vendors: {blocked?: boolean; id: string}[]}. They contain the names of members, but never values. If the
 // objects in one place have no name in common, or more than 60 names, the names count as data: the type is
 // Record<string, T>, and the names are not kept. A type informs the model; nothing is checked against it.
 //

@@ -32,8 +32,8 @@ const (
 	full
 )
 
-// words limits how many bytes of a description are shown: bytes of sentences about the form of a value, and bytes of all
-// sentences.
+// words limits how many bytes of a description are shown: bytes of sentences about the form of a value, and bytes of
+// all sentences.
 type words struct{ format, any int }
 
 var all = words{math.MaxInt, math.MaxInt}

@@ -10,9 +10,9 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// holdUnseen holds a call that repeats failed calls, unless the program can know that they did not take effect: since the
-// failures, a list of their server was read to its end, or anything of the server was read while none of its lists is
-// known to be read in part. A call is held for this reason only once, and only if the server has tools that read.
+// holdUnseen holds a call that repeats failed calls, unless the program can know that they did not take effect: since
+// the failures, a list of their server was read to its end, or anything of the server was read while none of its lists
+// is known to be read in part. A call is held for this reason only once, and only if the server has tools that read.
 func (q *query) holdUnseen() error {
 	var unseen, partial []*entry
 	for _, e := range q.again {

@@ -96,10 +96,10 @@ func ReadConfig(path string) (*Config, error) {
 	return c, nil
 }
 
-// ParseConfig reads a configuration: servers by name under "mcpServers", "servers" or
-// "context_servers". Comments and trailing commas are allowed. In command, args, env, cwd, url and headers, the
-// references ${VAR}, ${env:VAR} and ${VAR:-default} are replaced by the values that lookup returns. A
-// nil lookup finds nothing. A reference ${input:id}, for which VS Code asks its user, is an error: use an environment variable.
+// ParseConfig reads a configuration: servers by name under "mcpServers", "servers" or "context_servers". Comments and
+// trailing commas are allowed. In command, args, env, cwd, url and headers, the references ${VAR}, ${env:VAR} and
+// ${VAR:-default} are replaced by the values that lookup returns. A nil lookup finds nothing. A reference ${input:id},
+// for which VS Code asks its user, is an error: use an environment variable.
 //
 // The error lists everything that is wrong, each line with the server's name: malformed JSON, no
 // servers, a value of the wrong type, an entry with neither a command nor a URL, or with both, a

@@ -131,8 +131,8 @@ func (s *server) nextStep() string {
 }
 
 // olderVersion is the protocol version tried first with a server on stdio. Most servers support it, and a server that
-// does not support it says so at once. A server that does not support the newer version may exit at its first message, or not
-// answer, which cannot be told from an npx that is still fetching the server.
+// does not support it says so at once. A server that does not support the newer version may exit at its first message,
+// or not answer, which cannot be told from an npx that is still fetching the server.
 const olderVersion = "2025-11-25"
 
 // dial starts the server, if there is a command, and connects to it.
@@ -342,8 +342,8 @@ func (s *server) named(err error) error {
 	return &namedError{fmt.Sprintf("mcp server %q: ", s.name), "", err}
 }
 
-// namedError puts the names of the server and, if not empty, the tool before an error. It removes the server's name from
-// the rest of the message.
+// namedError puts the names of the server and, if not empty, the tool before an error. It removes the server's name
+// from the rest of the message.
 type namedError struct {
 	server, tool string
 	err          error

@@ -29,8 +29,8 @@ func (p *toolPage) UnmarshalJSON(data []byte) error {
 	return jsonscan.Object(data, jsonscan.Fields{"tools": &p.Tools, "nextCursor": &p.NextCursor})
 }
 
-// relist lists the server's tools and reports whether they have changed. If the listing fails, the server keeps the tools
-// of the last one, and its status has the error. A server that exits during the listing is started once more.
+// relist lists the server's tools and reports whether they have changed. If the listing fails, the server keeps the
+// tools of the last one, and its status has the error. A server that exits during the listing is started once more.
 func (s *server) relist(ctx context.Context) (changed bool, err error) {
 	begun := time.Now()
 	for range 2 {

@@ -18,8 +18,8 @@ type Options struct {
 	// --- Connecting
 
 	// ConnectTimeout limits the time to start or reach one server, including the handshake, and the time of each
-	// listing of its tools. The "timeout" of the server's entry takes precedence. Zero means 60 seconds, because npx may
-	// have to fetch a server first.
+	// listing of its tools. The "timeout" of the server's entry takes precedence. Zero means 60 seconds, because npx
+	// may have to fetch a server first.
 	ConnectTimeout time.Duration
 
 	// Grace is how long Close waits for a server to exit after closing its stdin, and again after
@@ -51,7 +51,8 @@ type Options struct {
 	// HeaderFunc returns headers for one request to a remote server. They replace headers of the same name in its
 	// entry, but not the headers of the protocol. Its context has the values of the call's context, so that the
 	// identity of the caller can reach the server. For requests outside of calls, such as every handshake, it has the
-	// values of the context of [Open] or [Start]. If HeaderFunc returns an error, the call fails before anything is sent. HeaderFunc is called concurrently.
+	// values of the context of [Open] or [Start]. If HeaderFunc returns an error, the call fails before anything is
+	// sent. HeaderFunc is called concurrently.
 	HeaderFunc func(ctx context.Context, server string) (http.Header, error)
 
 	// OAuth has the handlers that authorize the requests to remote servers, by the names of the servers. Use the SDK's

@@ -23,7 +23,8 @@ func (c *connection) clientOptions() *mcp.ClientOptions {
 	if o.OnElicit != nil {
 		options.ElicitationHandler = func(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			if c.questions.Add(1) > maxQuestions {
-				return nil, fmt.Errorf("more than %d questions without a response to a call; no more are answered", maxQuestions)
+				return nil, fmt.Errorf("more than %d questions without a response to a call; no more are answered",
+					maxQuestions)
 			}
 			answer, err := o.OnElicit(ctx, c.server.name, r.Params)
 			if answer == nil && err == nil {

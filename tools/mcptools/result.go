@@ -60,7 +60,8 @@ func (r *remote) result(raw json.RawMessage) (json.RawMessage, error) {
 	return data, nil
 }
 
-// exceeds reports whether the decoded content certainly exceeds the limit. One byte may be encoded in six, as in \u0041.
+// exceeds reports whether the decoded content certainly exceeds the limit. One byte may be encoded in six, as in
+// \u0041.
 func (a *callResult) exceeds(limit int) bool {
 	size := 0
 	for _, block := range a.Content {

@@ -39,8 +39,8 @@ type server struct {
 	warnings warnings          // all other warnings
 }
 
-// newServer returns a server that lives until it is closed. Requests outside of calls use the values of ctx, such as the
-// identity of the caller that opened the servers.
+// newServer returns a server that lives until it is closed. Requests outside of calls use the values of ctx, such as
+// the identity of the caller that opened the servers.
 func newServer(ctx context.Context, c ServerConfig, transport mcp.Transport, o *Options) *server {
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s := &server{name: c.Name, config: c, transport: transport, o: o, life: life, cancel: cancel}

@@ -52,8 +52,9 @@ func predefined() []*pattern {
 		shape(`\bshp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}`, "shp"),                                       // Shopify
 		shape(`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`, "eyJ"),            // JSON Web Tokens
 		shape(`-----BEGIN [A-Z ]*PRIVATE KEY[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY[A-Z ]*-----|\z)`, "PRIVATE KEY"),
-		{re: regexp.MustCompile(`://[^/\s:@"]*:([^/\s@"]+)@`), hints: []string{"://"}, group: 1}, // postgres://user:password@host
-		{re: regexp.MustCompile(`(?i)authorization["']?\s*[:=]\s*["']?(?:bearer|basic|token)\s+([A-Za-z0-9._~+/=-]{8,})`),
-			hints: []string{"authorization"}, fold: true, group: 1},
+		{hints: []string{"://"}, group: 1, // postgres://user:password@host
+			re: regexp.MustCompile(`://[^/\s:@"]*:([^/\s@"]+)@`)},
+		{hints: []string{"authorization"}, fold: true, group: 1, re: regexp.MustCompile(
+			`(?i)authorization["']?\s*[:=]\s*["']?(?:bearer|basic|token)\s+([A-Za-z0-9._~+/=-]{8,})`)},
 	}
 }

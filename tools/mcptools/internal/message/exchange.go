@@ -222,8 +222,8 @@ func (e *Exchange) cancel(params json.RawMessage) bool {
 	return open
 }
 
-// closedCodes are the error codes that the SDK uses when its own connection is closed. A server's error with such a code
-// must not look like a call that was never made.
+// closedCodes are the error codes that the SDK uses when its own connection is closed. A server's error with such a
+// code must not look like a call that was never made.
 var closedCodes = []int64{-32003, -32004}
 
 var errNoResult = errors.New("it has neither a result nor an error")

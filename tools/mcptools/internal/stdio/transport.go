@@ -143,8 +143,8 @@ func (s *Server) Read(context.Context) (jsonrpc.Message, error) {
 
 var batchStart = regexp.MustCompile(`^\s*\[\s*\{`)
 
-// isBatch reports whether a line is a JSON-RPC batch. Other lines that begin with a bracket, such as "[INFO] ready", are
-// usually logs.
+// isBatch reports whether a line is a JSON-RPC batch. Other lines that begin with a bracket, such as "[INFO] ready",
+// are usually logs.
 func isBatch(line *message.Buffer) bool {
 	return batchStart.Match(line.Bytes()) && bytes.Contains(line.Bytes(), []byte(`"jsonrpc"`))
 }

@@ -55,7 +55,8 @@ func newEndpoint(c *Config) *endpoint {
 		without.User = nil
 		e.url = &without
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.Headers)) { // sorted, so that of two spellings of a name the same one always wins
+	// In sorted order, so that of two spellings of a name the same one always wins.
+	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
 		e.headers.Set(name, c.Headers[name])
 	}
 	return e

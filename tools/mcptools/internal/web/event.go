@@ -123,8 +123,8 @@ func (b *eventBuilder) empty() bool {
 	return b.evt.name == "" && b.evt.id == "" && b.evt.retry == "" && b.data == nil
 }
 
-// endless reports whether the event is so much larger than the limit that reading stops before its end, although the end
-// may have the ID of a call. The rest is read as another event.
+// endless reports whether the event is so much larger than the limit that reading stops before its end, although the
+// end may have the ID of a call. The rest is read as another event.
 func (b *eventBuilder) endless() bool { return b.data != nil && b.data.Size() > 16*b.limit+1<<20 }
 
 func (b *eventBuilder) event() event {
