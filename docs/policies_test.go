@@ -147,7 +147,7 @@ func Example_rate() {
 	ctx := context.Background()
 	set := shop()
 	guarded := set.With(
-		policy.Rate(2, time.Hour, &policy.RateOptions{MaxWait: time.Second}),
+		policy.Rate(2, time.Hour, time.Second),
 	)
 	run(ctx, guarded, `await invite({ids: []}); await invite({ids: []}); try { await invite({ids: []}) } catch (e) { return e.message.split(";")[0] }`)
 	// Output:

@@ -67,9 +67,7 @@ func (r *refresher) list() time.Duration {
 func (r *refresher) sleep(delay time.Duration) bool {
 	var due <-chan time.Time
 	if delay > 0 {
-		timer := time.NewTimer(delay)
-		defer timer.Stop()
-		due = timer.C
+		due = time.After(delay)
 	}
 	select {
 	case <-r.server.life.Done():
@@ -89,12 +87,10 @@ func (r *refresher) settle() bool {
 	} else {
 		r.pause = settleTime
 	}
-	timer := time.NewTimer(r.pause)
-	defer timer.Stop()
 	select {
 	case <-r.server.life.Done():
 		return false
-	case <-timer.C:
+	case <-time.After(r.pause):
 	}
 	select {
 	case <-r.stale:

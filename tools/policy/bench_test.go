@@ -28,7 +28,7 @@ func BenchmarkCall(b *testing.B) {
 		policy.Redact(secrets),
 		policy.Allow(policy.Tools("mail.*", "orders.*"), ""),
 		policy.If(policy.Destructive(), policy.Approve(yes)),
-		policy.Rate(1e9, time.Second, nil),
+		policy.Rate(1e9, time.Second, 0),
 	}
 	record, page := recordOf(300), recordOf(64<<10)
 	for _, bench := range []struct {

@@ -55,7 +55,7 @@
 //			policy.DenySecrets(secrets),                                    // in arguments
 //			policy.If(policy.Destructive(), policy.Approve(ask)),      // once for all tries
 //			policy.Retry(nil),
-//			policy.Rate(60, time.Minute, nil), // counts each try
+//			policy.Rate(60, time.Minute, 0), // counts each try
 //			policy.Timeout(10*time.Second),    // of each try
 //		)
 //		fmt.Println(set.Warnings())

@@ -50,9 +50,9 @@ func Example() {
 		policy.Deny(policy.Tools("shell.*"), "there is no shell here"), // before a person is asked
 		policy.DenySecrets(secrets),                                    // in arguments
 		policy.If(policy.Destructive(), policy.Approve(ask)),           // once, no matter how many tries follow
-		policy.Retry(nil),                 // mostly for tools that only read
-		policy.Rate(60, time.Minute, nil), // each try counts
-		policy.Timeout(10*time.Second),    // of one try
+		policy.Retry(nil),               // mostly for tools that only read
+		policy.Rate(60, time.Minute, 0), // each try counts
+		policy.Timeout(10*time.Second),  // of one try
 	)
 	fmt.Println(set.Warnings())
 

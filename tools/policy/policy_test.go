@@ -100,7 +100,7 @@ func all(secrets *policy.Secrets, log *bytes.Buffer, ask policy.Approver) []tool
 		policy.DenySecrets(secrets),
 		policy.If(policy.Destructive(), policy.Approve(ask)),
 		policy.Retry(&policy.RetryOptions{Tries: 3}),
-		policy.Rate(2, time.Minute, nil),
+		policy.Rate(2, time.Minute, 0),
 		policy.Timeout(10 * time.Second),
 	}
 }

@@ -139,12 +139,10 @@ func (p *process) shutDown() error {
 
 // exits reports whether the process exits within d.
 func (p *process) exits(d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-p.reaped:
 		return true
-	case <-timer.C:
+	case <-time.After(d):
 		return false
 	}
 }

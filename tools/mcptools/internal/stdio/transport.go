@@ -194,11 +194,9 @@ func (s *Server) waitSilent(ctx context.Context) {
 	default:
 		return
 	}
-	timer := time.NewTimer(drainTime)
-	defer timer.Stop()
 	select {
 	case <-s.silent:
-	case <-timer.C:
+	case <-time.After(drainTime):
 	case <-ctx.Done():
 	}
 }

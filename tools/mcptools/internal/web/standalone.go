@@ -51,11 +51,9 @@ func (s *standalone) run() {
 		if errors.Is(err, errNoStream) || errors.Is(err, io.ErrClosedPipe) || ctx.Err() != nil {
 			return
 		}
-		timer := time.NewTimer(s.pause)
 		select {
-		case <-timer.C:
+		case <-time.After(s.pause):
 		case <-ctx.Done():
-			timer.Stop()
 			return
 		}
 		s.pause = min(2*s.pause, lastPause)
