@@ -12,6 +12,7 @@ import (
 
 	"github.com/writ-go/writ/internal/jsonscan"
 	"github.com/writ-go/writ/internal/jsonvalue"
+	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 )
@@ -90,11 +91,7 @@ func (r *remote) check(result *callResult, value json.RawMessage) (json.RawMessa
 		return nil, r.invalid(value, "the call was made, but %v; ask for less", err)
 	}
 	if findings := output.Validate(value); len(findings) > 0 {
-		lines := make([]string, len(findings))
-		for i, f := range findings {
-			lines[i] = f.String()
-		}
-		return nil, r.invalid(value, mismatch+"%s", strings.Join(lines, "; "))
+		return nil, r.invalid(value, mismatch+"%s", schema.Summary(findings))
 	}
 	return value, nil
 }

@@ -156,7 +156,7 @@ func (s *Secrets) value(v slog.Value) (clean slog.Value) {
 		}
 	}()
 	if err, ok := v.Any().(error); ok {
-		return slog.StringValue(s.Text(errorText(err)))
+		return slog.StringValue(s.Text(fmt.Sprint(err)))
 	}
 	if encoded, err := json.Marshal(v.Any()); err == nil {
 		if clean := s.JSON(encoded); !bytes.Equal(clean, encoded) {
@@ -171,12 +171,4 @@ func (s *Secrets) value(v slog.Value) (clean slog.Value) {
 		return slog.StringValue(clean)
 	}
 	return v
-}
-
-// errorText returns the text of an error, which may be a nil pointer.
-func errorText(err error) string {
-	if r := reflect.ValueOf(err); r.Kind() == reflect.Pointer && r.IsNil() {
-		return "<nil>"
-	}
-	return err.Error()
 }
