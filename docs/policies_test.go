@@ -129,7 +129,7 @@ func Example_approve() {
 		return policy.Decision{Approved: true}, nil
 	}
 	fmt.Println(set.Warnings())
-	guarded := set.With(policy.If(policy.Destructive(), policy.Approve(ask, nil)))
+	guarded := set.With(policy.If(policy.Destructive(), policy.Approve(ask)))
 	fmt.Println(guarded.Warnings())
 	run(ctx, guarded, `await refund({id: "vip1"})`)
 	// Output:
@@ -147,7 +147,7 @@ func Example_rate() {
 	ctx := context.Background()
 	set := shop()
 	guarded := set.With(
-		policy.Rate(2, time.Hour, &policy.RateOptions{MaxWait: time.Second}),
+		policy.Rate(2, time.Hour, time.Second),
 	)
 	run(ctx, guarded, `await invite({ids: []}); await invite({ids: []}); try { await invite({ids: []}) } catch (e) { return e.message.split(";")[0] }`)
 	// Output:

@@ -57,7 +57,7 @@ func Example_pins() {
 	}
 	fmt.Println(set.Len(), set.Warnings())
 	// Output:
-	// 0 [mcp server "weather": tool "now" is not what was approved: its description or schema has changed; it is left out]
+	// 0 [mcp server "weather": tool "now" has changed since it was approved; it is left out]
 }
 
 // The servers come from a file. The example is only compiled, since it has no output.

@@ -18,6 +18,7 @@ import (
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
 )
 
 // These examples are shown in service.md.
@@ -54,7 +55,7 @@ func settle(ctx context.Context, log *slog.Logger, shared *module.CodeAct[compla
 	done := module.Result[settled]{Prediction: pred, Err: err}.Trajectory()
 	log.InfoContext(ctx, "settled", "run", done, "cost", budget.Spent().Cost)
 	for e := range done.AllCalls() {
-		if e.State == tools.StateUnknown {
+		if e.State == journal.StateUnknown {
 			log.ErrorContext(ctx, "find out what happened",
 				"call", e.ID, "tool", e.Tool, "args", string(e.Args), "error", e.Err)
 		}

@@ -40,7 +40,7 @@ func begun(t *testing.T, answer error) *tools.Set {
 		close(ended)
 		return policy.Decision{}, nil
 	}
-	return toolSet(t, stop, look, wait).With(policy.If(policy.Tools("wait"), policy.Approve(ask, nil)))
+	return toolSet(t, stop, look, wait).With(policy.If(policy.Tools("wait"), policy.Approve(ask)))
 }
 
 // A tool's fatal error ends the run even if the program has ended before.
@@ -77,7 +77,7 @@ func TestNoRetryAfterProgramEnd(t *testing.T) {
 		return policy.Decision{Approved: true}, nil
 	}
 	set := toolSet(t, send, look).With(policy.Retry(&policy.RetryOptions{Delay: time.Hour, MaxDelay: time.Hour}),
-		policy.If(policy.Tools("send"), policy.Approve(ask, nil)))
+		policy.If(policy.Tools("send"), policy.Approve(ask)))
 	model := llmtest.New(fence(`send({}); await look({}); throw 1`), submit1)
 	if _, err := module.NewCodeAct(adding, model, inProcess(t), set, nil).Run(t.Context(), anything); err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func TestPolicyChangesCallIntoUnknownCall(t *testing.T) {
 		fence(`try { await pay({limit: 1}) } catch {} 1`),
 		fence(`submit({total: await pay({limit: 2})})`),
 	)
-	_, err := module.NewCodeAct(adding, model, inProcess(t), toolSet(t, pay).With(policy.Approve(ask, nil)), nil).
+	_, err := module.NewCodeAct(adding, model, inProcess(t), toolSet(t, pay).With(policy.Approve(ask)), nil).
 		Run(t.Context(), anything)
 	if unknown := (*journal.UnknownError)(nil); !errors.As(err, &unknown) || paid != 1 {
 		t.Errorf("paid %d times, %v", paid, err)

@@ -155,7 +155,7 @@ func TestRepeatWithChangedArguments(t *testing.T) {
 	var log bytes.Buffer
 	args := regexp.MustCompile(`args="[^ ]*`)
 	audit := policy.Audit(slog.New(slog.NewTextHandler(&log, nil)), &policy.AuditOptions{Content: true})
-	set := toolSet(t, refund).With(audit, policy.Approve(half, nil))
+	set := toolSet(t, refund).With(audit, policy.Approve(half))
 	for _, rewritten := range []string{"refund({limit: 50})", "refund({limit: 100})"} {
 		refunded = nil
 		log.Reset()

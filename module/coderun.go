@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/internal/globals"
 	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/memo"
 	"github.com/writ-go/writ/module/internal/notebook"
@@ -102,7 +103,7 @@ func checkParts(spec *signature.Spec, box Sandbox, set *tools.Set) error {
 	}
 	for _, f := range spec.Inputs() {
 		switch {
-		case tools.Reserved(f.Name):
+		case globals.Reserved(f.Name):
 			return fmt.Errorf("module: the input %q has the name of a global of programs; rename it", f.Name)
 		case taken[f.Name]:
 			return fmt.Errorf("module: the input %q has the name of a tool or of its namespace; rename one", f.Name)

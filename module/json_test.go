@@ -19,6 +19,7 @@ import (
 	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
 )
 
 var (
@@ -173,7 +174,7 @@ func unanswered(t *testing.T) {
 	if !ok || !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	if e := part.Trajectory.Calls[0]; e.State != tools.StateUnknown || e.Err == nil || part.Trajectory.Err == nil {
+	if e := part.Trajectory.Calls[0]; e.State != journal.StateUnknown || e.Err == nil || part.Trajectory.Err == nil {
 		t.Errorf("the call: %+v; the run: %v", e, part.Trajectory.Err)
 	}
 	mu.Lock()

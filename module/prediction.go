@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
 )
 
 // Prediction is the answer of a module.
@@ -115,7 +117,7 @@ func (e *IncompleteError) MayHaveActed() bool { return e != nil && e.Trajectory.
 func (t *Trajectory) acted() bool {
 	for e := range t.AllCalls() {
 		switch e.State {
-		case tools.StateOK, tools.StateUnknown, tools.StateDispatched:
+		case journal.StateOK, journal.StateUnknown, dispatch.StateDispatched:
 			if e.Class != tools.Read {
 				return true
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
 )
 
 // office is what the programs of these tests act on.
@@ -211,7 +212,7 @@ func TestProgramUncertainEffect(t *testing.T) {
 	if err != nil || sent != 1 || pred.Output.Total != 7 {
 		t.Fatalf("sent %d times: %v, %v", sent, pred, err)
 	}
-	if len(pred.Trajectory.Calls) != 1 || pred.Trajectory.Calls[0].State != tools.StateFailed {
+	if len(pred.Trajectory.Calls) != 1 || pred.Trajectory.Calls[0].State != journal.StateFailed {
 		t.Errorf("the calls are %v", pred.Trajectory.Calls)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
 )
 
 func action(tool, args string) string {
@@ -148,7 +149,7 @@ func TestEventsOfReAct(t *testing.T) {
 // A run ends soon after its context, wherever it is, and the error has the calls.
 func TestReActCancelled(t *testing.T) {
 	t.Parallel()
-	for where, want := range map[string]tools.State{"model": "", "tool": tools.StateUnknown, "deaf": tools.StateUnknown} {
+	for where, want := range map[string]journal.State{"model": "", "tool": journal.StateUnknown, "deaf": journal.StateUnknown} {
 		t.Run(where, func(t *testing.T) {
 			t.Parallel()
 			unhurried(t, func(t *testing.T) { cancelledReAct(t, where, want) })
@@ -156,7 +157,7 @@ func TestReActCancelled(t *testing.T) {
 	}
 }
 
-func cancelledReAct(t *testing.T, where string, want tools.State) {
+func cancelledReAct(t *testing.T, where string, want journal.State) {
 	released := make(chan struct{})
 	defer close(released)
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -185,7 +186,7 @@ func cancelledReAct(t *testing.T, where string, want tools.State) {
 		t.Fatalf("got %v, %v", pred, err)
 	}
 	effects := incomplete.Trajectory.Calls
-	if effects[0].Tool != "note" || effects[0].State != tools.StateOK || len(model.Requests()) != 2 {
+	if effects[0].Tool != "note" || effects[0].State != journal.StateOK || len(model.Requests()) != 2 {
 		t.Errorf("effects: %+v after %d requests", effects, len(model.Requests()))
 	}
 	if want == "" {
@@ -262,7 +263,7 @@ func TestReActUnderPolicies(t *testing.T) {
 	var seen string
 	refuse := func(tools.Caller) tools.Caller {
 		return tools.CallerFunc(func(_ context.Context, c tools.Call) (json.RawMessage, error) {
-			seen = c.SourceLine()
+			seen = c.Program
 			return nil, &tools.ToolError{Kind: tools.KindDenied, Message: "not today",
 				Data: json.RawMessage(`{"until":"Monday"}`)}
 		})

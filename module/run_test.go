@@ -16,6 +16,7 @@ import (
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
 )
 
 type sum struct {
@@ -267,7 +268,7 @@ func cancelled(t *testing.T, where string) {
 		t.Fatalf("got %v, %v", pred, err)
 	}
 	effects := incomplete.Trajectory.Calls
-	if len(effects) == 0 || effects[0].Tool != "note" || effects[0].State != tools.StateOK {
+	if len(effects) == 0 || effects[0].Tool != "note" || effects[0].State != journal.StateOK {
 		t.Errorf("effects: %+v", effects)
 	}
 }

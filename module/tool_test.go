@@ -67,7 +67,7 @@ func TestModuleAsATool(t *testing.T) {
 // The effects of attempts count too.
 func TestMayHaveActed(t *testing.T) {
 	t.Parallel()
-	did := func(class tools.Class, s tools.State) module.Trajectory {
+	did := func(class tools.Class, s journal.State) module.Trajectory {
 		return module.Trajectory{Calls: []journal.Entry{{Class: class, State: s}}}
 	}
 	for _, test := range []struct {
@@ -75,12 +75,12 @@ func TestMayHaveActed(t *testing.T) {
 		want bool
 	}{
 		{module.Trajectory{}, false},
-		{did(tools.Read, tools.StateOK), false},
-		{did(tools.Effect, tools.StateRejected), false},
-		{did(tools.Effect, tools.StateFailed), false},
-		{did(tools.Effect, tools.StateOK), true},
-		{did(tools.Idempotent, tools.StateUnknown), true},
-		{did(tools.Effect, tools.StateDispatched), true},
+		{did(tools.Read, journal.StateOK), false},
+		{did(tools.Effect, journal.StateRejected), false},
+		{did(tools.Effect, journal.StateFailed), false},
+		{did(tools.Effect, journal.StateOK), true},
+		{did(tools.Idempotent, journal.StateUnknown), true},
+		{did(tools.Effect, "dispatched"), true},
 	} {
 		for _, all := range []module.Trajectory{test.of, {Runs: []module.Trajectory{{}, test.of}}} {
 			if got := (&module.IncompleteError{Trajectory: all}).MayHaveActed(); got != test.want {

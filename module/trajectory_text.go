@@ -9,7 +9,7 @@ import (
 
 	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/sandbox"
-	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
 )
 
 // String returns the trajectory for people to read: each step with the model's reply, the program, its calls and the
@@ -115,12 +115,14 @@ func writeParagraph(b *strings.Builder, margin, name, text string) {
 // LogValue implements [slog.LogValuer] with a summary: the ID and the module of the run, its steps and calls, its usage
 // and duration, and why there is no answer. For the whole record, which may be long, log the JSON of the Trajectory.
 func (t Trajectory) LogValue() slog.Value {
-	states := map[tools.State]int{}
+	states := map[journal.State]int{}
 	for e := range t.AllCalls() {
 		states[e.State]++
 	}
 	var calls []any
-	for _, state := range []tools.State{tools.StateOK, tools.StateFailed, tools.StateRejected, tools.StateUnknown} {
+	for _, state := range []journal.State{
+		journal.StateOK, journal.StateFailed, journal.StateRejected, journal.StateUnknown,
+	} {
 		if n := states[state]; n > 0 {
 			calls = append(calls, slog.Int(string(state), n))
 		}

@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"slices"
+
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/search"
@@ -13,7 +15,7 @@ var discoveryUsage = map[string]string{
 
 // boundTools is what programs see of a set of tools, without its policies.
 type boundTools struct {
-	set       *tools.Set
+	own       []*tools.Binding // of the set
 	extended  *tools.Set       // with tools.search and tools.describe
 	bindings  []*tools.Binding // of extended
 	discovery *search.Index
@@ -26,10 +28,11 @@ type boundTools struct {
 
 // bound returns the bindings of a set. It keeps those of the last set.
 func (s *Sandbox) bound(set *tools.Set) *boundTools {
-	if b := s.last.Load(); b != nil && b.set.Same(set) {
+	own := set.Bindings()
+	if b := s.last.Load(); b != nil && slices.Equal(b.own, own) {
 		return b
 	}
-	b := &boundTools{set: set, discovery: search.New(set, s.limits.Output), globals: map[string]bool{}}
+	b := &boundTools{own: own, discovery: search.New(set, s.limits.Output), globals: map[string]bool{}}
 	b.extended = b.discovery.Extended()
 	b.bindings = b.extended.Bindings()
 	for _, t := range b.bindings {

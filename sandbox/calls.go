@@ -28,7 +28,7 @@ func (h *host) Call(c engine.Call, reply func(engine.Reply)) {
 		return
 	}
 	if c.Tool >= 0 && c.Tool < len(h.bindings) { // policies, journal and handler see an object
-		c.Args = h.bindings[c.Tool].Named(c.Args)
+		c.Args = dispatch.Named(h.bindings[c.Tool], c.Args)
 	}
 	call := h.begin(c)
 	if call == nil {
@@ -282,7 +282,7 @@ func (r *resultLimiter) failure(te *tools.ToolError) error {
 	}
 	short := *te
 	short.Message, short.Data = "the call failed, and its error "+excess, nil
-	if tools.StateOf(te) == tools.StateOK {
+	if dispatch.StateOf(te) == dispatch.StateOK {
 		short.Message = "the call was made, but its error " + excess
 	}
 	return &short

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
@@ -89,11 +90,11 @@ func TestNothingAfterTheEnd(t *testing.T) {
 			if asked, sent := d.asked.Load(), d.sent.Load(); asked > 3 || sent != 1 {
 				t.Errorf("%s: a person was asked %d times, and %d mails were sent", name, asked, sent)
 			}
-			states := map[tools.State]int{}
+			states := map[dispatch.State]int{}
 			for _, e := range j.Entries() {
 				states[e.State]++
 			}
-			if states[tools.StateOK] != 1 || states[tools.StateRejected] != 100 {
+			if states[dispatch.StateOK] != 1 || states[dispatch.StateRejected] != 100 {
 				t.Errorf("%s: the calls are %v", name, states)
 			}
 		}
@@ -291,14 +292,14 @@ func TestFailedCalls(t *testing.T) {
 	}
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
 		for source, want := range map[string]struct {
-			state tools.State
+			state dispatch.State
 			cause string
 		}{
-			"broken({})":                    {tools.StateUnknown, "tools: broken panicked: index out of range\ngoroutine "},
-			"secret({})":                    {tools.StateFailed, "password is 1234"},
-			"plain({})":                     {tools.StateFailed, "no money"},
-			"nothing({})":                   {tools.StateRejected, ""},
-			`meet(JSON.parse('{"n":"x"}'))`: {tools.StateRejected, ""},
+			"broken({})":                    {dispatch.StateUnknown, "tools: broken panicked: index out of range\ngoroutine "},
+			"secret({})":                    {dispatch.StateFailed, "password is 1234"},
+			"plain({})":                     {dispatch.StateFailed, "no money"},
+			"nothing({})":                   {dispatch.StateRejected, ""},
+			`meet(JSON.parse('{"n":"x"}'))`: {dispatch.StateRejected, ""},
 		} {
 			var seen sandbox.Call
 			_, err := box.Run(t.Context(), sandbox.Program{
@@ -312,8 +313,8 @@ func TestFailedCalls(t *testing.T) {
 			if err := seen.Error.Unwrap(); err != nil {
 				cause = err.Error()
 			}
-			matches := cause == want.cause || want.state == tools.StateUnknown && strings.HasPrefix(cause, want.cause)
-			if state := tools.StateOf(seen.Error); state != want.state || !matches {
+			matches := cause == want.cause || want.state == dispatch.StateUnknown && strings.HasPrefix(cause, want.cause)
+			if state := dispatch.StateOf(seen.Error); state != want.state || !matches {
 				t.Errorf("%s: got %s because of %q", source, state, cause)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
@@ -188,7 +189,7 @@ func (h *host) site(s engine.Site) Finding {
 		return Finding{}
 	}
 	b := h.bindings[s.Tool]
-	args := b.Named(s.Args.JSON)
+	args := dispatch.Named(b, s.Args.JSON)
 	if !bytes.HasPrefix(args, []byte("{")) {
 		what := valueText(args)
 		if slices.Contains(s.Args.Unknown, "") { // only its type is known

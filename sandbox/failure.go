@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/tools"
@@ -224,7 +225,7 @@ func (h *host) unawaited(ids []int) string {
 			b.WriteString("has not been answered")
 		case te == nil:
 			b.WriteString("was made but answered too late")
-		case tools.StateOf(te) == tools.StateRejected:
+		case dispatch.StateOf(te) == dispatch.StateRejected:
 			b.WriteString("was not made: " + engine.Shorten(te.Message, 200))
 		default:
 			b.WriteString("failed: " + engine.Shorten(te.Message, 200))

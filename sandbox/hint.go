@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/globals"
 	"github.com/writ-go/writ/internal/similar"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/tools"
@@ -64,7 +65,7 @@ func (h *host) undeclaredHint(name engine.Name) string {
 		near = tool.Path()
 	}
 	switch {
-	case name.Name == tools.BuiltinNamespace:
+	case name.Name == globals.Tools:
 		return h.withoutPrefix(name.Line)
 	case externals[name.Name] != "":
 		return h.useTools(externals[name.Name])
@@ -115,7 +116,7 @@ func (h *host) withoutPrefix(line int) string {
 
 // unknownToolHint is the hint for a member that a namespace does not have.
 func (h *host) unknownToolHint(s engine.Site, members []string) string {
-	const object = tools.BuiltinNamespace
+	const object = globals.Tools
 	if s.Namespace == object && len(h.members(s.Name)) > 0 {
 		return h.withoutPrefix(s.Line)
 	}
@@ -142,7 +143,7 @@ const maxSignature = 600
 
 // signature shows how to call a tool.
 func signature(b *tools.Binding) string {
-	if b.Object == tools.BuiltinNamespace {
+	if b.Object == globals.Tools {
 		return discoveryUsage[b.Name]
 	}
 	return declare.Signature(b, maxSignature)
@@ -165,7 +166,7 @@ func (h *host) tool(object, name string) *tools.Binding {
 // toolElsewhere returns a tool with this name in any namespace, or nil.
 func (h *host) toolElsewhere(name string) *tools.Binding {
 	return h.find(func(b *tools.Binding) bool {
-		return b.Object != tools.BuiltinNamespace && slices.Contains(b.Names, name)
+		return b.Object != globals.Tools && slices.Contains(b.Names, name)
 	})
 }
 
@@ -204,7 +205,7 @@ func (h *host) memberList(namespace string) string {
 // globals lists the namespaces and the global functions.
 func (h *host) globals() string {
 	return h.list(func(b *tools.Binding) string {
-		if b.Object == tools.BuiltinNamespace {
+		if b.Object == globals.Tools {
 			return ""
 		}
 		return or(b.Object, b.Names[0])

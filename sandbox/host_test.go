@@ -49,8 +49,8 @@ func TestCancelledDuring(t *testing.T) {
 					t.Errorf("it took %v", late)
 				}
 				for _, e := range record.Entries() {
-					if want := map[string]tools.State{"started": tools.StateOK, "text": tools.StateOK,
-						"slow": tools.StateUnknown}[e.Tool]; e.State != want {
+					if want := map[string]journal.State{"started": journal.StateOK, "text": journal.StateOK,
+						"slow": journal.StateUnknown}[e.Tool]; e.State != want {
 						t.Errorf("the state of %s in the journal is %s, want %s", e.Tool, e.State, want)
 					}
 				}
@@ -88,7 +88,7 @@ func TestHandlerIgnoresCancellation(t *testing.T) {
 			t.Error("OnCall was called for a call that has not ended")
 		}
 		record.Attempt() // the next attempt sees the unknown calls
-		if entries := record.Entries(); len(entries) != 1 || entries[0].State != tools.StateUnknown {
+		if entries := record.Entries(); len(entries) != 1 || entries[0].State != journal.StateUnknown {
 			t.Errorf("the journal has %+v", entries)
 		}
 	})

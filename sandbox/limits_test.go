@@ -271,7 +271,7 @@ func TestLargeResultOfEffect(t *testing.T) {
 		}
 	}
 	entries := record.Entries()
-	if calls != 1 || len(entries) != 1 || entries[0].State != tools.StateOK {
+	if calls != 1 || len(entries) != 1 || entries[0].State != journal.StateOK {
 		t.Errorf("%d calls; %v", calls, entries)
 	}
 }

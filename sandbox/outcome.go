@@ -79,7 +79,7 @@ type Output struct {
 // Cut reports whether Text is incomplete.
 func (o Output) Cut() bool { return len(o.Text) < o.Bytes }
 
-// Call is one tool call of a run. If Error is not nil, [tools.StateOf] tells a call that was not
+// Call is one tool call of a run. If Error is not nil, its Kind tells a call that was not
 // made from one that failed, and Error.Unwrap returns the cause for the host's log.
 type Call struct {
 	ID       int              `json:"id"`                 // 1, 2, … in the order in which the program made them

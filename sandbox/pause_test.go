@@ -140,7 +140,7 @@ func approving(t *testing.T, wait func(context.Context)) *tools.Set {
 		func(ctx context.Context, _ policy.Request) (policy.Decision, error) {
 			wait(ctx)
 			return policy.Decision{Approved: true}, nil
-		}, nil)))
+		})))
 }
 
 // While a program waits for a person, its clocks stand still. They go on as soon as it waits for

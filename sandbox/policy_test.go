@@ -121,7 +121,7 @@ func TestPoliciesInAProgram(t *testing.T) {
 			Args: json.RawMessage(`{"to":"ANN"}`)}, nil
 	}
 	set := leaky(t).With(
-		policy.If(policy.Argument("to", func(string) bool { return true }), policy.Approve(ask, nil)),
+		policy.If(policy.Argument("to", func(string) bool { return true }), policy.Approve(ask)),
 		policy.Deny(policy.Tools("fa*"), "not today"),
 		policy.Deny(policy.Func(func(c tools.Call) bool { return len(c.Args) > 40 }), "send less at a time"))
 	const source = `const sent = [];

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/internal/dispatch"
+	"github.com/writ-go/writ/internal/globals"
 	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/tools"
@@ -106,7 +107,7 @@ var ErrInput = errors.New("sandbox: input")
 func inputs(values map[string]any) (list []engine.Input, err error) {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if !jsonvalue.IsIdentifier(name) || tools.Reserved(name) {
+		if !jsonvalue.IsIdentifier(name) || globals.Reserved(name) {
 			errs = append(errs, fmt.Errorf("%w %q: the name is reserved or not a JavaScript identifier", ErrInput, name))
 			continue
 		}

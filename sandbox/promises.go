@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf16"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/sandbox/internal/engine"
-	"github.com/writ-go/writ/tools"
 )
 
 // clue is a warning about a value that may be the reason why the program failed.
@@ -107,7 +107,7 @@ func (h *host) droppedPromise(s engine.PromiseMisuse, variable string) clue {
 func (h *host) unused(at engine.Pos, calls int) string {
 	made := slices.ContainsFunc(h.calls, func(c *trackedCall) bool {
 		return c.Line == at.Line && c.Column == at.Column &&
-			(c.Error == nil || tools.StateOf(c.Error) != tools.StateRejected)
+			(c.Error == nil || dispatch.StateOf(c.Error) != dispatch.StateRejected)
 	})
 	switch {
 	case made && calls > 1:

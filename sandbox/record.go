@@ -12,10 +12,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/writ-go/writ/internal/globals"
 	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	workers "github.com/writ-go/writ/sandbox/internal/worker/host"
-	"github.com/writ-go/writ/tools"
 )
 
 // The record of a session consists of lines: JSON that describes the sandbox, and JSON for
@@ -230,7 +230,7 @@ func (s *Session) validLibrary(p *engine.Prelude) error {
 
 func validInputs(list []engine.Input) error {
 	for _, in := range list {
-		if !jsonvalue.IsIdentifier(in.Name) || tools.Reserved(in.Name) {
+		if !jsonvalue.IsIdentifier(in.Name) || globals.Reserved(in.Name) {
 			return fmt.Errorf("the name %.50q is reserved or not an identifier", in.Name)
 		}
 		if err := engine.Check(in.JSON); err != nil {

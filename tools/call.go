@@ -3,10 +3,7 @@ package tools
 import (
 	"context"
 	"encoding/json"
-	"iter"
 	"slices"
-	"strings"
-	"unicode/utf8"
 )
 
 // Call is one call of one tool by a running program.
@@ -18,36 +15,6 @@ type Call struct {
 	Line    int             // of the call in the program, from 1; 0 if unknown
 	Column  int
 	Program string // the program's source; "" if unknown
-}
-
-// SourceLine returns the line of the program that makes the call, or "" if it is unknown.
-func (c Call) SourceLine() string {
-	line := 1
-	for text := range lines(c.Program) {
-		if line == c.Line {
-			return text
-		}
-		line++
-	}
-	return ""
-}
-
-// lines returns the lines of a program. They end where JavaScript ends lines.
-func lines(program string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for rest := strings.ReplaceAll(program, "\r\n", "\n"); ; {
-			end := strings.IndexAny(rest, "\n\r\u2028\u2029")
-			if end < 0 {
-				yield(rest)
-				return
-			}
-			if !yield(rest[:end]) {
-				return
-			}
-			_, size := utf8.DecodeRuneInString(rest[end:])
-			rest = rest[end+size:]
-		}
-	}
 }
 
 // Repeat is the second argument of a call. With it, a program says how the call relates to
@@ -75,6 +42,8 @@ func (f CallerFunc) Call(ctx context.Context, c Call) (json.RawMessage, error) {
 // Policy wraps the Caller of every call that reaches a tool. It may refuse the call, change
 // its arguments, delay it, retry it, or look at its result.
 //
+// The context that a policy passes to next must derive from its own. Otherwise, the call is not made and the run ends.
+//
 // To refuse a call, return a [ToolError] of kind [KindDenied] without calling next. The
 // model reads its message. The errors of next are *ToolError or [Fatal]. Arguments that a
 // policy changes are validated again; changes to other fields of the Call have no effect.
@@ -85,8 +54,8 @@ type Policy func(next Caller) Caller
 type policiesKey struct{}
 
 // WithPolicies returns a context in which policies apply to all calls of tools, outside of the policies of their sets
-// and inside of those that ctx already has. It is for hosts that run something they did not make, such as an
-// evaluation that replaces tools. The tools of [BuiltinNamespace] are exempt, as from all policies.
+// and inside of those that ctx already has. It is for hosts that run modules or programs of others, such as
+// an evaluation that replaces tools. Tools in the namespace tools are exempt, as from all policies.
 func WithPolicies(ctx context.Context, policies ...Policy) context.Context {
 	return context.WithValue(ctx, policiesKey{}, slices.Concat(policiesOf(ctx), policies))
 }

@@ -6,19 +6,6 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-func TestSourceLine(t *testing.T) {
-	t.Parallel()
-	const program = "a\r\nb\n\nd\u2028e\u2029f\rg"
-	for line, want := range []string{"", "a", "b", "", "d", "e", "f", "g", ""} {
-		if got := (tools.Call{Program: program, Line: line}).SourceLine(); got != want {
-			t.Errorf("line %d is %q, not %q", line, got, want)
-		}
-	}
-	if got := (tools.Call{Line: 1}).SourceLine(); got != "" {
-		t.Errorf("without a program, line 1 is %q", got)
-	}
-}
-
 func TestClassString(t *testing.T) {
 	t.Parallel()
 	for class, want := range map[tools.Class]string{tools.Effect: "effect", tools.Idempotent: "idempotent",

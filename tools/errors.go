@@ -1,17 +1,14 @@
 package tools
 
 import (
-	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/writ-go/writ/internal/display"
 )
 
-// Kinds of [ToolError]. Each determines the [State] of the call.
+// Kinds of [ToolError]. Each says what is known about the effect of the call.
 const (
 	KindUnknownTool      = "unknown_tool"      // the tool does not exist; nothing was done
 	KindInvalidArguments = "invalid_arguments" // the arguments violate the input schema; nothing was done
@@ -33,8 +30,8 @@ const (
 // becomes a ToolError of one of these kinds:
 //   - [KindTimeout] or [KindCancelled] for the errors of package context, and for errors with a
 //     Timeout method that returns true;
-//   - [KindUnknown] for errors with a MayHaveActed method that returns true, and for errors of packages net and net/http that
-//     report a lost connection;
+//   - [KindUnknown] for errors with a MayHaveActed method that returns true, and for errors of
+//     packages net and net/http that report a lost connection;
 //   - [KindFailed] for all others.
 //
 // If an error wraps a ToolError, that error's Data is used. Its Kind is used unless that
@@ -106,7 +103,7 @@ func Unknown(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &ToolError{Kind: KindUnknown, Message: err.Error() + effectUnknown, err: err}
+	return &ToolError{Kind: KindUnknown, Message: err.Error() + "; whether it took effect is unknown", err: err}
 }
 
 // HostOnly marks an error whose text must not reach the model. The program sees only the kind
@@ -116,15 +113,6 @@ func HostOnly(err error) error {
 		return nil
 	}
 	return &hiddenError{err}
-}
-
-// partialError is implemented by errors of code that makes calls itself, such as a module
-// that a [Handler] runs.
-type partialError interface {
-	error
-
-	// MayHaveActed reports whether effects may have happened before the error.
-	MayHaveActed() bool
 }
 
 type fatalError struct{ err error }
@@ -137,105 +125,5 @@ type hiddenError struct{ err error }
 func (e *hiddenError) Error() string { return e.err.Error() }
 func (e *hiddenError) Unwrap() error { return e.err }
 
-// AsToolError converts the error of a call of b into the error that the program gets. The
-// error must not be [Fatal]. See [ToolError] and [HostOnly]. Unwrap of the result returns
-// err.
-func AsToolError(ctx context.Context, b *Binding, err error) *ToolError {
-	te, isToolError := errors.AsType[*ToolError](err)
-	hidden, secret := errors.AsType[*hiddenError](err)
-	switch {
-	case secret && !(isToolError && errors.Is(te, hidden)): // HostOnly is outside of any ToolError
-		kind := newToolError(ctx, err).Kind
-		if err == error(hidden) {
-			kind = AsToolError(ctx, b, hidden.err).Kind
-		}
-		te = &ToolError{Kind: kind, Message: "the tool failed; the reason is not shown", err: err}
-	case !isToolError:
-		te = newToolError(ctx, err)
-	case err == error(te):
-		te = te.WithCause(te.err)
-	default:
-		te = outerToolError(ctx, err, te, secret)
-	}
-	te.Tool, te.ID = b.Path(), ""
-	if te.Kind == "" && te.err != nil {
-		te.Kind = newToolError(ctx, te.err).Kind // the cause may be a deadline
-	}
-	te.Kind = cmp.Or(te.Kind, KindFailed)
-	if !json.Valid(te.Data) {
-		te.Data = nil
-	}
-	if b.ReplayClass() == Read {
-		te.Message = strings.ReplaceAll(te.Message, effectUnknown, "") // a read has no effect
-	}
-	return te
-}
-
-// outerToolError returns a ToolError for an error that wraps a ToolError. If a HostOnly error is
-// inside, its text stays hidden.
-func outerToolError(ctx context.Context, err error, part *ToolError, secret bool) *ToolError {
-	te := newToolError(ctx, err)
-	te.Data = part.Data
-	if te.Kind == KindFailed && StateOf(part) == StateFailed {
-		te.Kind = part.Kind
-	}
-	if secret {
-		te.Message = part.Message
-	}
-	return te
-}
-
-// effectUnknown is the end of the messages of calls whose effect is unknown.
-const effectUnknown = "; whether it took effect is unknown"
-
-// newToolError returns a ToolError for another error.
-func newToolError(ctx context.Context, err error) *ToolError {
-	late, ok := errors.AsType[interface {
-		error
-		Timeout() bool
-	}](err)
-	did := acted(err)
-	switch {
-	case did == KindInvalidResult, did == KindTooLarge:
-		return &ToolError{Kind: did, Message: err.Error(), err: err}
-	case did != "":
-		return &ToolError{Kind: did, Message: strings.ReplaceAll(err.Error(), effectUnknown, "") + effectUnknown, err: err}
-	case ok && late.Timeout():
-		return &ToolError{Kind: KindTimeout, Message: "no answer in time" + effectUnknown, err: err}
-	case errors.Is(err, context.Canceled), ctx.Err() != nil:
-		return &ToolError{Kind: KindCancelled, Message: "cancelled" + effectUnknown, err: err}
-	case lostConnection(err):
-		return &ToolError{Kind: KindUnknown, Message: err.Error() + effectUnknown, err: err}
-	default:
-		return &ToolError{Kind: KindFailed, Message: err.Error(), err: err}
-	}
-}
-
-// acted returns the kind of the first error in err's tree that may have followed an effect,
-// or "" if there is none.
-func acted(err error) string {
-	switch e := err.(type) {
-	case *ToolError:
-		if s := e.state(); s == StateUnknown || s == StateOK {
-			return e.Kind
-		}
-		if e.Kind != "" { // it describes its causes
-			return ""
-		}
-	case partialError:
-		if e.MayHaveActed() {
-			return KindUnknown
-		}
-	}
-	switch e := err.(type) {
-	case interface{ Unwrap() error }:
-		return acted(e.Unwrap())
-	case interface{ Unwrap() []error }:
-		for _, err := range e.Unwrap() {
-			if kind := acted(err); kind != "" {
-				return kind
-			}
-		}
-	}
-	return ""
-}
+// HostOnly marks the error for the dispatcher.
+func (e *hiddenError) HostOnly() {}

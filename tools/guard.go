@@ -6,17 +6,6 @@ import (
 	"strings"
 )
 
-// Guard is an optional interface of the Caller that a [Policy] returns. A policy guards a
-// tool if it refuses its calls, asks for approval of them, or declares that the tool needs
-// neither.
-type Guard interface {
-	Caller
-
-	// Guards reports whether the policy guards every call of a tool. It does not use the
-	// Caller that the policy wraps.
-	Guards(b *Binding) bool
-}
-
 // unguarded warns of destructive tools that no policy guards.
 func (s *Set) unguarded() []string {
 	var open []string
@@ -47,16 +36,19 @@ func (s *Set) guarded(b *Binding) bool {
 	return false
 }
 
-// Guards reports whether the policy guards every call of a tool. See [Guard].
+// Guards reports whether the policy guards a tool: whether it refuses every call of the tool, asks for approval of
+// every call, or declares that neither is needed. Guards calls the method Guards(*Binding) bool of the Caller that the
+// policy returns. A policy without that method guards nothing. The method must not use the Caller that the policy
+// wraps.
 func (p Policy) Guards(b *Binding) bool {
-	guard, ok := p.probe().(Guard)
+	guard, ok := p.probe().(interface{ Guards(b *Binding) bool })
 	return ok && guard.Guards(b)
 }
 
 // Warnings returns warnings for the host about the policy and these tools, such as about the
-// name of a tool that does not exist. They come from the Caller that the policy returns, if it
-// has a method Warnings(all []*Binding) []string. That method must not use the Caller that the
-// policy wraps.
+// name of a tool that does not exist. They come from the method Warnings(all []*Binding) []string
+// of the Caller that the policy returns, if the Caller has that method. It must not use the Caller
+// that the policy wraps.
 func (p Policy) Warnings(all []*Binding) []string {
 	w, ok := p.probe().(interface{ Warnings(all []*Binding) []string })
 	if !ok {
@@ -69,7 +61,7 @@ func (p Policy) Warnings(all []*Binding) []string {
 // panics.
 func (p Policy) probe() (c Caller) {
 	defer func() {
-		if recover() != nil { // such as a nil policy, whose calls report the panic
+		if recover() != nil { // for example, the policy is nil; its calls report the panic
 			c = nil
 		}
 	}()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 )
 
 // Class describes what happens if a tool is called twice. The host sets it in [Hints]. What a
@@ -135,20 +136,14 @@ func (h hinted) Tools(ctx context.Context) ([]*Tool, error) {
 	return copies, err
 }
 
+var classNames = []string{"unclassified", "effect", "idempotent", "read"}
+
 // String returns unclassified, effect, idempotent or read.
 func (c Class) String() string {
-	switch c {
-	case Unclassified:
-		return "unclassified"
-	case Effect:
-		return "effect"
-	case Idempotent:
-		return "idempotent"
-	case Read:
-		return "read"
-	default:
+	if c < 0 || int(c) >= len(classNames) {
 		return fmt.Sprintf("class %d", int(c))
 	}
+	return classNames[c]
 }
 
 // MarshalText implements [encoding.TextMarshaler] with the name.
@@ -159,14 +154,12 @@ func (c Class) MarshalText() ([]byte, error) {
 	return []byte(c.String()), nil
 }
 
-// UnmarshalText implements [encoding.TextUnmarshaler]. It returns an error if no
-// class has that name.
+// UnmarshalText implements [encoding.TextUnmarshaler]. It returns an error if no class has that name.
 func (c *Class) UnmarshalText(name []byte) error {
-	for known := Unclassified; known <= Read; known++ {
-		if known.String() == string(name) {
-			*c = known
-			return nil
-		}
+	i := slices.Index(classNames, string(name))
+	if i < 0 {
+		return fmt.Errorf("hints: class %q does not exist; use effect, idempotent, read or unclassified", name)
 	}
-	return fmt.Errorf("hints: class %q does not exist; use effect, idempotent, read or unclassified", name)
+	*c = Class(i)
+	return nil
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/writ-go/writ/internal/globals"
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
@@ -84,10 +84,7 @@ func TestNamesOfOthers(t *testing.T) {
 
 func TestReservedNames(t *testing.T) {
 	t.Parallel()
-	for _, name := range slices.Sorted(maps.Keys(reserved)) {
-		if !Reserved(name) || !jsonvalue.IsIdentifier(name) {
-			t.Errorf("%s: Reserved is %v, Identifier is %v", name, Reserved(name), jsonvalue.IsIdentifier(name))
-		}
+	for _, name := range []string{"class", "NaN", "Promise", "toString", "__proto__", "console", "tools"} {
 		_, err := NewSet(t.Context(), own(name))
 		want := fmt.Sprintf("tools: tool %q: the name is reserved in programs; choose another", name)
 		if err == nil || err.Error() != want {
@@ -97,9 +94,6 @@ func TestReservedNames(t *testing.T) {
 			fmt.Sprintf(`tool "x" of %q: %s_.x []`, name, name),
 			fmt.Sprintf(`namespace %q is called %s_ in programs`, name, name),
 		})
-	}
-	if Reserved("refund") {
-		t.Error("refund is reserved")
 	}
 }
 
@@ -208,7 +202,7 @@ func FuzzNames(f *testing.F) {
 		}
 		seen := map[string]bool{}
 		for _, b := range set.Bindings() {
-			if !jsonvalue.IsIdentifier(b.Object) || Reserved(b.Object) || !jsonvalue.IsIdentifier(b.Names[0]) {
+			if !jsonvalue.IsIdentifier(b.Object) || globals.Reserved(b.Object) || !jsonvalue.IsIdentifier(b.Names[0]) {
 				t.Errorf("%q is not valid", b.Path())
 			}
 			for _, name := range b.Names {

@@ -7,7 +7,7 @@ import (
 	"github.com/writ-go/writ/internal/place"
 )
 
-// Pause tells the sandbox that a call waits for something that has no time limit or limits of
+// Pause tells the sandbox that a call waits for something that has no time limit, or limits of
 // its own, such as the decision of a person or the run of another agent. The context must
 // descend from that of the call. Until resume is called, the call does not count toward the
 // sandbox's Limits.Concurrency, and while the program only waits for such calls, the clock of

@@ -9,11 +9,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 
 	"github.com/writ-go/writ/internal/display"
+	"github.com/writ-go/writ/internal/globals"
 	"github.com/writ-go/writ/internal/jsonvalue"
-	"github.com/writ-go/writ/signature/schema"
 )
 
 // Set is an immutable snapshot of the tools that a program may call, with their JavaScript
@@ -25,136 +24,13 @@ type Set struct {
 	warnings []string
 }
 
-// Binding is a [Tool] in a [Set], with the names by which programs call it.
-type Binding struct {
-	*Tool
-
-	// Object is the global object that has the tool as a member, or "" for a global
-	// function. It is Tool.Namespace if that is a valid name.
-	Object string
-
-	// Names are the tool's names as a member of Object. The first is an identifier. If the
-	// tool's own name is not an identifier, it is the second: fs.read_file(args) and
-	// fs["read/file"](args).
-	Names []string
-
-	// Learned is a JSON Schema of what earlier results looked like, if there is no OutputSchema, or nil. It is for
-	// declarations only: nothing is checked against it.
-	Learned json.RawMessage
-
-	input, output *lazySchema // shared with copies
-}
-
-// lazySchema is a schema that is compiled when it is first needed, since most tools of servers are
-// never called.
-type lazySchema struct {
-	mu       sync.Mutex
-	raw      json.RawMessage // nil once it is compiled
-	compiled *schema.Schema
-	err      error
-}
-
-// get returns the compiled schema, or nil if there is none or it does not compile.
-func (l *lazySchema) get() *schema.Schema {
-	if l == nil { // the binding is not part of a set
-		return nil
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.raw != nil {
-		l.compiled, l.err = schema.Compile(l.raw)
-		l.raw = nil
-	}
-	return l.compiled
-}
-
-// failure returns why get did not compile the schema.
-func (l *lazySchema) failure() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.err
-}
-
-// Path returns the tool as a program writes it: mail.send, or refund.
-func (b *Binding) Path() string {
-	if b.Object == "" {
-		return b.Names[0]
-	}
-	return b.Object + "." + b.Names[0]
-}
-
-// Check returns the violations of the tool's input schema in args. Unknown contains the
-// places of values that are not known, which are null in args, as in
-// [schema.Schema.ValidatePartial]; it is nil for a real call. Check requires an object, and
-// reports argument names that differ from the names in the schema only in case. Null for an
-// optional argument counts as a missing argument: see [schema.Schema.DropUnset].
-func (b *Binding) Check(args []byte, unknown []string) []schema.Finding {
-	input := b.input.get()
-	if input == nil || !bytes.HasPrefix(bytes.TrimSpace(args), []byte("{")) {
-		return anyObject.ValidatePartial(args, unknown)
-	}
-	findings := input.ValidatePartial(args, unknown)
-	if len(findings) > 0 && bytes.Contains(args, []byte("null")) {
-		findings = input.ValidatePartial(input.DropUnset(args), unknown)
-	}
-	if len(findings) > 0 {
-		return findings
-	}
-	return input.OtherCase(args, 1)
-}
-
-// CheckResult returns how a result violates the tool's output schema. A nil result counts as
-// null. If the tool has no output schema, or the schema does not compile, CheckResult returns nil. The
-// chain of policies does not call it: the author of a Handler is responsible for its results.
-func (b *Binding) CheckResult(result json.RawMessage) []schema.Finding {
-	output := b.output.get()
-	switch {
-	case output == nil:
-		return nil
-	case len(result) == 0:
-		result = json.RawMessage("null")
-	}
-	return output.Validate(result)
-}
-
-// OtherCase returns the names in args, at any depth, that differ only in case from a property
-// of the input schema. See [schema.Schema.OtherCase].
-func (b *Binding) OtherCase(args []byte) []schema.Finding {
-	if input := b.input.get(); input != nil {
-		return input.OtherCase(args, 0)
-	}
-	return nil
-}
-
-// Complete adds the defaults of the input schema to arguments that Check accepts, and drops
-// the nulls that the schema forbids, so that the policies, the journal and the handler see
-// the same arguments.
-func (b *Binding) Complete(args json.RawMessage) json.RawMessage {
-	input := b.input.get()
-	if input == nil {
-		return args
-	}
-	if bytes.Contains(args, []byte("null")) && len(input.Validate(args)) > 0 {
-		args = input.DropUnset(args)
-	}
-	return input.Complete(args)
-}
-
-var anyObject = func() *schema.Schema {
-	s, err := schema.Compile([]byte(`{"type":"object"}`))
-	if err != nil {
-		panic(err) // unreachable: the schema is the line above
-	}
-	return s
-}()
-
 // NewSet takes a snapshot of the sources' tools.
 //
 // A tool without a Namespace is the host's own. It is an error if its name is invalid,
 // reserved or not unique, or if its schema does not compile. Tools in a namespace come from
 // other sources, such as servers, and never cause errors: they get valid and unique names,
-// and if an input schema does not compile, the arguments are left to the tool.
-// [Set.Warnings] reports both. The names do not depend on the order of the tools.
+// and if an input schema does not compile, the arguments are not checked. [Set.Warnings]
+// reports both. The names do not depend on the order of the tools.
 //
 // The error joins all errors of the tools and sources.
 func NewSet(ctx context.Context, sources ...Source) (*Set, error) {
@@ -181,7 +57,7 @@ func NewSet(ctx context.Context, sources ...Source) (*Set, error) {
 	return &b.set, nil
 }
 
-// With returns a copy of the set with more policies, inside the ones it already has. The
+// With returns a copy of the set with more policies, inside of those that it already has. The
 // first argument is the outermost of the new policies.
 func (s *Set) With(policies ...Policy) *Set {
 	var c Set
@@ -206,7 +82,8 @@ func (s *Set) WithPoliciesOf(other *Set) *Set {
 	return &c
 }
 
-// WithLearned returns a copy of the set with [Binding.Learned] by the paths of the tools.
+// WithLearned returns a copy of the set in which [Binding.Learned] is set. The argument has the schemas by the paths of
+// the tools.
 func (s *Set) WithLearned(learned map[string]json.RawMessage) *Set {
 	c := s.With()
 	c.bindings = s.Bindings()
@@ -218,12 +95,8 @@ func (s *Set) WithLearned(learned map[string]json.RawMessage) *Set {
 	return c
 }
 
-// BuiltinNamespace is the namespace of the tools that Writ itself gives to programs, such
-// as tools.search. The name is reserved: a server of that name is called tools_.
-const BuiltinNamespace = "tools"
-
-// Plus returns a copy of the set with one more tool and the same policies. The tool has no
-// namespace, or is in [BuiltinNamespace]; policies do not apply to the latter, so its class must be [Read].
+// Plus returns a copy of the set with one more tool and the same policies. The tool must have no
+// namespace, or the namespace tools. Policies do not apply to that namespace, so the class of the tool must be [Read].
 // Plus returns an error under the same conditions as [NewSet].
 func (s *Set) Plus(t *Tool) (*Set, error) {
 	b := builder{globals: names{}}
@@ -236,18 +109,18 @@ func (s *Set) Plus(t *Tool) (*Set, error) {
 	}
 	switch {
 	case t == nil || t.Namespace == "":
-	case t.Namespace != BuiltinNamespace:
+	case t.Namespace != globals.Tools:
 		return nil, fmt.Errorf("tools: %s: only a tool without a namespace can be added to a set", t.label())
 	case t.Hints.Class != Read:
 		return nil, fmt.Errorf("tools: %s: only a tool of the class Read can be in the namespace %s, "+
-			"to which policies do not apply", t.label(), BuiltinNamespace)
+			"to which policies do not apply", t.label(), globals.Tools)
 	}
 	if err := b.add(t); err != nil {
 		return nil, err
 	}
 	if t.Namespace != "" {
 		added := b.set.bindings[len(b.set.bindings)-1]
-		added.Object, added.Names = BuiltinNamespace, []string{t.Name}
+		added.Object, added.Names = globals.Tools, []string{t.Name}
 	}
 	return &b.set, nil
 }
@@ -260,12 +133,6 @@ func (s *Set) Bindings() []*Binding {
 	return slices.Clone(s.bindings)
 }
 
-// Same reports whether two sets are the same snapshot, regardless of their policies.
-func (s *Set) Same(other *Set) bool {
-	n := s.Len()
-	return n == other.Len() && (n == 0 || &s.bindings[0] == &other.bindings[0])
-}
-
 // Len returns the number of tools.
 func (s *Set) Len() int {
 	if s == nil {
@@ -275,7 +142,7 @@ func (s *Set) Len() int {
 }
 
 // Warnings returns warnings for the host: the warnings of the sources (see [Source]),
-// renamed tools, destructive tools that can be called without approval (see [Guard]), and
+// renamed tools, destructive tools that can be called without approval (see [Policy.Guards]), and
 // mistakes in policies (see [Policy.Warnings]). The schema of a server's tool is compiled when the
 // tool is first declared or called. If that fails, there is one more warning.
 func (s *Set) Warnings() []string {
@@ -357,7 +224,7 @@ func (b *builder) nameOwn(name string) error {
 	switch {
 	case !jsonvalue.IsIdentifier(name):
 		return fmt.Errorf("the name is not a JavaScript identifier; use %q", jsonvalue.Identifier(name))
-	case Reserved(name):
+	case globals.Reserved(name):
 		return errors.New("the name is reserved in programs; choose another")
 	case b.globals.claim(name) != name:
 		return errors.New("another tool has that name; choose another")
@@ -385,7 +252,7 @@ func (b *builder) object(namespace string) string {
 		return object
 	}
 	object := jsonvalue.Identifier(namespace)
-	if Reserved(object) {
+	if globals.Reserved(object) {
 		object += "_"
 	}
 	object = b.globals.claim(object)

@@ -291,41 +291,6 @@ func TestHintsAreChecked(t *testing.T) {
 	}
 }
 
-func TestSame(t *testing.T) {
-	t.Parallel()
-	tool := func(name string) *tools.Tool {
-		return &tools.Tool{Name: name, Handler: func(context.Context, json.RawMessage) (json.RawMessage,
-			error) {
-			return nil, nil
-		}}
-	}
-	newSet := func(sources ...tools.Source) *tools.Set {
-		set, err := tools.NewSet(t.Context(), sources...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return set
-	}
-	a := tool("a")
-	set, empty := newSet(a), newSet()
-	for _, tt := range []struct {
-		x, y *tools.Set
-		want bool
-	}{
-		{set, set, true},
-		{set, set.With(func(next tools.Caller) tools.Caller { return next }), true},
-		{set, newSet(a), false},
-		{set, newSet(a, tool("b")), false},
-		{set, empty, false},
-		{empty, nil, true},
-		{nil, set, false},
-	} {
-		if got := tt.x.Same(tt.y); got != tt.want {
-			t.Errorf("%v and %v: %v, want %v", tt.x.Bindings(), tt.y.Bindings(), got, tt.want)
-		}
-	}
-}
-
 func TestPlus(t *testing.T) {
 	t.Parallel()
 	var calls []string

@@ -23,7 +23,7 @@ type Tool struct {
 
 	// InputSchema is the JSON Schema of the argument, which is always an object. Nil,
 	// null and true accept any object. If the object has only one property, a required
-	// string or array, programs may also pass its value: see [Binding.Named].
+	// string or array, programs may also pass its value.
 	InputSchema json.RawMessage
 
 	// Params, if set, are the properties that programs pass as separate arguments, in this
@@ -56,13 +56,12 @@ type Tool struct {
 // Handler performs one call. The arguments are valid for the tool's InputSchema and must not
 // be modified. The result is JSON; nil means undefined.
 //
-// An error becomes a [ToolError] in the program, and the model reads it. Use [HostOnly] to
-// hide its text from the model, or [Fatal] to end the run. The kind of the error determines
-// whether the call may be repeated. If it is unclear whether the effect happened, use
-// [Unknown]. A panic, and an error after effects that were made with ctx, such as those of a
-// module that the Handler runs, also leave the effect unknown, and so does an error with a method
-// MayHaveActed() bool that returns true. A ToolError with a kind is an exception. The value and the stack of a panic
-// are for the host only: see [ToolError.Unwrap].
+// An error becomes a [ToolError] in the program, and the model reads it. Use [HostOnly] to hide its text from the
+// model, or [Fatal] to end the run. The kind of the error determines whether the call may be repeated. If it is unclear
+// whether the effect happened, use [Unknown]. The effect is also unknown after a panic, after an error that follows
+// effects made with ctx, such as those of a module that the Handler runs, and after an error with a method
+// MayHaveActed() bool that returns true. The kind of a ToolError, if set, takes precedence. Only the host sees the
+// value and the stack of a panic: see [ToolError.Unwrap].
 type Handler func(ctx context.Context, args json.RawMessage) (json.RawMessage, error)
 
 // Source supplies tools to a [Set]. A [Tool] is a Source, and so is a group of MCP servers.

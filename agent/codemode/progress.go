@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/sandbox"
-	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/mcptools"
 	"golang.org/x/time/rate"
 )
@@ -118,5 +118,5 @@ func called(c sandbox.Call) string {
 
 // rejected reports whether a call was certainly not made, for example because its arguments were invalid.
 func rejected(c sandbox.Call) bool {
-	return c.Error != nil && tools.StateOf(c.Error) == tools.StateRejected
+	return c.Error != nil && dispatch.StateOf(c.Error) == dispatch.StateRejected
 }

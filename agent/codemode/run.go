@@ -13,9 +13,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/agent/codemode/internal/imports"
 	"github.com/writ-go/writ/internal/evidence"
+	"github.com/writ-go/writ/internal/globals"
 	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/sandbox"
-	"github.com/writ-go/writ/tools"
 )
 
 const languageTS = "typescript"
@@ -88,7 +88,7 @@ func (p program) prepare() (sandbox.Program, error) {
 	}
 	inputs := make(map[string]any, len(p.Variables))
 	for _, name := range slices.Sorted(maps.Keys(p.Variables)) { // sorted, so that the error is always the same
-		if !jsonvalue.IsIdentifier(name) || tools.Reserved(name) {
+		if !jsonvalue.IsIdentifier(name) || globals.Reserved(name) {
 			return sandbox.Program{}, invalid("variables: %q cannot be the name of a constant", name)
 		}
 		inputs[name] = p.Variables[name]

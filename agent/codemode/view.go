@@ -102,7 +102,7 @@ type foreign struct {
 	own []*tools.Tool
 }
 
-// Guards implements [tools.Guard].
+// Guards is for [tools.Policy.Guards].
 func (f foreign) Guards(b *tools.Binding) bool { return !slices.Contains(f.own, b.Tool) }
 
 // source is a list of tools that implements tools.Source.

@@ -27,7 +27,7 @@ type Entry interface {
 	// ends.
 	Dispatched(args json.RawMessage) error
 	// Settled is called when the call has ended, even if the tool was never called; see
-	// [tools.StateOf]. If pending is true, the tool is still working on a try that a policy has
+	// [StateOf]. If pending is true, the tool is still working on a try that a policy has
 	// stopped waiting for; Settled is called again when that try ends. It returns the ID with
 	// which the program may repeat the call, or "": see [tools.ToolError].
 	Settled(result json.RawMessage, err error, pending bool) (again string)

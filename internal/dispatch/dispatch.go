@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/writ-go/writ/internal/globals"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 )
@@ -141,9 +142,9 @@ func invalidArguments(b *tools.Binding, prefix string, findings []schema.Finding
 	return &tools.ToolError{Tool: b.Path(), Kind: tools.KindInvalidArguments, Message: prefix + schema.Summary(findings)}
 }
 
-// maxState returns the state in which the most may have been done.
-func maxState(a, b tools.State) tools.State {
-	order := []tools.State{tools.StateRejected, tools.StateFailed, tools.StateUnknown, tools.StateOK}
+// maxState returns the one of two states in which more may have been done.
+func maxState(a, b State) State {
+	order := []State{StateRejected, StateFailed, StateUnknown, StateOK}
 	if slices.Index(order, a) < slices.Index(order, b) {
 		return b
 	}
@@ -152,9 +153,8 @@ func maxState(a, b tools.State) tools.State {
 
 type performedKey struct{}
 
-// Performed returns the arguments with which the tool was last called by the call that a policy
-// passes on with ctx. Inner policies may have changed them. It returns nil if the tool was not
-// called.
+// Performed returns the arguments with which the tool was last called, given the context of a policy for the call.
+// Inner policies may have changed the arguments. Performed returns nil if the tool was not called.
 func Performed(ctx context.Context) json.RawMessage {
 	if f, ok := ctx.Value(performedKey{}).(*pendingCall); ok {
 		return f.args()
@@ -162,8 +162,8 @@ func Performed(ctx context.Context) json.RawMessage {
 	return nil
 }
 
-// pendingCall is a call that is being performed. Policies may call the handler any number of
-// times; state is the one in which the most may have been done.
+// pendingCall is a call that is being performed. Policies may call the handler any number of times. Of the states of
+// these tries, state is the one in which the most may have been done.
 type pendingCall struct {
 	call       tools.Call
 	entry      Entry // nil without a journal
@@ -173,7 +173,7 @@ type pendingCall struct {
 
 	mu        sync.Mutex
 	pending   int // tries that have not ended
-	state     tools.State
+	state     State
 	settled   bool            // the journal has the result of the call
 	performed json.RawMessage // arguments with which the tool was called; nil if it was not
 }
@@ -197,7 +197,7 @@ func (f *pendingCall) perform(ctx context.Context) (json.RawMessage, error) {
 	if hold, ok := errors.AsType[*tools.HoldError](err); ok && !tools.IsFatal(err) {
 		err = hold
 	} else if err != nil && !tools.IsFatal(err) {
-		err = f.corrected(tools.AsToolError(ctx, f.call.Tool, err))
+		err = f.corrected(ToolError(ctx, f.call.Tool, err))
 	}
 	if err != nil || len(result) == 0 {
 		result = nil
@@ -221,7 +221,7 @@ func (f *pendingCall) settle(result json.RawMessage, err error) (again string) {
 	return f.entry.Settled(result, err, f.pending > 0)
 }
 
-// doNotRepeat follows the messages of calls that are recorded in a journal and not repeated.
+// doNotRepeat is appended to the error message of a recorded call that must not be repeated.
 const doNotRepeat = ". Do not call it again; report it"
 
 // advised returns a copy of the error that the journal recorded. The copy says whether the
@@ -230,7 +230,7 @@ func (f *pendingCall) advised(te *tools.ToolError, id string) *tools.ToolError {
 	b := f.call.Tool
 	te = te.WithCause(te.Unwrap())
 	once := f.acts && b.ReplayClass() != tools.Idempotent && !b.Hints.Repeatable
-	if te.ID = id; once && tools.StateOf(te) == tools.StateUnknown {
+	if te.ID = id; once && StateOf(te) == StateUnknown {
 		te.Message = strings.ReplaceAll(te.Message, doNotRepeat, "") + doNotRepeat
 	}
 	return te
@@ -245,7 +245,7 @@ func (f *pendingCall) chain(ctx context.Context) (result json.RawMessage, err er
 	}
 	defer f.dispatcher.arrive(f)
 	caller := tools.Caller(tools.CallerFunc(f.try))
-	if f.call.Tool.Object != tools.BuiltinNamespace {
+	if f.call.Tool.Object != globals.Tools {
 		for _, policy := range slices.Backward(f.dispatcher.set.Policies(ctx)) {
 			caller = policy(caller)
 		}
@@ -253,8 +253,15 @@ func (f *pendingCall) chain(ctx context.Context) (result json.RawMessage, err er
 	return caller.Call(ctx, f.call)
 }
 
+// errForeignContext ends a run whose policy breaks the contract of [tools.Policy]: nothing would cancel the tool, and
+// its effects would not count as effects of the call.
+var errForeignContext = errors.New("tools: a policy called next with a context that does not derive from its own")
+
 // try calls the handler with the arguments of c, which policies may have changed.
 func (f *pendingCall) try(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+	if ctx.Value(performedKey{}) != f {
+		return nil, tools.Fatal(errForeignContext)
+	}
 	b := f.call.Tool
 	if !bytes.Equal(c.Args, f.call.Args) {
 		if findings := b.Check(c.Args, nil); len(findings) > 0 {
@@ -270,7 +277,7 @@ func (f *pendingCall) try(ctx context.Context, c tools.Call) (json.RawMessage, e
 	}
 	result, err := f.handle(ctx, c.Args)
 	if err != nil && !tools.IsFatal(err) {
-		err = tools.AsToolError(ctx, b, err)
+		err = ToolError(ctx, b, err)
 	}
 	f.end(ctx, result, err)
 	if err != nil && !f.dispatcher.wait(f) { // a policy may ask for approval and try again
@@ -284,8 +291,8 @@ func (f *pendingCall) handle(ctx context.Context, args json.RawMessage) (result 
 	if !f.acts {
 		return f.call.Tool.Handler(ctx, args)
 	}
-	counter := &effectCounter{Context: ctx, outer: effectCounterOf(ctx)}
-	result, err = f.call.Tool.Handler(counter, args)
+	counter := &effectCounter{outer: effectCounterOf(ctx)}
+	result, err = f.call.Tool.Handler(context.WithValue(ctx, effectCounterKey{}, counter), args)
 	return result, counter.mark(err)
 }
 
@@ -319,11 +326,11 @@ func (f *pendingCall) end(ctx context.Context, result json.RawMessage, err error
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pending--
-	state := tools.StateOf(err)
-	if state == tools.StateOK && ctx.Err() != nil {
-		state = tools.StateUnknown
+	state := StateOf(err)
+	if state == StateOK && ctx.Err() != nil {
+		state = StateUnknown
 	}
-	if f.acts && (state == tools.StateRejected || state == tools.StateFailed) {
+	if f.acts && (state == StateRejected || state == StateFailed) {
 		effectCounterOf(ctx).add(-1)
 	}
 	f.state = maxState(f.state, state)
@@ -333,11 +340,11 @@ func (f *pendingCall) end(ctx context.Context, result json.RawMessage, err error
 }
 
 // stateOfTries returns the state of all tries together.
-func (f *pendingCall) stateOfTries() tools.State {
+func (f *pendingCall) stateOfTries() State {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.pending > 0 {
-		return maxState(f.state, tools.StateUnknown)
+		return maxState(f.state, StateUnknown)
 	}
 	return f.state
 }
@@ -346,16 +353,16 @@ func (f *pendingCall) stateOfTries() tools.State {
 // policy may have refused the result of a call that was made, or failed to repeat one that
 // timed out.
 func (f *pendingCall) corrected(te *tools.ToolError) *tools.ToolError {
-	state, claimed := f.stateOfTries(), tools.StateOf(te)
-	if claimed == tools.StateUnknown || maxState(state, claimed) == claimed {
+	state, claimed := f.stateOfTries(), StateOf(te)
+	if claimed == StateUnknown || maxState(state, claimed) == claimed {
 		return te
 	}
 	switch {
-	case state == tools.StateOK:
+	case state == StateOK:
 		te.Kind, te.Message = tools.KindInvalidResult, "the call was made, but its result is withheld: "+te.Message
-	case state == tools.StateUnknown && !f.acts:
+	case state == StateUnknown && !f.acts:
 		te.Kind, te.Message = tools.KindUnknown, "an earlier try got no answer; the last one: "+te.Message
-	case state == tools.StateUnknown:
+	case state == StateUnknown:
 		te.Kind, te.Message = tools.KindUnknown, "an earlier try may have taken effect; the last one: "+te.Message
 	default:
 		te.Kind = tools.KindFailed

@@ -162,6 +162,12 @@ func TestChain(t *testing.T) {
 		}
 		return next.Call(ctx, c)
 	})
+	detach := policy(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
+		return next.Call(context.WithoutCancel(ctx), c)
+	})
+	foreign := policy(func(_ context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
+		return next.Call(context.Background(), c)
+	})
 	withhold := policy(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
 		if _, err := next.Call(ctx, c); err != nil && tools.IsFatal(err) {
 			return nil, err
@@ -230,6 +236,11 @@ func TestChain(t *testing.T) {
 		{name: "withheld after nothing was done", policies: []tools.Policy{withhold}, answers: []error{unavailable},
 			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, settled t denied: it is secret`,
 			end:  `t denied: it is secret`},
+		{name: "derived context", policies: []tools.Policy{detach},
+			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, settled "ok"`, end: `"ok"`},
+		{name: "foreign context", policies: []tools.Policy{detach, foreign},
+			want: `issue 7 t{"n":1}, settled fatal: tools: a policy called next with a context that does not derive from its own`,
+			end:  `fatal: tools: a policy called next with a context that does not derive from its own`},
 		{name: "fatal", answers: []error{tools.Fatal(errors.New("no licence"))},
 			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, settled fatal: no licence`, end: `fatal: no licence`},
 	}
@@ -308,82 +319,82 @@ func TestToolErrors(t *testing.T) {
 		name string
 		err  error
 		want string
-		is   tools.State
+		is   dispatch.State
 	}{
-		{"plain", io.EOF, "t failed: EOF", tools.StateFailed},
-		{"deadline", fmt.Errorf("get: %w", context.DeadlineExceeded), late, tools.StateUnknown},
-		{"i/o deadline", fmt.Errorf("read: %w", os.ErrDeadlineExceeded), late, tools.StateUnknown},
-		{"says that it is a timeout", timeoutError{}, late, tools.StateUnknown},
-		{"cancelled", fmt.Errorf("get: %w", context.Canceled), cancelled, tools.StateUnknown},
+		{"plain", io.EOF, "t failed: EOF", dispatch.StateFailed},
+		{"deadline", fmt.Errorf("get: %w", context.DeadlineExceeded), late, dispatch.StateUnknown},
+		{"i/o deadline", fmt.Errorf("read: %w", os.ErrDeadlineExceeded), late, dispatch.StateUnknown},
+		{"says that it is a timeout", timeoutError{}, late, dispatch.StateUnknown},
+		{"cancelled", fmt.Errorf("get: %w", context.Canceled), cancelled, dispatch.StateUnknown},
 		{"a truncated response", fmt.Errorf("read: %w", io.ErrUnexpectedEOF), "t unknown: read: unexpected EOF" + unknown,
-			tools.StateUnknown},
+			dispatch.StateUnknown},
 		{"reset", fmt.Errorf("pay: %w", &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}),
-			"t unknown: pay: read tcp: connection reset by peer" + unknown, tools.StateUnknown},
+			"t unknown: pay: read tcp: connection reset by peer" + unknown, dispatch.StateUnknown},
 		{"not reached", &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED},
-			"t failed: dial tcp: connection refused", tools.StateFailed},
+			"t failed: dial tcp: connection refused", dispatch.StateFailed},
 		{"no answer", &url.Error{Op: "Post", URL: "http://a", Err: io.EOF}, `t unknown: Post "http://a": EOF` + unknown,
-			tools.StateUnknown},
+			dispatch.StateUnknown},
 		{"no answer over HTTP/2", &url.Error{Op: "Post", URL: "http://a", Err: errors.New("http2: client connection lost")},
-			`t unknown: Post "http://a": http2: client connection lost` + unknown, tools.StateUnknown},
+			`t unknown: Post "http://a": http2: client connection lost` + unknown, dispatch.StateUnknown},
 		{"an unknown scheme", &url.Error{Op: "Post", URL: "x://a", Err: errors.New("unsupported protocol scheme")},
-			`t failed: Post "x://a": unsupported protocol scheme`, tools.StateFailed},
-		{"declared unknown", tools.Unknown(io.EOF), "t unknown: EOF" + unknown, tools.StateUnknown},
+			`t failed: Post "x://a": unsupported protocol scheme`, dispatch.StateFailed},
+		{"declared unknown", tools.Unknown(io.EOF), "t unknown: EOF" + unknown, dispatch.StateUnknown},
 		{"declared unknown, with another message", fmt.Errorf("pay: %w", tools.Unknown(io.EOF)), "t unknown: pay: EOF" +
-			unknown, tools.StateUnknown},
-		{"unknown tool", typed(tools.KindUnknownTool), "t unknown_tool: m", tools.StateRejected},
-		{"invalid arguments", typed(tools.KindInvalidArguments), "t invalid_arguments: m", tools.StateRejected},
-		{"denied", typed(tools.KindDenied), "t denied: m", tools.StateRejected},
-		{"failed", typed(tools.KindFailed), "t failed: m", tools.StateFailed},
-		{"unavailable", typed(tools.KindUnavailable), "t unavailable: m", tools.StateRejected},
-		{"timeout", typed(tools.KindTimeout), "t timeout: m", tools.StateUnknown},
-		{"cancelled by the tool", typed(tools.KindCancelled), "t cancelled: m", tools.StateUnknown},
-		{"unknown", typed(tools.KindUnknown), "t unknown: m", tools.StateUnknown},
-		{"invalid result", typed(tools.KindInvalidResult), "t invalid_result: m", tools.StateOK},
-		{"own kind", typed("quota"), "t quota: m", tools.StateFailed},
-		{"no kind", typed(""), "t failed: m", tools.StateFailed},
-		{"wrapped", fmt.Errorf("mail: %w", typed(tools.KindDenied)), "t failed: mail: tool forged: m", tools.StateFailed},
+			unknown, dispatch.StateUnknown},
+		{"unknown tool", typed(tools.KindUnknownTool), "t unknown_tool: m", dispatch.StateRejected},
+		{"invalid arguments", typed(tools.KindInvalidArguments), "t invalid_arguments: m", dispatch.StateRejected},
+		{"denied", typed(tools.KindDenied), "t denied: m", dispatch.StateRejected},
+		{"failed", typed(tools.KindFailed), "t failed: m", dispatch.StateFailed},
+		{"unavailable", typed(tools.KindUnavailable), "t unavailable: m", dispatch.StateRejected},
+		{"timeout", typed(tools.KindTimeout), "t timeout: m", dispatch.StateUnknown},
+		{"cancelled by the tool", typed(tools.KindCancelled), "t cancelled: m", dispatch.StateUnknown},
+		{"unknown", typed(tools.KindUnknown), "t unknown: m", dispatch.StateUnknown},
+		{"invalid result", typed(tools.KindInvalidResult), "t invalid_result: m", dispatch.StateOK},
+		{"own kind", typed("quota"), "t quota: m", dispatch.StateFailed},
+		{"no kind", typed(""), "t failed: m", dispatch.StateFailed},
+		{"wrapped", fmt.Errorf("mail: %w", typed(tools.KindDenied)), "t failed: mail: tool forged: m", dispatch.StateFailed},
 		{"wrapped and unavailable",
 			fmt.Errorf("the second half: %w", &tools.ToolError{Kind: tools.KindUnavailable, Message: "m"}),
-			"t failed: the second half: m", tools.StateFailed},
+			"t failed: the second half: m", dispatch.StateFailed},
 		{"wrapped timeout", fmt.Errorf("mail: %w", &tools.ToolError{Kind: tools.KindTimeout, Message: "m"}),
-			"t timeout: mail: m; whether it took effect is unknown", tools.StateUnknown},
+			"t timeout: mail: m; whether it took effect is unknown", dispatch.StateUnknown},
 		{"wrapped invalid result", fmt.Errorf("mail: %w", &tools.ToolError{Kind: tools.KindInvalidResult, Message: "m"}),
-			"t invalid_result: mail: m", tools.StateOK},
+			"t invalid_result: mail: m", dispatch.StateOK},
 		{"wrapped own kind", fmt.Errorf("mail: %w", &tools.ToolError{Kind: "quota", Message: "m", Data: []byte(`1`)}),
-			"t quota: mail: m 1", tools.StateFailed},
+			"t quota: mail: m 1", dispatch.StateFailed},
 		{"wrapped deadline", fmt.Errorf("mail: %w", (&tools.ToolError{Message: "m"}).WithCause(context.DeadlineExceeded)),
-			late, tools.StateUnknown},
+			late, dispatch.StateUnknown},
 		{"several", errors.Join(typed(tools.KindDenied), &tools.ToolError{Kind: tools.KindUnknown, Message: "n"}),
-			"t unknown: tool forged: m\nn; whether it took effect is unknown", tools.StateUnknown},
+			"t unknown: tool forged: m\nn; whether it took effect is unknown", dispatch.StateUnknown},
 		{"wrapped and hidden", fmt.Errorf("mail: %w", tools.HostOnly(typed(tools.KindDenied))),
-			"t failed: the tool failed; the reason is not shown", tools.StateFailed},
+			"t failed: the tool failed; the reason is not shown", dispatch.StateFailed},
 		{"hidden and wrapping", tools.HostOnly(fmt.Errorf("mail: %w", typed(tools.KindDenied))),
-			"t failed: the tool failed; the reason is not shown", tools.StateFailed},
+			"t failed: the tool failed; the reason is not shown", dispatch.StateFailed},
 		{"wrapped, with a hidden cause",
 			fmt.Errorf("mail: %w", (&tools.ToolError{Message: "m"}).WithCause(tools.HostOnly(secret))), "t failed: m",
-			tools.StateFailed},
+			dispatch.StateFailed},
 		{"acted", fmt.Errorf("mail: %w", actedError(true)), "t unknown: mail: acted; whether it took effect is unknown",
-			tools.StateUnknown},
+			dispatch.StateUnknown},
 		{"acted concurrently", errors.Join(io.EOF, typed(tools.KindDenied), actedError(false), actedError(true)),
-			"t unknown: EOF\ntool forged: m\nacted\nacted; whether it took effect is unknown", tools.StateUnknown},
-		{"did not act", actedError(false), "t failed: acted", tools.StateFailed},
+			"t unknown: EOF\ntool forged: m\nacted\nacted; whether it took effect is unknown", dispatch.StateUnknown},
+		{"did not act", actedError(false), "t failed: acted", dispatch.StateFailed},
 		{"acted, with the tool's message", (&tools.ToolError{Kind: tools.KindDenied, Message: "m"}).WithCause(actedError(true)),
-			"t denied: m", tools.StateRejected},
-		{"data", &tools.ToolError{Message: "m", Data: []byte(`{"a":1}`)}, `t failed: m {"a":1}`, tools.StateFailed},
-		{"data is not JSON", &tools.ToolError{Message: "m", Data: []byte(`{`)}, `t failed: m`, tools.StateFailed},
-		{"hidden", tools.HostOnly(secret), "t failed: the tool failed; the reason is not shown", tools.StateFailed},
+			"t denied: m", dispatch.StateRejected},
+		{"data", &tools.ToolError{Message: "m", Data: []byte(`{"a":1}`)}, `t failed: m {"a":1}`, dispatch.StateFailed},
+		{"data is not JSON", &tools.ToolError{Message: "m", Data: []byte(`{`)}, `t failed: m`, dispatch.StateFailed},
+		{"hidden", tools.HostOnly(secret), "t failed: the tool failed; the reason is not shown", dispatch.StateFailed},
 		{"hidden and wrapped", fmt.Errorf("db: %w", tools.HostOnly(secret)),
-			"t failed: the tool failed; the reason is not shown", tools.StateFailed},
+			"t failed: the tool failed; the reason is not shown", dispatch.StateFailed},
 		{"hidden timeout", tools.HostOnly(fmt.Errorf("db: %w", context.DeadlineExceeded)),
-			"t timeout: the tool failed; the reason is not shown", tools.StateUnknown},
+			"t timeout: the tool failed; the reason is not shown", dispatch.StateUnknown},
 		{"hidden ToolError", tools.HostOnly(&tools.ToolError{Kind: tools.KindUnavailable, Message: "m", Data: []byte(`1`)}),
-			"t unavailable: the tool failed; the reason is not shown", tools.StateRejected},
+			"t unavailable: the tool failed; the reason is not shown", dispatch.StateRejected},
 		{"hidden with a message", (&tools.ToolError{Message: "m"}).WithCause(tools.HostOnly(secret)), "t failed: m",
-			tools.StateFailed},
-		{"fatal", tools.Fatal(io.EOF), "fatal: EOF", tools.StateUnknown},
-		{"fatal and wrapped", fmt.Errorf("x: %w", tools.Fatal(io.EOF)), "fatal: x: EOF", tools.StateUnknown},
-		{"fatal ToolError", tools.Fatal(typed(tools.KindDenied)), "fatal: tool forged: m", tools.StateUnknown},
-		{"fatal and hidden", tools.HostOnly(tools.Fatal(io.EOF)), "fatal: EOF", tools.StateUnknown},
+			dispatch.StateFailed},
+		{"fatal", tools.Fatal(io.EOF), "fatal: EOF", dispatch.StateUnknown},
+		{"fatal and wrapped", fmt.Errorf("x: %w", tools.Fatal(io.EOF)), "fatal: x: EOF", dispatch.StateUnknown},
+		{"fatal ToolError", tools.Fatal(typed(tools.KindDenied)), "fatal: tool forged: m", dispatch.StateUnknown},
+		{"fatal and hidden", tools.HostOnly(tools.Fatal(io.EOF)), "fatal: EOF", dispatch.StateUnknown},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -393,7 +404,7 @@ func TestToolErrors(t *testing.T) {
 			if got := outcome(result, err); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
-			if got := tools.StateOf(err); got != test.is {
+			if got := dispatch.StateOf(err); got != test.is {
 				t.Errorf("got state %s, want %s", got, test.is)
 			}
 			if te := (*tools.ToolError)(nil); !errors.As(test.err, &te) && !errors.Is(err, test.err) {
@@ -405,10 +416,10 @@ func TestToolErrors(t *testing.T) {
 
 func TestStateOf(t *testing.T) {
 	t.Parallel()
-	if tools.StateOf(nil) != tools.StateOK || tools.StateOf(io.EOF) != tools.StateUnknown {
+	if dispatch.StateOf(nil) != dispatch.StateOK || dispatch.StateOf(io.EOF) != dispatch.StateUnknown {
 		t.Error("nil is done, and an error of unknown kind maybe")
 	}
-	if got := tools.StateOf(fmt.Errorf("half: %w", denied("no"))); got != tools.StateFailed {
+	if got := dispatch.StateOf(fmt.Errorf("half: %w", denied("no"))); got != dispatch.StateFailed {
 		t.Errorf("an error that wraps a refusal has the state %s", got)
 	}
 	if tools.Fatal(nil) != nil || tools.HostOnly(nil) != nil || tools.IsFatal(nil) {

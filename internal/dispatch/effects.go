@@ -7,10 +7,9 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// effectCounter is the context of one call of a handler. It counts the effects, certain and
-// possible, of calls that the handler, or a module that it runs, makes with this context.
+// effectCounter counts the effects, certain and possible, of the calls that a handler, or a module that it runs, makes
+// with the context of its own call.
 type effectCounter struct {
-	context.Context
 	outer *effectCounter
 	count atomic.Int64
 }
@@ -22,14 +21,6 @@ func effectCounterOf(ctx context.Context) *effectCounter {
 	return c
 }
 
-// Value implements [context.Context].
-func (c *effectCounter) Value(key any) any {
-	if key == (effectCounterKey{}) {
-		return c
-	}
-	return c.Context.Value(key)
-}
-
 // add adds n to the number of effects of c and all enclosing handlers.
 func (c *effectCounter) add(n int64) {
 	for ; c != nil; c = c.outer {
@@ -37,8 +28,8 @@ func (c *effectCounter) add(n int64) {
 	}
 }
 
-// mark returns the error of a handler as one that says [actedError.MayHaveActed] if effects happened within it,
-// unless the error is a [tools.ToolError] with a kind.
+// mark returns the error of a handler. If effects happened within the handler, it returns an [actedError], unless the
+// error is a [tools.ToolError] with a kind.
 func (c *effectCounter) mark(err error) error {
 	if te, ok := err.(*tools.ToolError); err == nil || ok && te.Kind != "" || tools.IsFatal(err) || c.count.Load() == 0 {
 		return err

@@ -83,7 +83,7 @@ func Failed(
 		if bytes.Contains(answer, told[1:len(told)-1]) || seen(e, later, b.Namespace, find) || replaced(e, later, b) {
 			continue
 		}
-		if e.State == tools.StateFailed { // a call whose outcome is unknown must not be repeated
+		if e.State == journal.StateFailed { // a call whose outcome is unknown must not be repeated
 			format = "may not have taken effect: %s. Read whether it did, and repeat it if not, or"
 		}
 		fact.Message = fmt.Sprintf("%s(%s) "+format+" say so in the answer.", e.Tool, short(string(e.Args), 200), reason)
@@ -100,7 +100,7 @@ func seen(e journal.Entry, later []journal.Entry, server string, find func(strin
 	read, related := Lists{}, false
 	for _, o := range later {
 		b := find(o.Tool)
-		if o.State != tools.StateOK || b == nil || b.Namespace != server {
+		if o.State != journal.StateOK || b == nil || b.Namespace != server {
 			continue
 		}
 		read.Add(sandbox.Call{Args: o.Args, Result: o.Result}, b)
@@ -150,7 +150,7 @@ func replaced(e journal.Entry, later []journal.Entry, b *tools.Binding) bool {
 	}
 	failed := value(e)
 	return failed != nil && slices.ContainsFunc(later, func(o journal.Entry) bool {
-		return o.Tool == e.Tool && o.State == tools.StateOK && bytes.Equal(value(o), failed)
+		return o.Tool == e.Tool && o.State == journal.StateOK && bytes.Equal(value(o), failed)
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/writ-go/writ/internal/globals"
 	"github.com/writ-go/writ/internal/lists"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
@@ -67,7 +68,7 @@ func (l *Lists) Next() {
 
 // Add adds a call that has ended.
 func (l *Lists) Add(c sandbox.Call, b *tools.Binding) {
-	if b == nil || b.Object == tools.BuiltinNamespace || c.Error != nil || c.Pending {
+	if b == nil || b.Object == globals.Tools || c.Error != nil || c.Pending {
 		return
 	}
 	s, part := lists.Read(c.Args, c.Result)

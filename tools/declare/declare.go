@@ -46,8 +46,8 @@ const perTool = 120
 // indexBudget is the default limit of tokens for an index.
 const indexBudget = 1800
 
-// Limits of tokens by default in prompts that have a task. The other text of a prompt takes about 700 tokens, so that
-// the first prompt of a run has about 3,300 if the set is too large to be declared.
+// Default limits, in tokens, for prompts that have a task. The rest of a prompt takes about 700 tokens, so that the
+// first prompt of a run has about 3,300 tokens if the set is too large to be declared.
 const (
 	promptBudget = 3300 // for the declarations of all tools
 	namedBudget  = 2600 // otherwise: for small servers, names, and the tools that match
@@ -87,7 +87,7 @@ func Markdown(set *tools.Set, budget int) string {
 type rooms struct {
 	levels []level
 	all    int // for the declarations of all tools
-	small  int // otherwise, for those of small servers
+	small  int // otherwise, for the declarations of small servers
 	names  int // for the names of the other tools
 	total  int // with the tools that match a task
 }
@@ -102,7 +102,7 @@ type Declarations struct {
 
 	named map[string]*tools.Binding // the tools that Text only names
 	index *bm25.Index
-	room  int // tokens for those of them that match a task
+	room  int // tokens for the named tools that match a task
 }
 
 // New declares the tools of a set like [Markdown], for prompts that also have a task. By default, all declarations
@@ -162,8 +162,8 @@ func small(objects []*object, room int) (code string, others []*object) {
 	return code, others
 }
 
-// Matching declares those of the tools that Text only names which match a task best, as a fenced block of TypeScript.
-// If no tool matches, it returns "".
+// Matching declares the tools that match a task best, among those that Text only names, as a fenced block of
+// TypeScript. If no tool matches, it returns "".
 func (d *Declarations) Matching(task string) string {
 	if d == nil || d.index == nil {
 		return ""

@@ -8,7 +8,7 @@ import (
 )
 
 // Describe declares tools completely: with whole descriptions, every constraint, types in
-// full depth, and the information which tools are read-only. Programs get this text from
+// full depth, and a remark after read-only tools. Programs get this text from
 // the function tools.describe. As in [Markdown], no text of a tool can end a comment, a
 // string or a fenced block early.
 //

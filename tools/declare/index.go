@@ -14,8 +14,8 @@ import (
 // index lists the names of tools by server, in Markdown. Names that share their parts are
 // listed as one family, such as {get,list}_{order,user}, and read-only tools are listed
 // separately. If the names of a server do not fit, index shows the number of its tools and
-// the most frequent words in their names, or only the number. If not even the servers fit,
-// it shows the largest ones, and always one line.
+// the most frequent words in their names, or only the number. If not even all servers fit,
+// it shows the largest ones. It always shows at least one line.
 func index(objects []*object, budget int) string {
 	legend := legend(objects[0])
 	entries := make([]*entry, len(objects))

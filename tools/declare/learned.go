@@ -12,8 +12,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// LearnedTypes are the types of results of tools that declare no output schema, learned from their results:
-// {page: number; vendors: {blocked?: boolean; id: string}[]}. They have the names of members, but never a value. If the
+// LearnedTypes are the types of results of tools that declare no output schema, learned from their results: {page:
+// number; vendors: {blocked?: boolean; id: string}[]}. They contain the names of members, but never values. If the
 // objects in one place have no name in common, or more than 60 names, the names count as data: the type is
 // Record<string, T>, and the names are not kept. A type informs the model; nothing is checked against it.
 //
@@ -42,7 +42,7 @@ func (l *LearnedTypes) Learn(tool *tools.Binding, result json.RawMessage) {
 	}
 }
 
-// Merge adds other types. Their order and that of the results do not matter.
+// Merge adds the types of other. The order in which types are merged and results are learned does not matter.
 func (l *LearnedTypes) Merge(other *LearnedTypes) {
 	other.mu.Lock()
 	types := maps.Clone(other.types)

@@ -34,8 +34,8 @@ const (
 	full
 )
 
-// words is the number of bytes shown of a description: of sentences about the form of
-// a value, and of all sentences.
+// words limits how many bytes of a description are shown: bytes of sentences about the form of a value, and bytes of
+// all sentences.
 type words struct{ format, any int }
 
 var all = words{math.MaxInt, math.MaxInt}
@@ -66,7 +66,7 @@ const maxLead = 300
 type listing struct {
 	page
 	level
-	said  map[string]bool   // sentences that the current object has already
+	said  map[string]bool   // sentences already shown in the current object
 	given map[string]string // the tool's arguments and their types
 	cut   bool              // something was left out
 }
@@ -232,7 +232,7 @@ func (p *listing) result(t *tool) string {
 	return render(t.output(), o)
 }
 
-// isNew reports whether a property of a result does not just repeat an argument.
+// isNew reports whether no argument has the name and type of a property of a result.
 func (p *listing) isNew(property, typ string) bool {
 	echoed := p.given[property] == typ
 	p.cut = p.cut || echoed

@@ -77,8 +77,8 @@ func absent(raw json.RawMessage) bool {
 	return len(raw) == 0 || string(raw) == "null"
 }
 
-// mixed reports whether the result may be text or other content, as for a foreign tool
-// without an output schema whose results are not known.
+// mixed reports whether the result may be text or other content: the tool belongs to a server, and neither declares an
+// output schema nor has learned results.
 func (t *tool) mixed() bool { return t.Namespace != "" && absent(t.OutputSchema) && t.Learned == nil }
 
 // types returns the types that declarations of the objects refer to.

@@ -106,7 +106,7 @@ func (s *shape) with(other *shape) *shape {
 // hasText reports whether there are strings that are not JSON.
 func (s *shape) hasText() bool { return s.JSON == nil && slices.Contains(s.Types, "string") }
 
-// lacks reports whether there is an object without the member. An empty object says nothing.
+// lacks reports whether there is an object without the member. Empty objects do not count.
 func (s *shape) lacks(name string) bool {
 	return (s.Members != nil || s.Others != nil) && !slices.Contains(s.Required, name)
 }

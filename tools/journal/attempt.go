@@ -65,7 +65,7 @@ func (a *Attempt) add(q *query) *entry {
 	e := &entry{
 		Entry: Entry{
 			ID: fmt.Sprintf("E%d", len(j.entries)+1), Step: a.step, Attempt: a.inStep,
-			Tool: c.Tool.Path(), Class: q.class, Args: c.Args, State: tools.StateIntended,
+			Tool: c.Tool.Path(), Class: q.class, Args: c.Args, State: dispatch.StateIntended,
 			Repeatable: c.Tool.Hints.Repeatable, Repeats: ids(q.again),
 		},
 		attempt: a, binding: c.Tool, call: c, all: q.tools, key: q.key, performed: q.key, id: q.id, server: c.Tool.Namespace,
@@ -100,11 +100,11 @@ func (a *Attempt) orphaned(e *entry) bool {
 	return true
 }
 
-// compare notes whether a read has returned another value than the same read in an earlier
+// compare records whether a read has returned a different value than the same read in an earlier
 // attempt of the step.
 func (a *Attempt) compare(read *entry) {
 	for _, e := range a.journal.byKey[read.key] {
-		if e.Step == a.step && e.attempt != a && e.State == tools.StateOK && !bytes.Equal(e.Result, read.Result) {
+		if e.Step == a.step && e.attempt != a && e.State == StateOK && !bytes.Equal(e.Result, read.Result) {
 			a.changed = read
 		}
 	}

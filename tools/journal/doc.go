@@ -57,7 +57,7 @@
 // arguments a policy has changed has two keys, as requested and as performed, and either
 // matches.
 //
-// A call is uncertain if its state is [tools.StateFailed] or [tools.StateUnknown]: a tool that reports an error may
+// A call is uncertain if its state is [StateFailed] or [StateUnknown]: a tool that reports an error may
 // have done its work, unless [tools.Hints].ErrorsAreFinal is set.
 //
 // An attempt consumes an entry if it makes the call, or uses its recorded result.

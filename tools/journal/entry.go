@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/internal/lists"
 	"github.com/writ-go/writ/tools"
 )
@@ -28,7 +29,7 @@ type Entry struct {
 	// Repeats are the entries that the call repeats on purpose.
 	Repeats []string `json:"repeats,omitempty"`
 
-	State  tools.State     `json:"state"`
+	State  State           `json:"state"`
 	Result json.RawMessage `json:"result,omitempty"`
 	Err    error           `json:"-"` // the error of a call that failed, or whose result cannot be used
 }
@@ -68,7 +69,7 @@ type entry struct {
 	namedBy    []*entry // calls that name this one
 
 	told   *Attempt     // the attempt that was held because of this call, and continues, as in ReAct
-	unseen bool         // a repetition was held because no read can have shown this call
+	unseen bool         // a repetition was held, since no read could have shown whether this call took effect
 	list   *lists.State // what Result says about its list; nil before it is needed
 }
 
@@ -79,21 +80,21 @@ func (e *entry) is(key string) bool { return e.key == key || e.performed == key 
 func (e *entry) ordered() bool { return e.Class != tools.Read && !e.binding.Hints.Repeatable }
 
 // done reports whether the call had an effect. A call that a policy answered had none.
-func (e *entry) done() bool { return e.ordered() && e.called && e.State == tools.StateOK }
+func (e *entry) done() bool { return e.ordered() && e.called && e.State == StateOK }
 
 // uncertain reports whether the call may have had an effect.
 func (e *entry) uncertain() bool {
-	return e.State == tools.StateFailed || e.State == tools.StateUnknown
+	return e.State == StateFailed || e.State == StateUnknown
 }
 
 // counts reports whether the call was not rejected.
-func (e *entry) counts() bool { return e.State != tools.StateRejected }
+func (e *entry) counts() bool { return e.State != StateRejected }
 
 // before reports whether e had ended when the program issued the other call. The time of
 // dispatch does not matter: the order in which concurrent calls are dispatched is random.
 func (e *entry) before(other *entry) bool { return e.ended > 0 && e.ended < other.issued }
 
-func (e *entry) settle(s tools.State) {
+func (e *entry) settle(s State) {
 	e.State, e.ended = s, e.attempt.journal.tick()
 }
 
@@ -117,7 +118,7 @@ func (t ticket) Dispatched(args json.RawMessage) error {
 	j := t.attempt.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if t.State != tools.StateIntended && t.State != tools.StateDispatched { // dispatched if a policy tries again
+	if t.State != dispatch.StateIntended && t.State != dispatch.StateDispatched { // dispatched if a policy tries again
 		return errOver
 	}
 	if !bytes.Equal(args, t.Args) {
@@ -129,7 +130,7 @@ func (t ticket) Dispatched(args json.RawMessage) error {
 	if t.fresh {
 		j.fresh[t.id] = true
 	}
-	t.State, t.called = tools.StateDispatched, true
+	t.State, t.called = dispatch.StateDispatched, true
 	return nil
 }
 
@@ -171,19 +172,19 @@ func (t ticket) Settled(result json.RawMessage, err error, pending bool) (again 
 	j := t.attempt.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	state := tools.StateOf(err)
-	if t.pending = pending; t.State == tools.StateOK && state != tools.StateOK {
+	state := dispatch.StateOf(err)
+	if t.pending = pending; t.State == StateOK && state != StateOK {
 		return "" // an abandoned try has ended after a successful one
 	}
-	if err != nil && !t.called || state == tools.StateFailed && t.binding.Hints.ErrorsAreFinal {
-		state = tools.StateRejected // the tool was not called, or says that it has done nothing
+	if err != nil && !t.called || state == StateFailed && t.binding.Hints.ErrorsAreFinal {
+		state = StateRejected // the tool was not called, or says that it has done nothing
 	}
 	t.Result, t.Err = result, err
 	t.settle(state)
-	if state == tools.StateOK && t.Class == tools.Read {
+	if state == StateOK && t.Class == tools.Read {
 		t.attempt.compare(t.entry)
 	}
-	if state == tools.StateFailed && t.Class != tools.Read {
+	if state == StateFailed && t.Class != tools.Read {
 		again = t.ID
 	}
 	return again

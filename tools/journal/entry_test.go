@@ -14,7 +14,7 @@ func TestEntryJSON(t *testing.T) {
 	t.Parallel()
 	e := journal.Entry{
 		ID: "E1", Step: 1, Attempt: 2, Tool: "mail.send", Class: tools.Idempotent,
-		Args: json.RawMessage(`{"to":"ann"}`), State: tools.StateFailed, Err: errors.New("no route"),
+		Args: json.RawMessage(`{"to":"ann"}`), State: journal.StateFailed, Err: errors.New("no route"),
 	}
 	raw, err := json.Marshal(e)
 	const want = `{"id":"E1","step":1,"attempt":2,"tool":"mail.send","class":"idempotent","args":{"to":"ann"},` +
@@ -41,12 +41,12 @@ func TestString(t *testing.T) {
 	t.Parallel()
 	e := journal.Entry{
 		ID: "E1", Tool: "mail.send", Args: json.RawMessage(`{"to":"ann"}`),
-		State: tools.StateOK, Result: json.RawMessage(`"mail 1"`),
+		State: journal.StateOK, Result: json.RawMessage(`"mail 1"`),
 	}
 	if got, want := fmt.Sprint(e), `E1 mail.send({"to":"ann"}) ok → "mail 1"`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	e.State, e.Result, e.Err = tools.StateUnknown, nil, errors.New("a timeout")
+	e.State, e.Result, e.Err = journal.StateUnknown, nil, errors.New("a timeout")
 	if got, want := fmt.Sprint(e), `E1 mail.send({"to":"ann"}) unknown: a timeout`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

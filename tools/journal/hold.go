@@ -3,10 +3,10 @@ package journal
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/tools"
 )
@@ -76,16 +76,11 @@ func (q *query) sameOrAgain(e *entry) string {
 // description says that it acts.
 func (q *query) mayOnlyRead() string {
 	b := q.call.Tool
-	if q.class != tools.Unclassified || b.Hints.Destructive || Acting(b.Name+" "+b.Description) {
+	if q.class != tools.Unclassified || b.Hints.Destructive || dispatch.Acting(b.Name+" "+b.Description) {
 		return ""
 	}
 	return fmt.Sprintf("If %s only reads, pass {fresh: true} as the second argument. ", b.Path())
 }
-
-// acting matches a verb for an effect: create_user, createUser, "Sends a mail".
-var acting = regexp.MustCompile(`(?:^|[^A-Za-z])(?i:add|adjust|allocate|approve|book|cancel|charge|commit|create|` +
-	`delete|insert|merge|move|patch|pay|post|publish|put|recall|refund|remove|request|reverse|run|send|set|start|stop|` +
-	`submit|transfer|update|upload|void|write)(?:e?s)?(?:$|[^a-z])`)
 
 func (q *query) holdFailed(open []*entry) error {
 	if !allFailed(open) {
@@ -132,11 +127,11 @@ func (q *query) answer() string {
 	for _, e := range q.journal.entries {
 		switch {
 		case e.id != q.id:
-		case e.State == tools.StateOK:
+		case e.State == StateOK:
 			all = all || q.inStep(e) && !e.is(q.key)
 		case e.uncertain() && !q.journal.repeated(e) && (e.is(q.key) || q.inStep(e) && !q.resolved(e)):
 			open = append(open, e)
-			if e.State == tools.StateFailed {
+			if e.State == StateFailed {
 				again = append(again, e)
 			}
 		}
@@ -153,19 +148,16 @@ func (q *query) answer() string {
 		"with only those under again that did not take effect", oneOrList(distinct), oneOrList(quoted(again)), path)
 }
 
-// Acting reports whether text, such as the name of a tool, contains a verb for an effect.
-func Acting(text string) bool { return acting.MatchString(text) }
-
 // capital returns text with a capital first letter.
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // maxListed is the number of entries that a hold lists. The next prompt lists all of them.
 const maxListed = 10
 
-func (e *entry) isDone() bool { return e.State == tools.StateOK }
+func (e *entry) isDone() bool { return e.State == StateOK }
 
 func rank(e *entry) int {
-	if e.State == tools.StateOK {
+	if e.State == StateOK {
 		return 1
 	}
 	return 0
@@ -173,9 +165,9 @@ func rank(e *entry) int {
 
 func stateOfEffect(e *entry) string {
 	switch e.State {
-	case tools.StateOK:
+	case StateOK:
 		return "(done)"
-	case tools.StateFailed:
+	case StateFailed:
 		return "(reported an error; it may have taken effect)"
 	default:
 		return "(whether it took effect is unknown)"

@@ -98,9 +98,9 @@ func newSimulation(t *testing.T, seed uint64) *simulation {
 func (s *simulation) reconcile(_ context.Context, e journal.Entry) (journal.Reconciled, error) {
 	a := as[arguments](e.Args)
 	if (task{e.Tool, a.To + a.Name}).count(s.world) > 0 {
-		return journal.Reconciled{State: tools.StateOK, Result: json.RawMessage(`"reconciled"`)}, nil
+		return journal.Reconciled{State: journal.StateOK, Result: json.RawMessage(`"reconciled"`)}, nil
 	}
-	return journal.Reconciled{State: tools.StateRejected}, nil
+	return journal.Reconciled{State: journal.StateRejected}, nil
 }
 
 // step runs programs until one finishes.
@@ -229,7 +229,7 @@ func (s *simulation) second(tool string) string {
 	}
 	again := []string{}
 	for _, e := range s.known {
-		if e.Tool == tool && (e.State == tools.StateFailed || e.State == tools.StateUnknown) {
+		if e.Tool == tool && (e.State == journal.StateFailed || e.State == journal.StateUnknown) {
 			again = append(again, e.ID)
 		}
 	}

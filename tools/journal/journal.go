@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -22,7 +23,7 @@ type Options struct {
 
 // Reconciled is the result of Options.Reconcile.
 type Reconciled struct {
-	State  tools.State     // OK, Rejected if the call was not performed, or Unknown
+	State  State           // OK, Rejected if the call was not performed, or Unknown
 	Result json.RawMessage // if State is OK
 }
 
@@ -98,12 +99,12 @@ func (j *Journal) End() {
 func (j *Journal) settleOpen() {
 	for _, e := range j.entries {
 		switch e.State {
-		case tools.StateIntended:
+		case dispatch.StateIntended:
 			e.Err = errOver
-			e.settle(tools.StateRejected)
-		case tools.StateDispatched:
+			e.settle(StateRejected)
+		case dispatch.StateDispatched:
 			e.Err = errUnanswered
-			e.settle(tools.StateUnknown)
+			e.settle(StateUnknown)
 		}
 	}
 }
@@ -131,7 +132,7 @@ func (j *Journal) unreconciled() (list []*entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, e := range j.entries {
-		if e.State == tools.StateUnknown && !e.reconciled && !e.pending && e.ordered() {
+		if e.State == StateUnknown && !e.reconciled && !e.pending && e.ordered() {
 			list = append(list, e)
 		}
 	}
@@ -148,14 +149,14 @@ func (j *Journal) reconciled(e *entry, r Reconciled) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	e.reconciled = true
-	if e.State != tools.StateUnknown { // the tool has answered meanwhile
+	if e.State != StateUnknown { // the tool has answered meanwhile
 		return
 	}
 	switch r.State {
-	case tools.StateOK:
-		e.State, e.Result, e.Err = tools.StateOK, r.Result, nil
-	case tools.StateRejected:
-		e.State = tools.StateRejected
+	case StateOK:
+		e.State, e.Result, e.Err = StateOK, r.Result, nil
+	case StateRejected:
+		e.State = StateRejected
 	}
 }
 
@@ -168,7 +169,7 @@ func (j *Journal) Open() []Entry {
 // or named, in order of issue.
 func (j *Journal) Unresolved() []Entry {
 	return j.list(func(e *entry) bool {
-		repeated := func(o *entry) bool { return o.State == tools.StateOK && e.before(o) }
+		repeated := func(o *entry) bool { return o.State == StateOK && e.before(o) }
 		return e.uncertain() && e.ordered() && !slices.ContainsFunc(e.namedBy, (*entry).counts) &&
 			!slices.ContainsFunc(j.byKey[e.key], repeated)
 	})

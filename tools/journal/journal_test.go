@@ -33,15 +33,15 @@ func TestEntries(t *testing.T) {
 	want := []journal.Entry{
 		{
 			ID: "E1", Step: 1, Attempt: 1, Tool: "db.count", Class: tools.Read,
-			Args: []byte(`{}`), State: tools.StateOK, Result: []byte(`5`),
+			Args: []byte(`{}`), State: journal.StateOK, Result: []byte(`5`),
 		},
 		{
 			ID: "E2", Step: 1, Attempt: 1, Tool: "db.add", Class: tools.Effect,
-			Args: []byte(`{"n":1}`), State: tools.StateFailed, Err: failed.Err,
+			Args: []byte(`{"n":1}`), State: journal.StateFailed, Err: failed.Err,
 		},
 		{
 			ID: "E3", Step: 2, Attempt: 2, Tool: "shop.buy",
-			Args: []byte(`{"n":2}`), State: tools.StateOK, Result: []byte(`6`),
+			Args: []byte(`{"n":2}`), State: journal.StateOK, Result: []byte(`6`),
 		},
 	}
 	if !reflect.DeepEqual(list, want) {

@@ -11,7 +11,7 @@ func (e Entry) MarshalJSON() ([]byte, error) {
 	type plain Entry
 	var text string
 	if e.Err != nil {
-		text = fmt.Sprint(e.Err) // which does not panic, as a foreign error may
+		text = fmt.Sprint(e.Err) // fmt recovers from a panic in the Error method
 	}
 	return json.Marshal(struct {
 		plain

@@ -5,17 +5,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/globals"
 	"github.com/writ-go/writ/internal/lists"
 	"github.com/writ-go/writ/tools"
 )
 
-// holdUnseen holds a call that repeats failed ones, unless the program can know that they did not take effect: since
-// then, a list of their server was read to its end, or something of it was read and no list is known to be read in
-// part. The call is not held for the same reason a second time, nor if no tool of the server reads.
+// holdUnseen holds a call that repeats failed calls, unless the program can know that they did not take effect: since
+// the failures, a list of their server was read to its end, or anything of the server was read while none of its lists
+// is known to be read in part. A call is held for this reason only once, and only if the server has tools that read.
 func (q *query) holdUnseen() error {
 	var unseen, partial []*entry
 	for _, e := range q.again {
-		if e.State != tools.StateFailed || e.unseen || e.told == q.Attempt {
+		if e.State != StateFailed || e.unseen || e.told == q.Attempt {
 			continue
 		}
 		if seen, part := q.journal.seen(e); !seen {
@@ -26,7 +27,7 @@ func (q *query) holdUnseen() error {
 		return nil
 	}
 	for _, e := range q.journal.entries {
-		e.unseen = e.unseen || e.id == q.id && e.State == tools.StateFailed
+		e.unseen = e.unseen || e.id == q.id && e.State == StateFailed
 	}
 	return q.hold(unseen, "%s reported an error and may have taken effect, and nothing that was read since can show that. "+
 		"%s%s", names(unseen), q.lookFirst(partial), capital(q.answer()))
@@ -35,7 +36,7 @@ func (q *query) holdUnseen() error {
 // readers returns the tools of the call's server that only read.
 func (q *query) readers() (list []*tools.Binding) {
 	for _, b := range q.tools {
-		if q.call.Tool.Namespace == b.Namespace && b.ReplayClass() == tools.Read && b.Object != tools.BuiltinNamespace {
+		if q.call.Tool.Namespace == b.Namespace && b.ReplayClass() == tools.Read && b.Object != globals.Tools {
 			list = append(list, b)
 		}
 	}
@@ -43,13 +44,13 @@ func (q *query) readers() (list []*tools.Binding) {
 }
 
 // seen reports whether reads that were issued after e failed can show whether it took effect. It returns the last reads
-// of the lists that are known to be read in part. Reads from before only count for lists that were not read since.
+// of the lists that are known to be read in part. Earlier reads count only for lists that were not read since.
 func (j *Journal) seen(e *entry) (seen bool, partial []*entry) {
 	last, states, since := map[string]*entry{}, map[string][]lists.State{}, map[string]bool{}
 	var order []string
 	var keys lists.Keys
 	for _, r := range j.entries {
-		if r.server != e.server || r.Class != tools.Read || r.State != tools.StateOK {
+		if r.server != e.server || r.Class != tools.Read || r.State != StateOK {
 			continue
 		}
 		key := keys.Of(r.Tool, r.Args, r.listState())

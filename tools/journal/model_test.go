@@ -178,14 +178,14 @@ func (m *model) tick() int {
 // reconcile returns the true outcome.
 func (m *model) reconcile(_ context.Context, e journal.Entry) (journal.Reconciled, error) {
 	if m.rand.IntN(4) == 0 {
-		return journal.Reconciled{State: tools.StateUnknown}, nil
+		return journal.Reconciled{State: journal.StateUnknown}, nil
 	}
 	r := m.caused[e.ID]
 	if r == nil {
-		return journal.Reconciled{State: tools.StateRejected}, nil
+		return journal.Reconciled{State: journal.StateRejected}, nil
 	}
 	r.known, m.late[r.key] = true, true
-	return journal.Reconciled{State: tools.StateOK, Result: json.RawMessage(r.result)}, nil
+	return journal.Reconciled{State: journal.StateOK, Result: json.RawMessage(r.result)}, nil
 }
 
 // step writes programs until one is accepted.
@@ -426,7 +426,7 @@ func (m *model) check() {
 	}
 	now := m.journal.Entries()
 	for i, e := range m.entries {
-		if i >= len(now) || now[i].ID != e.ID || e.State == tools.StateOK && now[i].State != tools.StateOK {
+		if i >= len(now) || now[i].ID != e.ID || e.State == journal.StateOK && now[i].State != journal.StateOK {
 			m.t.Errorf("invariant 5: %s %s has become %+v", e.ID, e.State, now[i:])
 			break
 		}

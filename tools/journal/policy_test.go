@@ -34,7 +34,7 @@ func refunds(t *testing.T, ask policy.Approver, ends ...error) (*play, *[]int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newPlayOf(t, newWorld(nil), set.With(policy.Approve(ask, nil)), nil), &done
+	return newPlayOf(t, newWorld(nil), set.With(policy.Approve(ask)), nil), &done
 }
 
 // atMost50 approves calls, and reduces larger amounts to 50.

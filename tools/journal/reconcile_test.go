@@ -19,7 +19,7 @@ func reconciling(t *testing.T, f fate, look func(w *world, asked int) (journal.R
 	return newPlay(t, w, &journal.Options{
 		Reconcile: func(_ context.Context, e journal.Entry) (journal.Reconciled, error) {
 			asked++
-			if e.ID != "E1" || e.State != tools.StateUnknown || string(e.Args) != `{"to":"ann"}` {
+			if e.ID != "E1" || e.State != journal.StateUnknown || string(e.Args) != `{"to":"ann"}` {
 				t.Errorf("asked about %v", e)
 			}
 			return look(w, asked)
@@ -52,7 +52,7 @@ func reconcile(p *play) {
 func TestReconcileDone(t *testing.T) {
 	t.Parallel()
 	p := reconciling(t, timeoutAfter, func(w *world, _ int) (journal.Reconciled, error) {
-		return journal.Reconciled{State: tools.StateOK, Result: json.RawMessage(fmt.Sprint(len(w.mails)))}, nil
+		return journal.Reconciled{State: journal.StateOK, Result: json.RawMessage(fmt.Sprint(len(w.mails)))}, nil
 	})
 	_ = p.attempt(sendAnn)
 	reconcile(p)
@@ -65,7 +65,7 @@ func TestReconcileDone(t *testing.T) {
 			mail.send({"to":"ann"}) → 1, recorded
 		reconciled: <nil>
 		accepted`)
-	if e := p.journal.Entries()[0]; e.State != tools.StateOK || e.Err != nil || len(p.world.mails) != 1 {
+	if e := p.journal.Entries()[0]; e.State != journal.StateOK || e.Err != nil || len(p.world.mails) != 1 {
 		t.Errorf("the entry is %v, the mails are %v", e, p.world.mails)
 	}
 }
@@ -73,7 +73,7 @@ func TestReconcileDone(t *testing.T) {
 func TestReconcileNotDone(t *testing.T) {
 	t.Parallel()
 	p := reconciling(t, timeoutBefore, func(*world, int) (journal.Reconciled, error) {
-		return journal.Reconciled{State: tools.StateRejected}, nil
+		return journal.Reconciled{State: journal.StateRejected}, nil
 	})
 	_ = p.attempt(sendAnn)
 	reconcile(p)
@@ -92,7 +92,7 @@ func TestReconcileNotDone(t *testing.T) {
 func TestReconcileUnknown(t *testing.T) {
 	t.Parallel()
 	p := reconciling(t, timeoutBefore, func(*world, int) (journal.Reconciled, error) {
-		return journal.Reconciled{State: tools.StateUnknown}, nil
+		return journal.Reconciled{State: journal.StateUnknown}, nil
 	})
 	_ = p.attempt(sendAnn)
 	reconcile(p)
@@ -109,7 +109,7 @@ func TestReconcileError(t *testing.T) {
 		if asked == 1 {
 			return journal.Reconciled{}, errors.New("no connection")
 		}
-		return journal.Reconciled{State: tools.StateRejected}, nil
+		return journal.Reconciled{State: journal.StateRejected}, nil
 	})
 	_ = p.attempt(sendAnn)
 	reconcile(p)
@@ -128,7 +128,7 @@ func TestReconcileError(t *testing.T) {
 func TestReconcileWithinProgram(t *testing.T) {
 	t.Parallel()
 	p := reconciling(t, timeoutAfter, func(*world, int) (journal.Reconciled, error) {
-		return journal.Reconciled{State: tools.StateOK, Result: json.RawMessage(`1`)}, nil
+		return journal.Reconciled{State: journal.StateOK, Result: json.RawMessage(`1`)}, nil
 	})
 	_ = p.attempt(func(g *guest) { _ = g.caught("mail.send", to("ann")); sendAnn(g) })
 	reconcile(p)
@@ -148,7 +148,7 @@ func TestReconcileLateAnswer(t *testing.T) {
 	s = newScript(t, &journal.Options{
 		Reconcile: func(context.Context, journal.Entry) (journal.Reconciled, error) {
 			flying.entry.Settled(json.RawMessage(`"late"`), nil, false)
-			return journal.Reconciled{State: tools.StateRejected}, nil
+			return journal.Reconciled{State: journal.StateRejected}, nil
 		},
 	})
 	s.attempt = s.journal.Attempt()
@@ -169,7 +169,7 @@ func TestReconcileWhileToolWorks(t *testing.T) {
 	asked := 0
 	s := newScript(t, &journal.Options{Reconcile: func(context.Context, journal.Entry) (journal.Reconciled, error) {
 		asked++
-		return journal.Reconciled{State: tools.StateRejected}, nil
+		return journal.Reconciled{State: journal.StateRejected}, nil
 	}})
 	s.attempt = s.journal.Attempt()
 	for range 2 { // one abandoned by the program, and one by a policy

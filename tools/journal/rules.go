@@ -21,7 +21,7 @@ type query struct {
 	named   map[*entry]bool // entries that the second argument names
 	again   []*entry        // entries with this key that the call repeats on purpose
 	insists bool            // the call is a repetition, so that a recorded result is no answer
-	missing []string        // IDs in the second argument that are not those of calls of the tool
+	missing []string        // IDs in the second argument that name no call of the tool
 }
 
 func (a *Attempt) query(c tools.Call, all []*tools.Binding, key string) *query {
@@ -118,7 +118,7 @@ func (q *query) unknown() (verdict, error) {
 		return undecided()
 	}
 	for _, e := range q.matching() {
-		if e.State != tools.StateUnknown || q.idempotent() && (!q.followed(e) || q.doneAfter(e)) {
+		if e.State != StateUnknown || q.idempotent() && (!q.followed(e) || q.doneAfter(e)) {
 			continue
 		}
 		if q.journal.options.Reconcile != nil && !e.reconciled && !e.pending {
@@ -150,7 +150,7 @@ func (q *query) same() (verdict, error) {
 	}
 	e := q.entryOf(q.call.Repeat.Same)
 	switch {
-	case e.State != tools.StateOK:
+	case e.State != StateOK:
 		return refuse(q.hold([]*entry{e}, "%s has no result, because its state is %s", e.ID, e.State))
 	case q.consumed(e):
 		return undecided()
@@ -306,7 +306,7 @@ func (q *query) failed() (verdict, error) {
 	var open []*entry
 	for _, e := range q.matching() {
 		useless := e.isDone() && e.Err != nil && q.consumed(e)
-		if (e.State == tools.StateFailed || useless) && !q.journal.repeated(e) {
+		if (e.State == StateFailed || useless) && !q.journal.repeated(e) {
 			tried = true
 			if !slices.Contains(q.again, e) {
 				open = append(open, e)
@@ -328,7 +328,7 @@ func (q *query) failed() (verdict, error) {
 }
 
 func allFailed(list []*entry) bool {
-	return !slices.ContainsFunc(list, func(e *entry) bool { return e.State != tools.StateFailed })
+	return !slices.ContainsFunc(list, func(e *entry) bool { return e.State != StateFailed })
 }
 
 // changedIntoDone is rule 3 for a call whose arguments a policy has changed into those of a

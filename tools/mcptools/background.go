@@ -12,8 +12,8 @@ type refresher struct {
 	tried  chan struct{} // closed after the first attempt
 	done   chan struct{} // closed when run has ended
 
-	failures int           // in a row
-	pause    time.Duration // before the next listing that the server causes
+	failures int           // consecutive ones
+	pause    time.Duration // before a listing that the server causes by reporting a change
 	listed   time.Time
 }
 
@@ -30,11 +30,11 @@ func (r *refresher) wake() {
 	}
 	select {
 	case r.stale <- struct{}{}:
-	default: // the next listing covers it
+	default: // a listing is already pending
 	}
 }
 
-// run ends with the life of the server.
+// run lists the tools until the server is closed.
 func (r *refresher) run() {
 	defer close(r.done)
 	delay := r.list()
@@ -44,7 +44,7 @@ func (r *refresher) run() {
 	}
 }
 
-// list lists the tools and returns when to list them again after a failure; zero after a success.
+// list lists the tools. After a failure, it returns the delay before the next attempt; after a success, zero.
 func (r *refresher) list() time.Duration {
 	s := r.server
 	changed, err := s.relist(s.life)
@@ -63,13 +63,11 @@ func (r *refresher) list() time.Duration {
 	return pause(r.failures)
 }
 
-// sleep waits until the tools should be listed again. It reports false when the server is closed.
+// sleep waits until the tools should be listed again. It returns false if the server is closed.
 func (r *refresher) sleep(delay time.Duration) bool {
 	var due <-chan time.Time
 	if delay > 0 {
-		timer := time.NewTimer(delay)
-		defer timer.Stop()
-		due = timer.C
+		due = time.After(delay)
 	}
 	select {
 	case <-r.server.life.Done():
@@ -81,20 +79,18 @@ func (r *refresher) sleep(delay time.Duration) bool {
 	}
 }
 
-// settle waits for further changes of the tools, so that one listing covers them all. The pause
-// grows for a server whose tools change all the time.
+// settle waits for further changes, so that one listing covers all of them. The pause grows if a server keeps reporting
+// changes.
 func (r *refresher) settle() bool {
 	if time.Since(r.listed) < r.pause {
 		r.pause = min(2*r.pause, lastPause)
 	} else {
 		r.pause = settleTime
 	}
-	timer := time.NewTimer(r.pause)
-	defer timer.Stop()
 	select {
 	case <-r.server.life.Done():
 		return false
-	case <-timer.C:
+	case <-time.After(r.pause):
 	}
 	select {
 	case <-r.stale:

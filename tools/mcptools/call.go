@@ -21,10 +21,9 @@ import (
 type remote struct {
 	server *server
 	name   string
-	typed  bool // there is an output schema
+	typed  bool // the tool has an output schema
 
-	// output returns the output schema, compiled at the first call; nil if the tool has none that can
-	// be used.
+	// output compiles the output schema on first use. It returns nil if the tool has no valid output schema.
 	output func() *schema.Schema
 }
 
@@ -64,7 +63,7 @@ func (r *remote) call(ctx context.Context, args json.RawMessage) (json.RawMessag
 // again and repeats the call once.
 func (r *remote) send(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	err := ctx.Err()
-	if err != nil { // a select could still choose to make the call
+	if err != nil { // otherwise, a select could still make the call
 		return nil, r.unavailable(ctx, err)
 	}
 	for range 2 {
@@ -93,7 +92,7 @@ func (r *remote) send(ctx context.Context, args json.RawMessage) (json.RawMessag
 // sendOver makes the call over one connection.
 func (r *remote) sendOver(ctx context.Context, c *connection, args json.RawMessage) (json.RawMessage, error) {
 	params := &mcp.CallToolParams{Meta: mcp.Meta{}, Name: r.name, Arguments: args}
-	if report := r.server.progressOf(ctx); report != nil {
+	if report, ok := ctx.Value(progressKey{}).(func(Progress)); ok {
 		token, forget := r.server.notifications.expectProgress(r.name, report)
 		defer forget()
 		params.SetProgressToken(token)
@@ -107,7 +106,7 @@ func (r *remote) sendOver(ctx context.Context, c *connection, args json.RawMessa
 	return raw, err
 }
 
-// How messages for programs end.
+// Suffixes of messages for programs.
 const (
 	notMade       = "; the call was not made"
 	effectUnknown = "; whether the call took effect is unknown"
@@ -130,7 +129,7 @@ func (r *remote) unavailable(ctx context.Context, err error) error {
 	case errors.As(err, &failed): // in connecting again
 		text = failed.Unavailable()
 	case errors.Is(err, mcp.ErrSessionMissing):
-		text = "the tool's server refused its own session" + notMade
+		text = "the tool's server rejects the sessions that it creates" + notMade
 	}
 	te := &tools.ToolError{Kind: tools.KindUnavailable, Message: text}
 	return te.WithCause(r.named(err))
@@ -141,18 +140,17 @@ func (r *remote) named(err error) error {
 	return &namedError{fmt.Sprintf("mcp server %q: ", r.server.name), fmt.Sprintf("tool %q: ", r.name), err}
 }
 
-// failure returns the error for a failed request, by what is known to have happened.
+// failure returns the error for a failed request. Its kind says what is known about the effect.
 func (r *remote) failure(ctx context.Context, c *connection, err error) error {
 	var wire *jsonrpc.Error
 	var size *message.SizeError
 	var format *message.FormatError
-	var unanswered *unansweredError
 	var failed *web.Error
 	te := &tools.ToolError{}
 	switch {
 	case errors.As(err, &failed):
 		te, err = failed.ToolError(), failed
-	case errors.As(err, &unanswered):
+	case errors.Is(err, errUnanswered):
 		te.Kind, te.Message = tools.KindFailed, "the tool asked its client a question, which cannot be answered here"
 	case errors.As(err, &size):
 		te = tooLarge(size)

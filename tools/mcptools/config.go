@@ -13,12 +13,11 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/internal/similar"
-	"github.com/writ-go/writ/tools/mcptools/internal/config"
 )
 
 // Config lists the servers to start.
 type Config struct {
-	// Servers in the order of the file.
+	// Servers are in the order of the file.
 	Servers []ServerConfig
 
 	// Warnings describe the parts of the file that have no effect.
@@ -44,7 +43,7 @@ type ServerConfig struct {
 	// precedence over it.
 	Env map[string]string
 
-	// Dir is the working directory; empty means the host's.
+	// Dir is the working directory. If it is empty, the server runs in that of the host.
 	Dir string
 
 	// URL is the address of a remote server. It replaces Command.
@@ -59,8 +58,8 @@ type ServerConfig struct {
 	Headers map[string]string
 
 	// Timeout bounds connecting, each listing and each call. If it is zero,
-	// [Options.ConnectTimeout] bounds connecting and listing, and their contexts
-	// bound calls.
+	// [Options.ConnectTimeout] bounds connecting and listing, and only the
+	// context bounds a call.
 	Timeout time.Duration
 
 	// Allow selects the tools to use, and Deny the tools to leave out, as patterns of
@@ -77,7 +76,7 @@ type ServerConfig struct {
 //
 //   - ${workspaceFolder} is the file's directory, or its parent if its name starts with a dot,
 //     like .vscode; ${workspaceFolderBasename} is its name;
-//   - ${userHome}, ${cwd}, ${pathSeparator} and ${/} are those of this process;
+//   - ${userHome} is the home directory of the user;
 //   - "envFile" names a file of NAME=value lines that are added to "env", which takes precedence.
 //
 // Errors name the file; see [ParseConfig].
@@ -89,18 +88,18 @@ func ReadConfig(path string) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mcp configuration: %w", err)
 	}
-	c, err := parseConfig(data, config.Source{Lookup: os.LookupEnv, Dir: filepath.Dir(path)})
+	dir := filepath.Dir(path)
+	c, err := parseConfig(data, expander{lookup: os.LookupEnv, dir: dir, known: editorVariables(dir)})
 	if err != nil {
 		return nil, fmt.Errorf("mcp configuration %s: %w", path, err)
 	}
 	return c, nil
 }
 
-// ParseConfig reads a configuration: servers by name under "mcpServers", "servers", "context_servers"
-// or "mcp". Comments and trailing commas are allowed. In command, args, env, cwd, url and headers, the
-// references ${VAR}, ${env:VAR} and ${VAR:-default} are replaced by the values that lookup returns. A
-// nil lookup finds nothing. Under "mcp", where opencode keeps its servers, {env:VAR} works too. A
-// reference ${input:id}, for which VS Code asks its user, is an error: use an environment variable.
+// ParseConfig reads a configuration: servers by name under "mcpServers", "servers" or "context_servers". Comments and
+// trailing commas are allowed. In command, args, env, cwd, url and headers, the references ${VAR}, ${env:VAR} and
+// ${VAR:-default} are replaced by the values that lookup returns. A nil lookup finds nothing. A reference ${input:id},
+// for which VS Code asks its user, is an error: use an environment variable.
 //
 // The error lists everything that is wrong, each line with the server's name: malformed JSON, no
 // servers, a value of the wrong type, an entry with neither a command nor a URL, or with both, a
@@ -109,42 +108,25 @@ func ParseConfig(data []byte, lookup func(string) (string, bool)) (*Config, erro
 	if lookup == nil {
 		lookup = func(string) (string, bool) { return "", false }
 	}
-	return parseConfig(data, config.Source{Lookup: lookup})
+	return parseConfig(data, expander{lookup: lookup})
 }
 
-func parseConfig(data []byte, source config.Source) (*Config, error) {
-	parsed, err := config.Parse(data, source)
-	if err != nil {
-		return nil, err
-	}
-	c := &Config{Warnings: parsed.Warnings}
-	for _, s := range parsed.Servers {
-		c.Servers = append(c.Servers, ServerConfig(s))
-	}
-	return c, nil
-}
-
-// warnings describes settings of the configuration and the options that have no effect.
-func (c *Config) warnings(o *Options) []string {
+// warnings returns the warnings of the configuration, and one if it has only disabled servers.
+func (c *Config) warnings() []string {
 	list := slices.Clone(c.Warnings)
 	if len(c.Servers) > 0 && !slices.ContainsFunc(c.Servers, func(s ServerConfig) bool { return !s.Disabled }) {
 		list = append(list, "all mcp servers are disabled, so there are no tools; enable one in the configuration")
 	}
-	for _, name := range slices.Sorted(maps.Keys(o.OAuth)) {
-		if !slices.ContainsFunc(c.Servers, func(s ServerConfig) bool { return s.Name == name }) {
-			list = append(list, fmt.Sprintf("Options.OAuth names %q, but there is no mcp server of that name", name))
-		}
-	}
 	return list
 }
 
-// offers reports whether to take a tool from the server.
+// offers reports whether programs may use a tool of the server.
 func (c *ServerConfig) offers(tool string) bool {
 	return (len(c.Allow) == 0 || matchesAny(c.Allow, tool)) && !matchesAny(c.Deny, tool)
 }
 
-// unmatched returns a warning for each pattern that matches no tool of the server. It may be
-// misspelled, and a tool that should be left out may be there.
+// unmatched returns a warning for each pattern that matches no tool of the server. Such a pattern may be misspelled, so
+// that a tool that should be left out is offered.
 func (c *ServerConfig) unmatched(all []string) (list []string) {
 	for i, pattern := range slices.Concat(c.Allow, c.Deny) {
 		if slices.ContainsFunc(all, func(tool string) bool { return matchesAny([]string{pattern}, tool) }) {
@@ -165,7 +147,7 @@ func (c *ServerConfig) unmatched(all []string) (list []string) {
 
 // matchesAny reports whether one of the patterns matches a tool's name.
 func matchesAny(patterns []string, tool string) bool {
-	// In a path, * does not match a slash.
+	// In package path, * does not match a slash.
 	flat := func(name string) string { return strings.ReplaceAll(name, "/", "\x00") }
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		ok, err := pathpkg.Match(flat(pattern), flat(tool))

@@ -42,7 +42,7 @@ func TestReadConfigUsesItsDirectory(t *testing.T) {
 	}
 	path := filepath.Join(folder, "mcp.json")
 	write(t, path,
-		`{"servers": {"a": {"command": "a", "args": ["${workspaceFolder}${/}src", "${workspaceFolderBasename}"], `+
+		`{"servers": {"a": {"command": "a", "args": ["${workspaceFolder}/src", "${workspaceFolderBasename}"], `+
 			`"cwd": "${workspaceFolder}"}}}`)
 	c, err := ReadConfig(path)
 	equal(t, "folder", summary(c, err), fmt.Sprintf("a: a [%s %s] map[] in %s", filepath.Join(project, "src"),

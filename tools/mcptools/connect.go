@@ -9,7 +9,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/internal/display"
-	"github.com/writ-go/writ/tools/mcptools/internal/config"
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 	"github.com/writ-go/writ/tools/mcptools/internal/stdio"
 	"github.com/writ-go/writ/tools/mcptools/internal/web"
@@ -18,12 +17,11 @@ import (
 // attempt is one attempt to connect. Concurrent users of the server wait for the same attempt.
 type attempt struct {
 	done chan struct{} // closed when conn or err is set
-	conn *connection   // if err is set, too, it is only to be closed
+	conn *connection   // if err is also set, only to be closed
 	err  error
 }
 
-// connection returns the connection of the attempt, or nil before it is made and after a failure. The attempt
-// may be nil.
+// connection returns the connection, or nil if the attempt has not ended or has failed. The attempt may be nil.
 func (a *attempt) connection() *connection {
 	if a == nil {
 		return nil
@@ -46,8 +44,8 @@ func (a *attempt) over() bool {
 	}
 }
 
-// live returns a working connection, as far as is known. It starts the server, or connects to it,
-// if there is none; ctx bounds only the waiting.
+// live returns a connection that is not known to be lost. If there is none, it starts the server or connects to it. The
+// context bounds only the wait, not the attempt.
 func (s *server) live(ctx context.Context) (*connection, error) {
 	a := s.currentAttempt()
 	select {
@@ -58,7 +56,7 @@ func (s *server) live(ctx context.Context) (*connection, error) {
 	}
 }
 
-// currentAttempt returns the last attempt, or a new one if that is over.
+// currentAttempt returns the last attempt, or starts a new one if the last one is over.
 func (s *server) currentAttempt() *attempt {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,7 +66,7 @@ func (s *server) currentAttempt() *attempt {
 	}
 	next := &attempt{done: make(chan struct{})}
 	if s.closing() {
-		next.err = ErrClosed
+		next.err = errClosed
 		close(next.done)
 		return next
 	}
@@ -80,11 +78,12 @@ func (s *server) currentAttempt() *attempt {
 	return next
 }
 
-// connect connects after the last attempt, unless it is too early.
+// connect makes a new connection. Last is the previous attempt, or nil. After a failure, connect returns an error until
+// a pause is over.
 func (s *server) connect(last *attempt) (*connection, error) {
 	if last != nil && last.conn != nil {
 		if last.conn.process != nil {
-			_ = last.conn.process.Close() // two of the same server may conflict
+			_ = last.conn.process.Close() // two processes of the same server may conflict
 		}
 		last.conn.reportLoss()
 		if !s.canReconnect() {
@@ -111,8 +110,7 @@ func (s *server) connect(last *attempt) (*connection, error) {
 	return c, s.recheck(c) // on error, the next attempt cleans up
 }
 
-// canReconnect reports whether a lost connection can be made again. The transports for a stream
-// can connect only once.
+// canReconnect reports whether a lost connection can be replaced. Transports over a stream can connect only once.
 func (s *server) canReconnect() bool {
 	switch s.transport.(type) {
 	case *mcp.IOTransport, *mcp.InMemoryTransport, *mcp.StdioTransport, *mcp.CommandTransport:
@@ -121,7 +119,7 @@ func (s *server) canReconnect() bool {
 	return true
 }
 
-// nextStep says what happens after a loss.
+// nextStep returns what happens, or what the host can do, after the connection was lost.
 func (s *server) nextStep() string {
 	switch {
 	case !s.canReconnect():
@@ -132,9 +130,9 @@ func (s *server) nextStep() string {
 	return "the next use connects again"
 }
 
-// olderVersion is the protocol version tried first with a server on stdio. Most servers know it,
-// and the others say so at once. Of the servers that do not know the newer version, some exit at
-// its first message and some do not answer, like an npx that is still fetching the server.
+// olderVersion is the protocol version tried first with a server on stdio. Most servers support it, and a server that
+// does not support it says so at once. A server that does not support the newer version may exit at its first message,
+// or not answer, which cannot be told from an npx that is still fetching the server.
 const olderVersion = "2025-11-25"
 
 // dial starts the server, if there is a command, and connects to it.
@@ -161,7 +159,7 @@ func (s *server) dial(ctx context.Context) (*connection, error) {
 // the URL suggests, and then the other one, as the protocol's section on backward compatibility
 // prescribes.
 func (s *server) dialURL(ctx context.Context) (*connection, error) {
-	u, err := config.ParseURL(s.config.URL)
+	u, err := web.ParseURL(s.config.URL)
 	if err != nil {
 		return nil, fmt.Errorf(`"url" %w`, err)
 	}
@@ -170,7 +168,7 @@ func (s *server) dialURL(ctx context.Context) (*connection, error) {
 		c := &connection{server: s}
 		t := &web.Transport{Config: web.Config{
 			Server: s.name, URL: u, Type: typ, Headers: s.config.Headers, HeaderFunc: s.o.HeaderFunc,
-			OAuth: s.http.oauth, Client: s.http.client, SDK: s.http.sdk,
+			OAuth: s.o.OAuth[s.name], Client: s.o.HTTPClient,
 			Limit: s.o.MaxMessage, Grace: s.o.Grace, Secrets: &s.secrets, Exchange: &c.exchange,
 		}}
 		err := c.handshake(ctx, t, "")
@@ -193,7 +191,7 @@ func (s *server) dialURL(ctx context.Context) (*connection, error) {
 	return nil, errs[0]
 }
 
-// describeDial words the failure of a handshake over HTTP.
+// describeDial returns the error for a failed handshake over HTTP.
 func (s *server) describeDial(ctx context.Context, err error) error {
 	failed, known := errors.AsType[*web.Error](err)
 	switch {
@@ -220,17 +218,17 @@ func (s *server) start(ctx context.Context, version string) (*connection, error)
 	conn := &connection{server: s, process: process}
 	s.health.setProcess(process)
 	if err := conn.handshake(ctx, &exchangeTransport{process, conn}, version); err != nil {
-		exited := isLost(err) && process.Exited()
+		exited := conn.endedBy() == nil && isLost(err) && process.Exited()
 		_ = process.Close()
 		return nil, conn.handshakeFailed(ctx, err, exited)
 	}
 	return conn, nil
 }
 
-// handshakeError is the failure of a process that was started.
+// handshakeError reports that a process was started, but the handshake with it failed.
 type handshakeError struct {
 	message  string
-	answered bool // another protocol version may work
+	answered bool // the server answered, so another protocol version may work
 	err      error
 }
 
@@ -239,8 +237,10 @@ func (e *handshakeError) Unwrap() error { return e.err }
 
 func (c *connection) handshakeFailed(ctx context.Context, err error, exited bool) error {
 	var what string
-	answered := false
+	answered, fault := false, c.endedBy()
 	switch {
+	case fault != nil:
+		what = "handshake: it " + fault.Error()
 	case exited:
 		status, _ := c.process.Exit()
 		what = fmt.Sprintf("exited before it answered (%s); run its command by hand to see why", status)
@@ -255,7 +255,7 @@ func (c *connection) handshakeFailed(ctx context.Context, err error, exited bool
 	return &handshakeError{message: what + c.process.Evidence(), answered: answered, err: err}
 }
 
-// describeHandshake says what to do about an answer that no MCP server gives.
+// describeHandshake adds advice to the error if the answer shows that the peer is not an MCP server.
 func describeHandshake(err error, check string) error {
 	if wire, ok := errors.AsType[*jsonrpc.Error](err); ok && wire.Code == jsonrpc.CodeMethodNotFound {
 		return fmt.Errorf("handshake: %w; it does not answer like an MCP server; check %s", err, check)
@@ -274,8 +274,8 @@ func (c *connection) handshake(ctx context.Context, t mcp.Transport, version str
 	return nil
 }
 
-// recordingTransport records the connection of the transport. The SDK must see a connection of its
-// own HTTP transports unwrapped.
+// recordingTransport records the connection of the transport. It does not wrap the connection, because the SDK
+// recognizes connections of its own HTTP transports by their types.
 type recordingTransport struct {
 	mcp.Transport
 	c *connection
@@ -288,7 +288,7 @@ func (t *recordingTransport) Connect(ctx context.Context) (conn mcp.Connection, 
 }
 
 // exchangeTransport is a transport whose messages pass through the exchange of a connection. The
-// transports of package web do that themselves.
+// transports of package web pass their messages through the exchange themselves.
 type exchangeTransport struct {
 	mcp.Transport
 	c *connection
@@ -323,17 +323,16 @@ func (x *exchangeConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 func (x *exchangeConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		msg, err := x.Connection.Read(ctx)
-		if err != nil {
-			return nil, err
+		deliver := false
+		if err == nil {
+			deliver, err = x.c.exchange.Receive(msg)
 		}
-		deliver, err := x.c.exchange.Receive(msg)
-		switch {
-		case err != nil:
+		if isViolation(err) {
 			x.c.setFault(err)
-			go x.Connection.Close() // responses that the server does not read would delay it
-			return nil, err
-		case deliver:
-			return msg, nil
+			go x.Connection.Close() // it may wait for the server to read its responses
+		}
+		if err != nil || deliver {
+			return msg, err
 		}
 	}
 }
@@ -343,8 +342,8 @@ func (s *server) named(err error) error {
 	return &namedError{fmt.Sprintf("mcp server %q: ", s.name), "", err}
 }
 
-// namedError is an error with the name of its server, and perhaps of its tool. It removes the
-// server's name from the message of the error itself.
+// namedError puts the names of the server and, if not empty, the tool before an error. It removes the server's name
+// from the rest of the message.
 type namedError struct {
 	server, tool string
 	err          error

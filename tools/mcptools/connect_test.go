@@ -59,7 +59,7 @@ func TestCrashLoop(t *testing.T) {
 	equal(t, "second", call(t.Context(), tool, `{}`), lost)
 	<-current(s).gone
 	status := s.Status()[0]
-	equal(t, "wait", status.Retry.Sub(status.Since).String(), "1s")
+	equal(t, "wait", time.Until(status.Retry).Round(time.Second).String(), "1s")
 	equal(t, "status", string(status.State), "failed")
 
 	s.servers[0].setRetry(30 * time.Second) // not during the test
@@ -126,35 +126,13 @@ func TestFailedStartIsTriedAgain(t *testing.T) {
 	equal(t, "later", fmt.Sprint(len(all), err), "2 <nil>")
 }
 
-func TestLazy(t *testing.T) {
-	t.Parallel()
-	broken := ServerConfig{Name: "broken", Command: "no-such-mcp-server"}
-	s, err := Start(t.Context(), &Config{Servers: []ServerConfig{broken, fake("answers")}}, &Options{Lazy: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	equal(t, "before", brief(s), "broken idle , 0 tools, 0 restarts\nanswers idle , 0 tools, 0 restarts")
-	equal(t, "call", call(t.Context(), list(t, s)["t"], `{}`), `"fine"`)
-	equal(t, "after", brief(s), `broken failed , 0 tools, 0 restarts: `+
-		`mcp server "broken": command "no-such-mcp-server" was not found in PATH; install it, or give its full path
-answers ready 2025-11-25, 1 tools, 0 restarts`)
-
-	unused, err := Start(t.Context(), &Config{Servers: []ServerConfig{fake("answers")}}, &Options{Lazy: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	equal(t, "closing", fmt.Sprint(unused.Close()), "<nil>")
-	equal(t, "closed", brief(unused), "answers closed , 0 tools, 0 restarts")
-}
-
 // A caller's deadline bounds its waiting, but not the start that others wait for.
 func TestStartOutlivesItsCaller(t *testing.T) {
 	t.Parallel()
 	config := fake("slow")
 	flag := filepath.Join(t.TempDir(), "flag")
 	config.Env = map[string]string{"FLAG": flag}
-	s := start(t, config, &Options{Lazy: true})
+	s := unstarted(t, config, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, err := s.Tools(ctx)
@@ -166,17 +144,19 @@ func TestStartOutlivesItsCaller(t *testing.T) {
 
 func TestCloseWhileStarting(t *testing.T) {
 	leaks(t)
-	s, err := Start(t.Context(), &Config{Servers: []ServerConfig{fake("silent")}},
-		&Options{Lazy: true, Grace: 50 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := unstarted(t, fake("silent"), &Options{Grace: 50 * time.Millisecond})
 	listed := make(chan error)
 	go func() {
 		_, err := s.Tools(context.Background())
 		listed <- err
 	}()
-	for s.Status()[0].State != Starting {
+	h := &s.servers[0].health
+	started := func() bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return h.process != nil
+	}
+	for !started() {
 		time.Sleep(time.Millisecond)
 	}
 	equal(t, "closing", fmt.Sprint(s.Close()), "<nil>")
@@ -247,13 +227,8 @@ func TestLostHTTPSession(t *testing.T) {
 		r *http.Request) {
 		(*handler.Load()).ServeHTTP(w, r)
 	}))
-	defer web.Close()
-	s, err := Connect(t.Context(), map[string]mcp.Transport{"web": &mcp.StreamableClientTransport{Endpoint: web.URL,
-		DisableStandaloneSSE: true}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	t.Cleanup(web.Close)
+	s := start(t, ServerConfig{Name: "web", URL: web.URL}, nil)
 	tool := list(t, s)["greet"]
 	equal(t, "before", call(t.Context(), tool, `{}`), `"hello"`)
 	restart()
@@ -287,12 +262,7 @@ func overHTTP(t *testing.T, server *mcp.Server, o *Options) *Servers {
 	t.Helper()
 	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil))
 	t.Cleanup(web.Close)
-	s, err := Connect(t.Context(), map[string]mcp.Transport{"web": &mcp.StreamableClientTransport{Endpoint: web.URL}}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	return s
+	return start(t, ServerConfig{Name: "web", URL: web.URL}, o)
 }
 
 // Only failed starts are counted as such, and each error names the server once.

@@ -16,27 +16,27 @@ import (
 )
 
 // connection is one connection to a server, from its handshake to its end. A server that is started
-// again gets a new one.
+// again gets a new connection.
 type connection struct {
 	server    *server
 	process   *stdio.Server // nil for a server that the caller runs
 	exchange  message.Exchange
 	conn      mcp.Connection
 	session   *mcp.ClientSession
-	questions atomic.Int32 // of the server, since its last response to a call
+	questions atomic.Int32 // how many the server has asked since its last response to a call
 	rechecked time.Time    // when its tools were listed to compare them with those of an earlier connection
 
 	gone     chan struct{} // closed when the connection, and the process, have ended
-	dropped  atomic.Bool   // nothing more is sent over it
+	dropped  atomic.Bool   // nothing more is sent over the connection
 	reported sync.Once
 
-	listErr error // why the last listing failed; under server.mu
+	listErr error // why the last listing failed; guarded by server.mu
 
 	mu    sync.Mutex
-	fault error // why the connection ended, if not by itself
+	fault error // why this side ended the connection
 }
 
-// alive reports whether a request is worth sending.
+// alive reports whether the connection can carry another request, as far as is known.
 func (c *connection) alive() bool {
 	select {
 	case <-c.gone:
@@ -57,13 +57,20 @@ func (c *connection) drop(err error) {
 	}
 }
 
-// setFault records why the connection ends, if the process cannot tell.
+// setFault records why the connection ends. The first reason counts.
 func (c *connection) setFault(fault error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.fault == nil {
 		c.fault = fault
 	}
+}
+
+// endedBy returns why this side ended the connection, or nil if it did not.
+func (c *connection) endedBy() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.fault
 }
 
 // watch waits for the end of the connection, and ends it when the server is closed.
@@ -76,11 +83,11 @@ func (c *connection) watch() {
 	})
 	_ = c.session.Wait()
 	stop()
-	_ = c.session.Close() // ends what the SDK still runs for it
+	_ = c.session.Close() // stops what the SDK still runs for the session
 	c.reportLoss()
 }
 
-// reportLoss tells the server that the connection is lost, unless it was closed.
+// reportLoss records that the connection was lost, unless the server was closed.
 func (c *connection) reportLoss() {
 	c.reported.Do(func() {
 		if !c.server.closing() {
@@ -90,7 +97,7 @@ func (c *connection) reportLoss() {
 	})
 }
 
-// version returns the negotiated version.
+// version returns the negotiated protocol version.
 func (c *connection) version() string {
 	if c.session == nil || c.session.InitializeResult() == nil {
 		return ""
@@ -109,27 +116,22 @@ func (c *connection) request(ctx context.Context, do func(context.Context) (any,
 		err = cause
 	}
 	if call.Sent() && isUnsent(err) {
-		err = fmt.Errorf("%w: %v", io.EOF, err) // whatever ended the connection
+		err = fmt.Errorf("%w: %v", io.EOF, err) // it does not mean that the request was not sent
 	}
 	switch {
 	case err != nil && call.Asked() && ctx.Err() == nil:
-		return nil, &unansweredError{err}
+		return nil, fmt.Errorf("%w: %w", errUnanswered, err)
 	case err != nil:
 		return nil, err
-	case call.Result() != nil:
-		return call.Result(), nil
+	case call.Result != nil:
+		return call.Result, nil
 	}
 	return json.Marshal(result)
 }
 
-// unansweredError reports that the server asked its client for something, such as a decision of the
-// user, and did not get it.
-type unansweredError struct{ err error }
-
-func (e *unansweredError) Error() string {
-	return "the tool asked its client a question: " + e.err.Error()
-}
-func (e *unansweredError) Unwrap() error { return e.err }
+// errUnanswered reports that the server asked its client a question, such as for a decision of the user, and got no
+// answer.
+var errUnanswered = errors.New("the tool asked its client a question")
 
 // isUnsent reports whether a request was not sent because the connection or session had ended.
 func isUnsent(err error) bool {
@@ -137,21 +139,23 @@ func isUnsent(err error) bool {
 		errors.Is(err, mcp.ErrSessionMissing)
 }
 
-// isLost reports whether a request failed because the connection is lost.
+// isLost reports whether a request failed because the connection was lost.
 func isLost(err error) bool {
-	return isUnsent(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) ||
-		errors.Is(err, message.ErrFlood)
+	return isUnsent(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || isViolation(err)
+}
+
+// isViolation reports whether the connection was closed because the server violated the protocol.
+func isViolation(err error) bool {
+	_, ok := errors.AsType[message.ViolationError](err)
+	return ok
 }
 
 // lost returns the error for the loss of the connection.
 func (c *connection) lost() error {
-	c.mu.Lock()
-	fault := c.fault
-	c.mu.Unlock()
-	return &lostError{what: c.ending(fault), next: c.server.nextStep(), evidence: c.evidence()}
+	return fmt.Errorf("%w; %s%s", c.ending(c.endedBy()), c.server.nextStep(), c.evidence())
 }
 
-// ending says how the connection ended. It waits for the process to exit.
+// ending returns how the connection ended. It waits for the process to exit.
 func (c *connection) ending(fault error) error {
 	name := c.server.name
 	switch {
@@ -174,15 +178,3 @@ func (c *connection) evidence() string {
 	}
 	return c.process.Evidence()
 }
-
-// lostError is the loss of a connection.
-type lostError struct {
-	what     error
-	next     string // what the next use does
-	evidence string
-}
-
-func (e *lostError) Error() string {
-	return e.what.Error() + "; " + e.next + e.evidence
-}
-func (e *lostError) Unwrap() error { return e.what }

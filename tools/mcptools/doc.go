@@ -49,12 +49,9 @@
 //
 // # Configuration
 //
-// Servers are under "mcpServers", "servers" or "context_servers", at the top or
-// under "mcp"; or directly under "mcp". The keys of an entry are:
+// Servers are under "mcpServers", "servers" or "context_servers". The keys of an entry are:
 //
-//	command, args, env, cwd   the program; command may be an array that includes
-//	                          the arguments
-//	environment               same as env
+//	command, args, env, cwd   the program
 //	envFile                   file of NAME=value lines; env takes precedence
 //	url, serverUrl, httpUrl   the address of a remote server
 //	type, transport           stdio; http, streamable-http; sse; in any spelling
@@ -73,7 +70,7 @@
 // # Remote servers
 //
 // The transport for a server with a URL is streamable HTTP, with protocol version
-// 2026-07-28 or the newest that the server knows; or its predecessor, HTTP with
+// 2026-07-28 or the newest that the server supports, or its predecessor, HTTP with
 // SSE. Headers come from the server's entry, from [Options.HeaderFunc] for each
 // request with the context of the call, and from [Options.OAuth]. Headers, the URL
 // and the session ID never appear in an error, status or log entry. They are sent
@@ -113,19 +110,19 @@
 //
 // # Lifetime
 //
-// A server that ends, or an HTTP session that is lost, is started or connected again by the
-// next call or listing. The outcome of a call that was in flight is unknown, and the call
-// is not repeated; a call that had not been sent is tried once more. If a call was sent,
-// only the response to its own request shows that it was not made, by status 404 or by the
-// text of an official SDK for a session that it does not know. A server that keeps failing is
+// If a server exits or an HTTP session is lost, the next call or listing starts or connects
+// it again. The outcome of a call that was in flight is unknown, and the call
+// is not repeated; a call that had not been sent is tried once more. Once a call was
+// sent, only the response to its own request can show that it was not made: status 404, or
+// the text with which an official SDK reports an unknown session. A server that keeps failing is
 // tried at growing intervals, and [Servers.Status] says why and when; until then, its tools are
 // those of its last listing. With [Options.Background], all of this happens in the background,
 // including the first connection. If the host ends without [Servers.Close], the input of the
 // servers on stdio ends; on Linux, they are killed with their process groups, even if the host
 // was killed.
 //
-// Tools that can be called only as tasks of protocol 2025-11-25 are left out with a warning;
-// tools that a server offers to its own user interface alone (MCP Apps), without one.
+// Tools that can be called only as tasks of protocol 2025-11-25 are left out with a warning.
+// Tools that a server offers only to its own user interface (MCP Apps) are left out without one.
 //
 // The tools of a Set do not change. [Options.OnToolsChanged] reports when to build a new
 // Set, and [Servers.Pins] shows what has changed since the tools were approved. A server

@@ -17,10 +17,11 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 )
 
+// toolPage is one page of the result of tools/list.
 type toolPage struct {
 	Tools      []json.RawMessage
 	NextCursor string
-	sendable   map[string]bool // tools with valid x-mcp-header; nil if none has one
+	sendable   map[string]bool // tools with a valid x-mcp-header; nil if no tool has that field
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -28,9 +29,8 @@ func (p *toolPage) UnmarshalJSON(data []byte) error {
 	return jsonscan.Object(data, jsonscan.Fields{"tools": &p.Tools, "nextCursor": &p.NextCursor})
 }
 
-// relist lists the server's tools and reports whether they have changed. On error, which the status
-// has too, the server keeps the tools of the last listing. A server that ends during the listing is
-// started once more.
+// relist lists the server's tools and reports whether they have changed. If the listing fails, the server keeps the
+// tools of the last one, and its status has the error. A server that exits during the listing is started once more.
 func (s *server) relist(ctx context.Context) (changed bool, err error) {
 	begun := time.Now()
 	for range 2 {
@@ -48,8 +48,7 @@ func (s *server) relist(ctx context.Context) (changed bool, err error) {
 	return changed, err
 }
 
-// setListing records the result of a listing, unless the caller gave up. It reports whether the tools
-// have changed.
+// setListing records the result of a listing, unless ctx is done. It reports whether the tools have changed.
 func (s *server) setListing(ctx context.Context, c *connection, l *listing, err error) (changed bool) {
 	if ctx.Err() != nil {
 		return false
@@ -64,8 +63,8 @@ func (s *server) setListing(ctx context.Context, c *connection, l *listing, err 
 	return s.keep(l)
 }
 
-// recheck lists the tools over a new connection before any call: a server that was started again may be another
-// version. If they cannot be listed, the connection is given up, but without Options.RefuseChanged only if it is lost.
+// recheck lists the tools over a new connection before any call, because a server that was started again may be another
+// version. If the listing fails, recheck gives up the connection if it is lost or Options.RefuseChanged is set.
 func (s *server) recheck(c *connection) error {
 	s.mu.Lock()
 	listed, known := s.pins != nil, s.listed.texts
@@ -93,7 +92,7 @@ func (s *server) recheck(c *connection) error {
 	return nil
 }
 
-// recheckError reports that the tools of a new connection are not known.
+// recheckError reports that the tools could not be listed over a new connection.
 type recheckError struct{ error }
 
 func (e *recheckError) Unwrap() error { return e.error }
@@ -105,8 +104,8 @@ func (s *server) lastTools() []*tools.Tool {
 	return s.tools
 }
 
-// list reads the pages of a listing. The server decides how many there are, so everything about them
-// is bounded. On error, the listing is empty.
+// list reads all pages of a listing. Their number and size are bounded, since the server chooses them. On error, the
+// listing is empty.
 func (c *connection) list(ctx context.Context) (*listing, error) {
 	s := c.server
 	bounded, cancel := context.WithTimeout(ctx, s.timeout())
@@ -137,7 +136,7 @@ func (c *connection) list(ctx context.Context) (*listing, error) {
 
 // readPage reads the page at a cursor.
 func (c *connection) readPage(ctx context.Context, cursor string) (*toolPage, error) {
-	var decoded *mcp.ListToolsResult // by the SDK, if it needs the tools
+	var decoded *mcp.ListToolsResult // by the SDK, if the page has x-mcp-header
 	raw, err := c.request(ctx, func(ctx context.Context) (_ any, err error) {
 		decoded, err = c.session.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
 		return decoded, err
@@ -155,7 +154,7 @@ func (c *connection) readPage(ctx context.Context, cursor string) (*toolPage, er
 	}
 	if message.WantsHeaders(raw) {
 		page.sendable = map[string]bool{}
-		for _, t := range decoded.Tools { // the SDK leaves out the others
+		for _, t := range decoded.Tools { // the SDK leaves out tools with an invalid x-mcp-header
 			page.sendable[t.Name] = true
 		}
 	}
@@ -197,9 +196,9 @@ func (l *listing) warn(format string, args ...any) {
 	l.warnings.add(l.server.o.Secrets.Text(l.server.about(format, args...)))
 }
 
-// keep replaces the last listing and records the fingerprints of new tools. The first fingerprints
-// are never replaced, or a server could get rid of them. It reports whether the tools have changed; the
-// first listing is a change.
+// keep replaces the last listing and records the fingerprints of new tools. The first fingerprint
+// of a tool is never replaced; otherwise, a server could hide a change by listing the tool twice. Keep reports whether
+// the tools have changed; the first listing is a change.
 func (s *server) keep(l *listing) (changed bool) {
 	unwatched := 0
 	s.mu.Lock()
@@ -209,7 +208,7 @@ func (s *server) keep(l *listing) (changed bool) {
 	if s.first == nil {
 		s.first = map[string]string{}
 	}
-	for _, name := range slices.Sorted(maps.Keys(l.pins)) { // the same ones fit every time
+	for _, name := range slices.Sorted(maps.Keys(l.pins)) { // sorted, so that the same tools fit every time
 		_, seen := s.first[name]
 		switch {
 		case seen:
@@ -227,14 +226,14 @@ func (s *server) keep(l *listing) (changed bool) {
 	return changed
 }
 
-// add adds one page, and ends the listing if it is the last. Its error is that of ctx.
+// add adds one page, and ends the listing if the page is the last. It returns an error only if ctx is done.
 func (l *listing) add(ctx context.Context, page *toolPage) error {
 	o := l.server.o
 	for _, raw := range page.Tools {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		_, crowded := l.values.Write(nil) // fails beyond the limit
+		_, crowded := l.values.Write(nil) // returns an error once the limit is exceeded
 		switch l.size += len(raw); {
 		case l.listed == o.maxTools:
 			l.warn("it has more than %d tools; the rest is left out", l.listed)
@@ -297,7 +296,7 @@ func (l *listing) addTool(raw json.RawMessage, sendable map[string]bool) {
 		l.warn("tool %q is left out because its x-mcp-header is invalid", t.Name)
 	case t.needsTask():
 		l.warn("tool %q is left out because it must be called as a task, which is not supported", t.Name)
-	case t.appOnly(): // as the server wants it
+	case t.appOnly(): // left out without a warning, as the server wants
 	default:
 		l.names[t.Name] = true
 		if l.approved(&t) {
@@ -309,15 +308,15 @@ func (l *listing) addTool(raw json.RawMessage, sendable map[string]bool) {
 	}
 }
 
-// redact removes secrets before anything is cut: a part of a secret would not be recognized. The name
-// stays until bind, because the server knows the tool by it.
+// redact removes secrets. It runs before trim, since a truncated secret would not be recognized. The name is redacted
+// later, in bind, because the server knows the tool by its own name.
 func (l *listing) redact(t *listedTool) {
 	secrets := l.server.o.Secrets
 	t.Description = secrets.Text(t.description())
 	t.InputSchema, t.OutputSchema = secrets.JSON(t.InputSchema), secrets.JSON(t.OutputSchema)
 }
 
-// trim cuts what is too large to keep.
+// trim shortens a description that is too long, and drops schemas that are too large.
 func (l *listing) trim(t *listedTool) {
 	o := l.server.o
 	if size := len(t.Description); size > o.maxDescription {

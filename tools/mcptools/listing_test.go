@@ -255,7 +255,7 @@ func TestTrust(t *testing.T) {
 		equal(t, name, fmt.Sprintf("%+v", tool.Hints), fmt.Sprintf("%+v", want[name]))
 	}
 	equal(t, "warnings", strings.Join(trusted.Warnings(), "\n"),
-		`Options.Trust names "nobody", but there is no mcp server of that name`)
+		`Options.Trust names "nobody", but there is no enabled mcp server of that name`)
 	for name, tool := range list(t, serve(t, annotated, nil)) {
 		equal(t, name, fmt.Sprintf("%+v", tool.Hints), fmt.Sprintf("%+v", tools.Hints{}))
 	}

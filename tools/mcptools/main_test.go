@@ -187,6 +187,15 @@ func start(t *testing.T, config ServerConfig, o *Options) *Servers {
 	return servers
 }
 
+// unstarted returns a server that starts when it is first used.
+func unstarted(t *testing.T, config ServerConfig, o *Options) *Servers {
+	t.Helper()
+	all := o.withDefaults()
+	s := &Servers{closed: make(chan struct{}), servers: []*server{newServer(t.Context(), config, nil, &all)}}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
 // leaks fails the test if goroutines of this package or the SDK outlive it.
 func leaks(t *testing.T) {
 	t.Cleanup(func() {

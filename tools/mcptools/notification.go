@@ -15,15 +15,15 @@ import (
 type Progress struct {
 	Server  string
 	Tool    string  // the tool's name on the server
-	Done    float64 // so far, in a unit of the server's choice; it should grow
+	Done    float64 // so far, in a unit that the server chooses
 	Total   float64 // 0 if unknown
 	Message string
 }
 
 const (
 	maxQueued        = 4 << 20                // bytes of notifications that wait for the host
-	notificationCost = 256                    // the minimum size of one, in bytes
-	settleTime       = 500 * time.Millisecond // after a change of tools, for further changes
+	notificationCost = 256                    // bytes added to the size of each notification
+	settleTime       = 500 * time.Millisecond // how long to wait for further changes of tools
 )
 
 // notifications passes the notifications of one server to the host: in order, one at a time, and
@@ -54,24 +54,11 @@ type progressCall struct {
 
 type progressKey struct{}
 
-// WithProgress returns a context for calls of tools whose progress is reported to report, in addition
-// to [Options].OnProgress and in the same way.
+// WithProgress returns a context for calls of tools whose progress is passed to report. Without it, servers are not
+// asked to report progress. For one server, report and [Options].OnToolsChanged are called one at a time, in order, and
+// possibly after the call has ended. If they are too slow, some notifications are dropped, with a warning.
 func WithProgress(ctx context.Context, report func(Progress)) context.Context {
 	return context.WithValue(ctx, progressKey{}, report)
-}
-
-// progressOf returns the function to which the progress of a call is reported, or nil.
-func (s *server) progressOf(ctx context.Context) func(Progress) {
-	report, _ := ctx.Value(progressKey{}).(func(Progress))
-	if s.o.OnProgress == nil {
-		return report
-	}
-	return func(p Progress) {
-		s.o.OnProgress(ctx, p)
-		if report != nil {
-			report(p)
-		}
-	}
 }
 
 func newNotifications(s *server) *notifications {
@@ -97,7 +84,7 @@ func (n *notifications) post(size int, report func()) {
 	}
 }
 
-// deliver empties the queue.
+// deliver passes the queued notifications to the host.
 func (n *notifications) deliver() {
 	for {
 		n.mu.Lock()
@@ -114,7 +101,7 @@ func (n *notifications) deliver() {
 	}
 }
 
-// close drops what has not been delivered.
+// close drops the notifications that have not been delivered.
 func (n *notifications) close() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -124,13 +111,13 @@ func (n *notifications) close() {
 	}
 }
 
-// receive handles a notification. It ignores those that are malformed, unknown or not wanted.
+// receive handles a notification. It ignores malformed, unknown and unwanted notifications.
 func (n *notifications) receive(method string, params json.RawMessage) {
 	switch method {
 	case "notifications/progress":
 		n.progress(params)
 	case "notifications/tools/list_changed":
-		if n.server.refresher != nil { // it reports the change after the listing
+		if n.server.refresher != nil { // the refresher reports the change after a listing
 			n.server.refresher.wake()
 			return
 		}
@@ -138,7 +125,7 @@ func (n *notifications) receive(method string, params json.RawMessage) {
 	}
 }
 
-// expectProgress returns a progress token for a call, and a function that ends its use.
+// expectProgress returns a progress token for a call, and a function that invalidates the token.
 func (n *notifications) expectProgress(tool string, report func(Progress)) (token string, forget func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -37,28 +37,16 @@ func TestProgress(t *testing.T) {
 		say(notify("progress", `"nonsense"`))
 		say(m.text("fine"))
 	}).run
-	s := servePipe(t, &Options{OnProgress: func(ctx context.Context, p Progress) {
-		got <- fmt.Sprintf("%v %+v", ctx.Value(contextKey{}), p)
-	}}, reporting)
-	ctx := context.WithValue(t.Context(), contextKey{}, "mine")
+	s := servePipe(t, nil, reporting)
+	ctx := WithProgress(t.Context(), func(p Progress) { got <- fmt.Sprintf("%+v", p) })
 	equal(t, "result", call(ctx, list(t, s)["t"], `{}`), `"fine"`)
-	equal(t, "first", <-got, "mine {Server:s Tool:t Done:1 Total:2 Message:}")
-	equal(t, "second", <-got, "mine {Server:s Tool:t Done:2 Total:2 Message:done}")
-	ctx = WithProgress(ctx, func(p Progress) { got <- fmt.Sprintf("call %v", p.Done) })
-	equal(t, "result", call(ctx, list(t, s)["t"], `{}`), `"fine"`)
-	equal(t, "first of all calls", <-got, "mine {Server:s Tool:t Done:1 Total:2 Message:}")
-	equal(t, "first of the call", <-got, "call 1")
-	equal(t, "second of all calls", <-got, "mine {Server:s Tool:t Done:2 Total:2 Message:done}")
-	equal(t, "second of the call", <-got, "call 2")
-	alone := servePipe(t, nil, reporting)
-	equal(t, "result", call(ctx, list(t, alone)["t"], `{}`), `"fine"`)
-	equal(t, "first of one call", <-got, "call 1")
-	equal(t, "second of one call", <-got, "call 2")
+	equal(t, "first", <-got, "{Server:s Tool:t Done:1 Total:2 Message:}")
+	equal(t, "second", <-got, "{Server:s Tool:t Done:2 Total:2 Message:done}")
 	equal(t, "more", fmt.Sprint(len(got)), "0")
 	equal(t, "calls still awaited", fmt.Sprint(len(s.servers[0].notifications.calls)), "0")
 }
 
-// Without OnProgress, calls have no progress token.
+// Without WithProgress, calls have no progress token.
 func TestNoProgressToken(t *testing.T) {
 	t.Parallel()
 	s := serve(t, script{"tools/call": func(params json.RawMessage) string {
@@ -78,10 +66,9 @@ func TestModernProgress(t *testing.T) {
 			return &mcp.CallToolResult{}, nil
 		})
 	got := make(chan string, 2)
-	s := inProcess(t, server, &Options{
-		OnProgress: func(_ context.Context, p Progress) { got <- fmt.Sprint(p.Done) },
-	})
-	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `""`)
+	s := inProcess(t, server, nil)
+	ctx := WithProgress(t.Context(), func(p Progress) { got <- fmt.Sprint(p.Done) })
+	equal(t, "result", call(ctx, list(t, s)["t"], `{}`), `""`)
 	equal(t, "version", s.Status()[0].ProtocolVersion, "2026-07-28")
 	equal(t, "progress", <-got, "0.5")
 }
@@ -100,11 +87,9 @@ func TestEventsOverHTTP(t *testing.T) {
 	}
 	add("t")
 	got := make(chan string, 2)
-	s := overHTTP(t, server, &Options{
-		OnProgress:     func(_ context.Context, p Progress) { got <- fmt.Sprint(p.Done) },
-		OnToolsChanged: func(name string) { got <- name },
-	})
-	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `""`)
+	s := overHTTP(t, server, &Options{OnToolsChanged: func(name string) { got <- name }})
+	ctx := WithProgress(t.Context(), func(p Progress) { got <- fmt.Sprint(p.Done) })
+	equal(t, "result", call(ctx, list(t, s)["t"], `{}`), `""`)
 	equal(t, "progress", <-got, "0.5")
 	for n := 0; ; n++ { // the stream for such notices opens some time after the handshake
 		add(fmt.Sprint("more", n))
@@ -161,11 +146,12 @@ func TestFloodOfProgress(t *testing.T) {
 	lines := sample(60, 200)
 	text := strings.Repeat("x", 100<<10)
 	began, heard, release := make(chan bool, lines), make(chan bool, lines), make(chan struct{})
-	s := servePipe(t, &Options{OnProgress: func(context.Context, Progress) {
+	ctx := WithProgress(t.Context(), func(Progress) {
 		began <- true
 		<-release
 		heard <- true
-	}}, func(r io.Reader, w io.Writer) {
+	})
+	s := servePipe(t, nil, func(r io.Reader, w io.Writer) {
 		script{"tools/call": func(json.RawMessage) string {
 			for range lines {
 				fmt.Fprintln(w, notify("progress", `{"progressToken":"1","progress":1,"message":"`+text+`"}`))
@@ -173,7 +159,7 @@ func TestFloodOfProgress(t *testing.T) {
 			return `"result":{}`
 		}}.whole().run(r, w)
 	})
-	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `""`)
+	equal(t, "result", call(ctx, list(t, s)["t"], `{}`), `""`)
 	<-began
 	e := s.servers[0].notifications
 	e.mu.Lock()
@@ -194,11 +180,12 @@ func TestFloodOfProgress(t *testing.T) {
 func TestEventsEndWithClose(t *testing.T) {
 	t.Parallel()
 	began, release, heard := make(chan bool), make(chan struct{}), make(chan bool, 10)
-	s := servePipe(t, &Options{OnProgress: func(context.Context, Progress) {
+	ctx := WithProgress(t.Context(), func(Progress) {
 		began <- true
 		<-release
 		heard <- true
-	}}, func(r io.Reader, w io.Writer) {
+	})
+	s := servePipe(t, nil, func(r io.Reader, w io.Writer) {
 		script{"tools/call": func(json.RawMessage) string {
 			for range 3 {
 				fmt.Fprintln(w, notify("progress", `{"progressToken":"1","progress":1}`))
@@ -206,7 +193,7 @@ func TestEventsEndWithClose(t *testing.T) {
 			return `"result":{}`
 		}}.whole().run(r, w)
 	})
-	equal(t, "result", call(t.Context(), list(t, s)["t"], `{}`), `""`)
+	equal(t, "result", call(ctx, list(t, s)["t"], `{}`), `""`)
 	<-began
 	if err := s.Close(); err != nil {
 		t.Fatal(err)

@@ -17,25 +17,21 @@ import (
 type Options struct {
 	// --- Connecting
 
-	// ConnectTimeout limits the time to start one server until it answers the handshake, and the time of each listing
-	// of its tools. The "timeout" of its entry takes precedence. Zero means 60 seconds, because npx may have to fetch
-	// a server first.
+	// ConnectTimeout limits the time to start or reach one server, including the handshake, and the time of each
+	// listing of its tools. The "timeout" of the server's entry takes precedence. Zero means 60 seconds, because npx
+	// may have to fetch a server first.
 	ConnectTimeout time.Duration
 
 	// Grace is how long Close waits for a server to exit after closing its stdin, and again after
-	// SIGTERM, before killing it; and for the end of an HTTP session. Zero means one second.
+	// SIGTERM, before killing it. It is also how long Close waits for the end of an HTTP session. Zero
+	// means one second.
 	Grace time.Duration
 
-	// Lazy starts no server before [Servers.Tools] first lists its tools, which then takes as long
-	// as Open would have, and fails for no server. By default Open starts them.
-	Lazy bool
-
-	// Background makes Open return at once, without an error if a server fails. Each server is
-	// listed when it has connected; again when it reports a change of its tools, or is lost; and
-	// again after a failure, at growing intervals of up to a minute. [Servers.Tools] returns the
+	// Background makes Open return at once, without an error if a server fails. The tools
+	// of a server are listed when it has connected, when it reports a change of its tools, and when its connection is
+	// lost. After a failure, they are listed again at growing intervals of up to a minute. [Servers.Tools] returns the
 	// last listings without waiting, OnToolsChanged reports when they have changed, and
-	// [Servers.Wait] waits until every server has been listed or has failed. Lazy then has no
-	// effect.
+	// [Servers.Wait] waits until every server has been listed or has failed.
 	Background bool
 
 	// Env names variables of the host that servers inherit, in addition to the few that most programs need: PATH,
@@ -53,48 +49,48 @@ type Options struct {
 	HTTPClient *http.Client
 
 	// HeaderFunc returns headers for one request to a remote server. They replace headers of the same name in its
-	// entry, but not the headers of the protocol. HeaderFunc gets the values of the context of the call that makes
-	// the request, so that the identity of the caller can reach the server. Requests that belong to no call, such as
-	// a handshake, even the one after a lost session, get the values of the context of [Open], [Start] or [Connect].
-	// An error fails the call before anything is sent. HeaderFunc is called concurrently.
+	// entry, but not the headers of the protocol. Its context has the values of the call's context, so that the
+	// identity of the caller can reach the server. For requests outside of calls, such as every handshake, it has the
+	// values of the context of [Open] or [Start]. If HeaderFunc returns an error, the call fails before anything is
+	// sent. HeaderFunc is called concurrently.
 	HeaderFunc func(ctx context.Context, server string) (http.Header, error)
 
-	// OAuth authorizes the requests to remote servers, by the server's name: the SDK's
-	// [auth.AuthorizationCodeHandler], or a handler of its package extauth. Its tokens replace an Authorization
-	// header. Authorization is part of connecting, so ConnectTimeout includes it.
+	// OAuth has the handlers that authorize the requests to remote servers, by the names of the servers. Use the SDK's
+	// [auth.AuthorizationCodeHandler], or a handler of its package extauth. Its tokens replace an Authorization header.
+	// ConnectTimeout includes the time of an authorization.
 	OAuth map[string]auth.OAuthHandler
 
 	// --- Trust in servers and files
 
-	// Trust names the servers whose claims about their tools policies believe: that a tool only reads, may be
-	// repeated, or is destructive. Replay believes the first two claims of every server ([tools.Tool].Claimed), so a
-	// server that lies can make effects happen twice. A file cannot set this; only the host can.
+	// Trust names the servers whose claims about their tools become [tools.Hints], which policies use: that a tool only
+	// reads, may be repeated, or is destructive. Replay uses the first two claims of every server
+	// ([tools.Tool].Claimed), so a server that lies can make effects happen twice. Only the host can set Trust; a
+	// configuration file cannot.
 	Trust []string
 
-	// Pins are the tools that the host has approved, from [Servers.Pins]. There is a warning about each tool that
-	// differs from its pin or, on a server in Pins, has no pin. On other servers, there is a warning about each tool
-	// that differs from its first listing.
+	// Pins are the fingerprints of the tools that the host has approved, from [Servers.Pins]. A tool that differs from
+	// its pin causes a warning, and so does a tool without a pin on a server in Pins. On other servers, a tool that
+	// differs from its first listing causes a warning.
 	Pins Pins
 
-	// RefuseChanged leaves out the tools with such a warning, and fails calls of those that a Set
-	// already has with [tools.KindDenied]. The tools of a server that was lost are listed again
-	// before one is called; if the listing fails, the call fails with [tools.KindUnavailable].
+	// RefuseChanged leaves out the tools that cause such a warning. If an existing Set has them, their calls fail with
+	// [tools.KindDenied]. After a lost connection, the tools of the server are listed again before any call; if the
+	// listing fails, the call fails with [tools.KindUnavailable].
 	RefuseChanged bool
 
-	// Secrets are removed from what servers say about their tools: names, titles, descriptions and
-	// schemas, including defaults. Servers may repeat tokens that they were given, and the model and its clients read
-	// it. [policy.Redact] does the same for results and errors. Nil removes nothing.
+	// Secrets are removed from the names, titles, descriptions and schemas of tools, which the model and its clients
+	// read: a server may repeat tokens that it was given. [policy.Redact] removes secrets from results and errors. Nil
+	// removes nothing.
 	Secrets *policy.Secrets
 
 	// --- Limits for one server
 
-	// MaxMessage is the size of the largest message, in bytes, that is read from a server. A larger
-	// response fails its call and is not kept in memory; the same applies to a response with more
-	// than 1,048,576 JSON values. Zero means 64 MiB.
+	// MaxMessage is the maximum size in bytes of a message from a server. If a response is larger, or has more than
+	// 1,048,576 JSON values, its call fails and the response is not kept in memory. Zero means 64 MiB.
 	MaxMessage int
 
-	// MaxResult is the size of the largest result of one call, and of the largest data of an error,
-	// in bytes of JSON. Zero means 4 MiB.
+	// MaxResult is the maximum size of the result of a call, and of the data of an error, in bytes of JSON. Zero means
+	// 4 MiB.
 	MaxResult int
 
 	// Limits of a listing, which only tests change. What exceeds them is left out with a warning; a
@@ -112,12 +108,6 @@ type Options struct {
 	// [Servers.Tools] has changed. An existing Set does not change; a new one has the current tools.
 	OnToolsChanged func(server string)
 
-	// OnProgress is called with the progress of calls; ctx is the call's. If it is nil, servers are
-	// asked to report progress only of calls with a context of [WithProgress]. OnToolsChanged
-	// and OnProgress are called for one server one at a time, in order, and possibly after the
-	// call has ended. If they are too slow, some notifications are dropped, with a warning.
-	OnProgress func(ctx context.Context, p Progress)
-
 	// OnElicit is called when a server asks the user something during a call: to fill in a form, or to visit an
 	// address (see Mode of the parameters). If it is nil, servers are told that they cannot ask, and if they ask
 	// anyway, they get an error. A server gets at most 20 answers until it responds to a call. In protocol versions
@@ -127,9 +117,9 @@ type Options struct {
 
 	// --- Logging
 
-	// Logger logs servers that connect and fail, and the warnings that arise after the tools were
-	// listed, or if Open fails; [tools.Set.Warnings] has all others. It logs what a failed server
-	// wrote to stderr, but no arguments, results or variables. Nil logs nothing.
+	// Logger logs connections, failures, and the warnings that [tools.Set.Warnings] cannot return: those that arise
+	// after the tools were listed, and those of an Open that failed. It logs what a failed server wrote to stderr, but
+	// no arguments, results or environment variables. Nil logs nothing.
 	Logger *slog.Logger
 }
 

@@ -25,8 +25,8 @@ func (s *Servers) Pins() Pins {
 	return pins
 }
 
-// approved compares a tool with its pin or, for a server without pins, with the first listing. It
-// reports whether the tool may be offered.
+// approved compares a tool with its pin or, for a server without pins, with the first listing. If they differ, it
+// warns. It reports whether the tool may be offered.
 func (l *listing) approved(t *listedTool) bool {
 	s := l.server
 	now := t.fingerprint()
@@ -36,32 +36,27 @@ func (l *listing) approved(t *listedTool) bool {
 		known = l.first
 	}
 	before, seen := known[t.Name]
+	var problem string
 	switch {
 	case before == now, !seen && !pinned:
 		return true
 	case seen && pinned:
-		l.refuse(t, "the tool has changed since it was approved",
-			"is not what was approved: its description or schema has changed")
+		problem = "has changed since it was approved"
 	case seen:
-		l.refuse(t, "the tool has changed since it was first listed",
-			"has changed its description or schema since it was first listed")
+		problem = "has changed since it was first listed"
 	default:
-		l.refuse(t, "the tool was not approved", "was not approved: it is new")
+		problem = "was not approved"
 	}
-	return !s.o.RefuseChanged
+	if !s.o.RefuseChanged {
+		l.warn("tool %q %s", t.Name, problem)
+		return true
+	}
+	l.refused[t.Name] = "the tool " + problem
+	l.warn("tool %q %s; it is left out", t.Name, problem)
+	return false
 }
 
-// refuse warns about a tool and, with Options.RefuseChanged, prevents its calls.
-func (l *listing) refuse(t *listedTool, reason, warning string) {
-	if !l.server.o.RefuseChanged {
-		l.warn("tool %q %s", t.Name, warning)
-		return
-	}
-	l.refused[t.Name] = reason
-	l.warn("tool %q %s; it is left out", t.Name, warning)
-}
-
-// refusal returns the error for a call of a tool that has changed; nil if it may be called.
+// refusal returns the error for a call of a tool that has changed, or nil if the tool may be called.
 func (r *remote) refusal() error {
 	r.server.mu.Lock()
 	reason := r.server.refused[r.name]

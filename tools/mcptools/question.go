@@ -9,21 +9,28 @@ import (
 )
 
 // maxQuestions is how many questions of a server are answered until it responds to a call, so that
-// it cannot wear down a user.
+// it cannot wear the user down.
 const maxQuestions = 20
 
-// clientOptions returns what the server may ask and tell the host. A server is not offered what has
-// no callback.
+// clientOptions returns the options of the SDK's client. They offer the server only capabilities that have a callback.
 func (c *connection) clientOptions() *mcp.ClientOptions {
 	o := c.server.o
 	options := &mcp.ClientOptions{
-		// No roots: a server may ask for them, and take an empty answer for an order.
+		// No roots: a server may treat an empty list of roots as a restriction.
 		Capabilities: &mcp.ClientCapabilities{},
 		Logger:       o.Logger,
 	}
 	if o.OnElicit != nil {
 		options.ElicitationHandler = func(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-			return ask(ctx, c, r.Params, o.OnElicit)
+			if c.questions.Add(1) > maxQuestions {
+				return nil, fmt.Errorf("more than %d questions without a response to a call; no more are answered",
+					maxQuestions)
+			}
+			answer, err := o.OnElicit(ctx, c.server.name, r.Params)
+			if answer == nil && err == nil {
+				err = errors.New("the client gave no answer")
+			}
+			return answer, err
 		}
 		options.Capabilities.Elicitation = &mcp.ElicitationCapabilities{
 			Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{},
@@ -34,17 +41,4 @@ func (c *connection) clientOptions() *mcp.ClientOptions {
 		options.ToolListChangedHandler = func(context.Context, *mcp.ToolListChangedRequest) {}
 	}
 	return options
-}
-
-// ask passes a question of the server to the host.
-func ask[P, R any](ctx context.Context, c *connection, params *P,
-	callback func(context.Context, string, *P) (*R, error)) (*R, error) {
-	if c.questions.Add(1) > maxQuestions {
-		return nil, fmt.Errorf("more than %d questions without a response to a call; no more are answered", maxQuestions)
-	}
-	answer, err := callback(ctx, c.server.name, params)
-	if answer == nil && err == nil {
-		err = errors.New("the client gave no answer")
-	}
-	return answer, err
 }

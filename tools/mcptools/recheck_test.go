@@ -30,14 +30,14 @@ func TestToolsChangeWithARestart(t *testing.T) {
 			"denied: the tool has changed since it was first listed; the call was not made",
 			said[:len(said)-1] +
 				`: the tool has changed since it was first listed; to approve it, use its entry of Servers.Pins in Options.Pins`,
-			said + "has changed its description or schema since it was first listed; it is left out"},
+			said + "has changed since it was first listed; it is left out"},
 		{"one of several pinned tools", true, true, changed,
 			"denied: the tool has changed since it was approved; the call was not made",
 			said[:len(said)-1] +
 				`: the tool has changed since it was approved; to approve it, use its entry of Servers.Pins in Options.Pins`,
-			said + "is not what was approved: its description or schema has changed; it is left out"},
+			said + "has changed since it was approved; it is left out"},
 		{"one", false, false, changed, `"fine"`, "", said +
-			"has changed its description or schema since it was first listed"},
+			"has changed since it was first listed"},
 		{"a new tool", true, false, approvedTools + `,{"name":"c"}`, `"fine"`, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/writ-go/writ/internal/jsonscan"
 	"github.com/writ-go/writ/internal/jsonvalue"
+	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 )
@@ -30,7 +31,7 @@ func (a *callResult) UnmarshalJSON(data []byte) error {
 	})
 }
 
-// result converts a server's result to what the tool's declaration says.
+// result converts a server's result to the type that the tool's declaration states.
 func (r *remote) result(raw json.RawMessage) (json.RawMessage, error) {
 	var result callResult
 	if err := json.Unmarshal(raw, &result); err != nil {
@@ -60,8 +61,8 @@ func (r *remote) result(raw json.RawMessage) (json.RawMessage, error) {
 	return data, nil
 }
 
-// exceeds reports whether the content alone exceeds the limit, as far as its encoding shows: a
-// character may be encoded in six bytes.
+// exceeds reports whether the decoded content certainly exceeds the limit. One byte may be encoded in six, as in
+// \u0041.
 func (a *callResult) exceeds(limit int) bool {
 	size := 0
 	for _, block := range a.Content {
@@ -90,11 +91,7 @@ func (r *remote) check(result *callResult, value json.RawMessage) (json.RawMessa
 		return nil, r.invalid(value, "the call was made, but %v; ask for less", err)
 	}
 	if findings := output.Validate(value); len(findings) > 0 {
-		lines := make([]string, len(findings))
-		for i, f := range findings {
-			lines[i] = f.String()
-		}
-		return nil, r.invalid(value, mismatch+"%s", strings.Join(lines, "; "))
+		return nil, r.invalid(value, mismatch+"%s", schema.Summary(findings))
 	}
 	return value, nil
 }
@@ -216,7 +213,7 @@ func (r *remote) reportedKind(text string) string {
 	return tools.KindFailed
 }
 
-// bounded returns a copy of the data; nil if it is too large to pass on.
+// bounded returns a copy of the data, or nil if it is too large to pass on.
 func (r *remote) bounded(data json.RawMessage) json.RawMessage {
 	if len(data) > r.server.o.MaxResult {
 		return nil

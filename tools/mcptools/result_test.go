@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -362,14 +360,7 @@ func TestConnectOverHTTP(t *testing.T) {
 		func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(req.Params.Arguments)}}}, nil
 		})
-	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil))
-	t.Cleanup(web.Close)
-	s, err := Connect(t.Context(), map[string]mcp.Transport{"web": &mcp.StreamableClientTransport{Endpoint: web.URL}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	tool := list(t, s)["t"]
+	tool := list(t, overHTTP(t, server, nil))["t"]
 	equal(t, "schema", string(tool.InputSchema), `{"type":"object"}`)
 	equal(t, "result", call(t.Context(), tool, `{"a":1}`), `"{\"a\":1}"`)
 }

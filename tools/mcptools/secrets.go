@@ -41,7 +41,7 @@ func (f *secretValues) add(values ...string) {
 
 // addArgs adds the values of flags such as --token=… and --token ….
 func (f *secretValues) addArgs(args []string) {
-	flag := "" // whose value is the next argument
+	flag := "" // the flag whose value is the next argument
 	for _, arg := range args {
 		f.addNamed(flag, arg)
 		name, value, ok := strings.Cut(arg, "=")

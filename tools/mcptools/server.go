@@ -3,16 +3,13 @@ package mcptools
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/mcptools/internal/config"
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 	"github.com/writ-go/writ/tools/mcptools/internal/web"
 )
@@ -22,10 +19,9 @@ type server struct {
 	name      string
 	config    ServerConfig  // how to start or reach it, unless there is a transport
 	transport mcp.Transport // of a server that the caller runs
-	http      httpOptions
 	o         *Options
 
-	life          context.Context // until Close, with the values of Open's context
+	life          context.Context // ends with Close; has the values of Open's context
 	cancel        context.CancelFunc
 	watched       sync.WaitGroup // connections
 	health        health
@@ -40,31 +36,15 @@ type server struct {
 	first    map[string]string // the fingerprint of each tool when it was first listed
 	refused  map[string]string // why calls of changed tools are refused, by tool
 	listed   warnings          // of the last listing
-	warnings warnings          // all others
+	warnings warnings          // all other warnings
 }
 
-// httpOptions are the options for a server with a URL.
-type httpOptions struct {
-	client *http.Client
-	oauth  auth.OAuthHandler
-	sdk    mcp.StreamableClientTransport
-}
-
-// newServer returns a server that lives until it is closed, with the values of ctx: what belongs
-// to no call is done in the name of the caller that opened the servers.
+// newServer returns a server that lives until it is closed. Requests outside of calls use the values of ctx, such as
+// the identity of the caller that opened the servers.
 func newServer(ctx context.Context, c ServerConfig, transport mcp.Transport, o *Options) *server {
-	options := httpOptions{client: o.HTTPClient, oauth: o.OAuth[c.Name]}
-	switch t := transport.(type) { // these need the limits of our own transport
-	case *mcp.StreamableClientTransport:
-		c.URL, c.Type, transport = t.Endpoint, config.HTTP, nil
-		options = httpOptions{client: t.HTTPClient, oauth: t.OAuthHandler, sdk: *t}
-	case *mcp.SSEClientTransport:
-		c.URL, c.Type, transport = t.Endpoint, config.SSE, nil
-		options = httpOptions{client: t.HTTPClient}
-	}
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	s := &server{name: c.Name, config: c, transport: transport, http: options, o: o, life: life, cancel: cancel}
-	s.health = health{log: o.Logger, state: Idle, since: time.Now()}
+	s := &server{name: c.Name, config: c, transport: transport, o: o, life: life, cancel: cancel}
+	s.health = health{log: o.Logger, state: Starting}
 	s.notifications = newNotifications(s)
 	if o.Background {
 		s.refresher = newRefresher(s)
@@ -144,7 +124,7 @@ func (s *server) allWarnings() []string {
 	return list
 }
 
-// warnings is a bounded set of messages: the server decides how many there are.
+// warnings is a set of messages. It is bounded, because a server can cause any number of them.
 type warnings struct {
 	texts []string
 	more  int

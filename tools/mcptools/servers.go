@@ -24,12 +24,11 @@ type Servers struct {
 
 var _ tools.Source = (*Servers)(nil)
 
-// ErrClosed is returned by [Servers.Tools] after [Servers.Close].
-var ErrClosed = errors.New("mcp servers are closed")
+var errClosed = errors.New("mcp servers are closed")
 
 // Open starts the servers of a configuration file, in parallel, and returns when each has
-// connected or failed. [ParseConfig] describes the file. With [Options.Lazy] it starts nothing
-// yet; with [Options.Background] it returns at once and the servers start in the background.
+// connected or failed. [ParseConfig] describes the file. With
+// [Options.Background] it returns at once and the servers start in the background.
 //
 // A server that ends later, or whose session is lost, is started or connected again when one of its
 // tools is next called, or the tools are next listed. The tools stay the same. A server that keeps
@@ -53,7 +52,7 @@ func Start(ctx context.Context, c *Config, o *Options) (*Servers, error) {
 		return nil, errors.New("mcp servers: the configuration is nil")
 	}
 	all := o.withDefaults()
-	s := &Servers{warnings: c.warnings(&all), closed: make(chan struct{})}
+	s := &Servers{warnings: c.warnings(), closed: make(chan struct{})}
 	for _, config := range c.Servers {
 		if !config.Disabled {
 			s.servers = append(s.servers, newServer(ctx, config, nil, &all))
@@ -65,14 +64,17 @@ func Start(ctx context.Context, c *Config, o *Options) (*Servers, error) {
 // Connect connects to servers that the caller runs, by name: servers in the same process,
 // or in a test. It returns the same errors as [Start]. Close ends the connections. A lost
 // connection is replaced by calling the transport's Connect again, except over the SDK's
-// transports for a stream or a command, which can connect only once. The options for
-// servers with a URL apply to the SDK's HTTP transports.
+// transports for a stream or a command, which can connect only once. The SDK's
+// transports over HTTP are refused, because they lack the limits of this package: use [Start] with the server's URL.
 func Connect(ctx context.Context, transports map[string]mcp.Transport, o *Options) (*Servers, error) {
 	all := o.withDefaults()
 	s := &Servers{closed: make(chan struct{})}
 	for _, name := range slices.Sorted(maps.Keys(transports)) {
-		if transports[name] == nil {
+		switch transports[name].(type) {
+		case nil:
 			return nil, fmt.Errorf("mcp server %q: its transport is nil", name)
+		case *mcp.StreamableClientTransport, *mcp.SSEClientTransport:
+			return nil, fmt.Errorf("mcp server %q: use Start with its URL instead of a transport over HTTP", name)
 		}
 		s.servers = append(s.servers, newServer(ctx, ServerConfig{Name: name}, transports[name], &all))
 	}
@@ -80,16 +82,16 @@ func Connect(ctx context.Context, transports map[string]mcp.Transport, o *Option
 }
 
 func (s *Servers) connect(ctx context.Context) (*Servers, error) {
-	s.checkTrust()
-	switch {
-	case len(s.servers) == 0:
+	if len(s.servers) == 0 {
 		return s, nil
-	case s.background():
+	}
+	o := s.servers[0].o
+	s.checkNames("Trust", o.Trust)
+	s.checkNames("OAuth", slices.Sorted(maps.Keys(o.OAuth)))
+	if o.Background {
 		for _, srv := range s.servers {
 			go srv.refresher.run()
 		}
-		return s, nil
-	case s.servers[0].o.Lazy:
 		return s, nil
 	}
 	errs := each(s.servers, func(srv *server) error {
@@ -105,18 +107,15 @@ func (s *Servers) connect(ctx context.Context) (*Servers, error) {
 	default:
 		return s, nil
 	}
-	for _, w := range s.warnings { // the caller cannot get them
-		s.servers[0].o.Logger.WarnContext(ctx, w)
+	for _, w := range s.warnings { // the caller gets no Servers that could return them
+		o.Logger.WarnContext(ctx, w)
 	}
 	_ = s.Close()
 	return nil, err
 }
 
-// background reports whether [Options.Background] is set.
-func (s *Servers) background() bool { return len(s.servers) > 0 && s.servers[0].refresher != nil }
-
 // Wait waits until the tools of every server have been listed once, or their listing has
-// failed. It returns nil, [ErrClosed] or the error of ctx. It is meant for
+// failed. It returns an error if the servers are closed or ctx is done. It is meant for
 // [Options.Background]; without it, Wait returns at once.
 func (s *Servers) Wait(ctx context.Context) error {
 	for _, srv := range s.servers {
@@ -126,7 +125,7 @@ func (s *Servers) Wait(ctx context.Context) error {
 		select {
 		case <-srv.refresher.tried:
 		case <-s.closed:
-			return ErrClosed
+			return errClosed
 		case <-ctx.Done():
 			return fmt.Errorf("mcp servers: waiting for their tools: %w", context.Cause(ctx))
 		}
@@ -134,15 +133,12 @@ func (s *Servers) Wait(ctx context.Context) error {
 	return nil
 }
 
-// checkTrust warns about names in Options.Trust that no server has.
-func (s *Servers) checkTrust() {
-	if len(s.servers) == 0 {
-		return
-	}
-	for _, name := range s.servers[0].o.Trust {
+// checkNames warns about names in an option that no server has.
+func (s *Servers) checkNames(option string, names []string) {
+	for _, name := range names {
 		if !slices.ContainsFunc(s.servers, func(srv *server) bool { return srv.name == name }) {
 			s.warnings = append(s.warnings,
-				fmt.Sprintf("Options.Trust names %q, but there is no mcp server of that name", name))
+				fmt.Sprintf("Options.%s names %q, but there is no enabled mcp server of that name", option, name))
 		}
 	}
 }
@@ -159,20 +155,20 @@ func each(servers []*server, f func(*server) error) []error {
 }
 
 // Tools lists the tools of all servers as they are now, in the order of the configuration,
-// each in the namespace of its server's name. It asks every server again and starts those
-// that are not running, except with [Options.Background]. A failed server keeps the tools
-// of its last listing, and [Servers.Status] says what is wrong. The error is [ErrClosed] or
-// the error of ctx.
+// each in the namespace of its server's name. Unless [Options.Background] is set, it lists the
+// tools of every server again and starts servers that are not running. A failed server keeps the tools
+// of its last listing, and [Servers.Status] says what is wrong. Tools returns an error if the servers are
+// closed or ctx is done.
 //
 // The tools are valid until Close. Their Hints are empty unless Options.Trust names the
 // server: only the host decides what a call means.
 func (s *Servers) Tools(ctx context.Context) ([]*tools.Tool, error) {
 	select {
 	case <-s.closed:
-		return nil, ErrClosed
+		return nil, errClosed
 	default:
 	}
-	if !s.background() {
+	if len(s.servers) > 0 && !s.servers[0].o.Background {
 		each(s.servers, func(srv *server) error {
 			_, err := srv.relist(ctx)
 			return err // it is in the server's status
@@ -198,8 +194,8 @@ func (s *Servers) Status() []Status {
 }
 
 // Warnings returns messages about problems that are not errors: keys of the configuration
-// without effect, listings that were cut short, tools that were left out, and output
-// schemas that cannot be used.
+// that have no effect, listings that were cut short, tools that were left out, and invalid
+// output schemas.
 func (s *Servers) Warnings() []string {
 	list := slices.Clone(s.warnings)
 	for _, srv := range s.servers {

@@ -14,7 +14,6 @@ type State string
 
 // The states of a server.
 const (
-	Idle     State = "idle"     // not started yet, with Options.Lazy
 	Starting State = "starting" // starting, or in the handshake
 	Ready    State = "ready"    // connected
 	Failed   State = "failed"   // not connected; the next use after Status.Retry tries again
@@ -26,9 +25,8 @@ type Status struct {
 	// Name is the server's name in the configuration.
 	Name string
 
-	// State is the current state, and Since the time when it began.
+	// State is the current state.
 	State State
-	Since time.Time
 
 	// Err says why the server cannot be used, and what to do. It is nil if the server can
 	// be used. A failed server is tried again when it is next used after Retry; with
@@ -53,8 +51,8 @@ type Status struct {
 	Stderr string
 }
 
-// A server that keeps failing would keep a machine busy with starting it. The first loss of a
-// connection costs no pause; the pause doubles with each further failure in a row.
+// A pause keeps a failing server from being started all the time. There is none after the first loss of a connection;
+// with each further consecutive failure, the pause doubles.
 const (
 	firstPause = time.Second
 	lastPause  = time.Minute
@@ -66,23 +64,19 @@ type health struct {
 
 	mu           sync.Mutex
 	state        State
-	since        time.Time
 	version      string
 	connected    int   // how often
 	err          error // why it is not connected
-	failedStarts int   // in a row
-	losses       int   // of connections in a row; a response to a call resets it
+	failedStarts int   // consecutive failed starts
+	losses       int   // consecutive lost connections; a response to a call resets the number
 	retry        time.Time
 	process      *stdio.Server // the last one
 }
 
-// setState requires h.mu.
-func (h *health) setState(state State) { h.state, h.since = state, time.Now() }
-
 func (h *health) starting() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.setState(Starting)
+	h.state = Starting
 }
 
 // setProcess records the process, whose output is part of the status.
@@ -94,8 +88,7 @@ func (h *health) setProcess(p *stdio.Server) {
 
 func (h *health) ready(name, version string) {
 	h.mu.Lock()
-	h.setState(Ready)
-	h.err, h.retry, h.version = nil, time.Time{}, version
+	h.state, h.err, h.retry, h.version = Ready, nil, time.Time{}, version
 	h.failedStarts = 0
 	h.connected++
 	h.mu.Unlock()
@@ -110,9 +103,8 @@ func (h *health) failed(name string, err error, lost bool) {
 	} else {
 		h.failedStarts++
 	}
-	h.setState(Failed)
-	h.err = err
-	h.retry = h.since.Add(pause(h.failedStarts + max(0, h.losses-1)))
+	h.state, h.err = Failed, err
+	h.retry = time.Now().Add(pause(h.failedStarts + max(0, h.losses-1)))
 	h.mu.Unlock()
 	h.log.Error("mcp server failed", "server", name, "error", err)
 }
@@ -127,9 +119,7 @@ func (h *health) worked() {
 func (h *health) closed() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.state != Closed {
-		h.setState(Closed)
-	}
+	h.state = Closed
 }
 
 // pause returns how long to wait after n failures in a row.
@@ -157,7 +147,7 @@ func (h *health) allowed() error {
 // pauseError reports that a server has failed too often to be started at once.
 type pauseError struct {
 	failedStarts, losses int
-	left                 time.Duration // when the error was made
+	left                 time.Duration // until the next attempt, when the error was created
 	until                time.Time
 	last                 error
 }
@@ -179,8 +169,7 @@ func (e *pauseError) RetryAfter() time.Duration { return time.Until(e.until) }
 func (h *health) fill(s *Status) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	s.State, s.Since, s.Retry = h.state, h.since, h.retry
-	s.Err = h.err
+	s.State, s.Err, s.Retry = h.state, h.err, h.retry
 	s.ProtocolVersion, s.Restarts = h.version, max(0, h.connected-1)
 	if h.process != nil {
 		s.Noise, s.Stderr = h.process.Noise(), h.process.Stderr()

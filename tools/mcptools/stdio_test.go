@@ -67,6 +67,8 @@ func TestConnectErrors(t *testing.T) {
 		{fake("not-mcp"), `mcp server "not-mcp": exited before it answered (exit status 2); run its command by hand to see why
   its stdout has a line that is not an MCP message: "usage: tool [-v] file"`},
 		{fake("refuses"), `mcp server "refuses": handshake: calling "initialize": not today`},
+		{fake("batch-first"), `mcp server "batch-first": handshake: it sent a JSON-RPC batch, ` +
+			`which MCP no longer supports, so its connection was closed`},
 		{fake("silent"),
 			`mcp server "silent": no answer within 100ms; check that its command starts an MCP server on stdio, or raise ` +
 				`the timeout`},
@@ -156,6 +158,18 @@ mcp server "dies" exited (exit status 3); the next use starts it again
 	equal(t, "status", brief(s), "dies ready 2025-11-25, 1 tools, 1 restarts")
 }
 
+// A batch ends the connection at once, instead of the call at its deadline.
+func TestBatchEndsTheConnection(t *testing.T) {
+	t.Parallel()
+	s := start(t, fake("batch"), &Options{Grace: 50 * time.Millisecond})
+	tool := list(t, s)["t"]
+	equal(t, "result", call(t.Context(), tool, `{}`),
+		"unknown: the connection to the tool's server was lost; whether the call took effect is unknown")
+	<-current(s).gone
+	equal(t, "status", brief(s), `batch failed 2025-11-25, 1 tools, 0 restarts: mcp server "batch" sent a JSON-RPC batch, `+
+		`which MCP no longer supports, so its connection was closed; the next use starts it again`)
+}
+
 // A server that stops reading its stdin delays no call beyond its deadline.
 func TestServerThatStopsReading(t *testing.T) {
 	t.Parallel()
@@ -224,6 +238,9 @@ var inherited = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC
 func TestEnvironmentIsMinimal(t *testing.T) {
 	t.Setenv("MCPTOOLS_SECRET", "s3cret")
 	t.Setenv("MCPTOOLS_WANTED", "wanted")
+	for _, name := range []string{"TEMP", "USERNAME", "APPDATA"} { // only servers on Windows inherit these
+		t.Setenv(name, "s3cret")
+	}
 	config := fake("environment")
 	config.Env = map[string]string{"GIVEN": "given"}
 	config.Dir = t.TempDir()

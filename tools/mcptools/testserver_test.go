@@ -177,6 +177,16 @@ var processes = map[string]func(){
 			return `"result":{"content":[{"type":"text","text":"fine"}]}`
 		}})
 	},
+	"batch": func() {
+		serveStdio(script{"tools/call": func(json.RawMessage) string {
+			fmt.Println(`[{"id":2,"result":{"content":[]},"jsonrpc":"2.0"}]`)
+			return ""
+		}})
+	},
+	"batch-first": func() {
+		fmt.Println(`[ {"jsonrpc":"2.0","method":"notifications/message"} ]`)
+		serveStdio(nil)
+	},
 	"dense":  serveDense,
 	"silent": func() { _, _ = io.Copy(io.Discard, os.Stdin) },
 	"broken": func() {

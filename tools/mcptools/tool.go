@@ -38,14 +38,14 @@ func (t *listedTool) UnmarshalJSON(data []byte) error {
 // needsTask reports whether the tool can be called only as a task of protocol 2025-11-25.
 func (t *listedTool) needsTask() bool {
 	var support string
-	_ = jsonscan.Object(t.execution, jsonscan.Fields{"taskSupport": &support}) // malformed means absent
+	_ = jsonscan.Object(t.execution, jsonscan.Fields{"taskSupport": &support}) // a malformed value counts as absent
 	return support == "required"
 }
 
-// appOnly reports whether the server offers the tool to its own user interface alone (MCP Apps).
+// appOnly reports whether the server offers the tool only to its own user interface (MCP Apps).
 func (t *listedTool) appOnly() (only bool) {
 	var ui, visibility json.RawMessage
-	_ = jsonscan.Object(t.meta, jsonscan.Fields{"ui": &ui}) // malformed means absent
+	_ = jsonscan.Object(t.meta, jsonscan.Fields{"ui": &ui}) // a malformed value counts as absent
 	_ = jsonscan.Object(ui, jsonscan.Fields{"visibility": &visibility})
 	for scope := range jsonscan.Elements(visibility) {
 		if only = string(scope) == `"app"`; !only {
@@ -70,17 +70,20 @@ func (a *annotations) UnmarshalJSON(data []byte) error {
 	})
 }
 
-// hints returns what the server says about the tool, which may be wrong.
-func (t *listedTool) hints() tools.Hints {
-	a := t.Annotations
-	destructive := a.DestructiveHint == nil || *a.DestructiveHint
+// class returns the class that the server claims for its tool.
+func (a annotations) class() tools.Class {
 	switch {
 	case a.ReadOnlyHint:
-		return tools.Hints{Class: tools.Read}
+		return tools.Read
 	case a.IdempotentHint:
-		return tools.Hints{Class: tools.Idempotent, Destructive: destructive}
+		return tools.Idempotent
 	}
-	return tools.Hints{Destructive: destructive}
+	return tools.Unclassified
+}
+
+// destructive reports whether the server says that the tool is destructive, which is the default.
+func (a annotations) destructive() bool {
+	return !a.ReadOnlyHint && (a.DestructiveHint == nil || *a.DestructiveHint)
 }
 
 func (t *listedTool) description() string {
@@ -94,13 +97,13 @@ func (t *listedTool) fingerprint() string {
 		t.Name, t.Title, t.Description, canonical(t.InputSchema), canonical(t.OutputSchema),
 		t.Annotations.Title, t.Annotations.ReadOnlyHint, t.Annotations.IdempotentHint, t.Annotations.DestructiveHint,
 	}
-	text, _ := json.Marshal(all) // of values that were JSON
+	text, _ := json.Marshal(all) // cannot fail: the values were JSON
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:16])
 }
 
-// canonical returns a value that encodes in only one way. A schema that is too large to decode, and
-// so for a tool, is a string.
+// canonical returns a value that encodes in only one way. A schema that is too large to decode, which is also too large
+// for a tool, is returned as a string.
 func canonical(raw json.RawMessage) any {
 	if len(raw) == 0 {
 		return nil // there is no schema
@@ -113,29 +116,18 @@ func canonical(raw json.RawMessage) any {
 	return string(raw)
 }
 
-// claimed returns the class that a server claims for its tool.
-func claimed(a annotations) tools.Class {
-	switch {
-	case a.ReadOnlyHint:
-		return tools.Read
-	case a.IdempotentHint:
-		return tools.Idempotent
-	}
-	return tools.Unclassified
-}
-
 // bind makes a listed tool callable.
 func (s *server) bind(t *listedTool) *tools.Tool {
-	// The clones do not keep the whole page in memory.
+	// Clone the schemas, which would otherwise keep the whole page in memory.
 	input := bytes.Clone(jsonscan.Present(t.InputSchema))
 	output := bytes.Clone(jsonscan.Present(t.OutputSchema))
 	var hints tools.Hints
 	if slices.Contains(s.o.Trust, s.name) {
-		hints = t.hints()
+		hints = tools.Hints{Class: t.Annotations.class(), Destructive: t.Annotations.destructive()}
 	}
 	return &tools.Tool{
 		Hints:        hints,
-		Claimed:      claimed(t.Annotations),
+		Claimed:      t.Annotations.class(),
 		Namespace:    s.name,
 		Name:         s.o.Secrets.Text(t.Name),
 		Description:  t.Description,

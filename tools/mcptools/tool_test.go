@@ -39,7 +39,7 @@ func TestPoliciesBelieveTrustedServersOnly(t *testing.T) {
 				t.Fatal(err)
 			}
 			equal(t, "warnings without a policy", strings.Join(set.Warnings(), "\n"), c.warning)
-			set = set.With(policy.If(policy.Not(policy.Class(tools.Read)), policy.Approve(refuse, nil)))
+			set = set.With(policy.If(policy.Not(policy.Class(tools.Read)), policy.Approve(refuse)))
 			equal(t, "warnings", strings.Join(set.Warnings(), "\n"), "")
 			for i, want := range []string{c.look, c.drop} {
 				got, err := dispatch.New(set, nil).Issue(tools.Call{ID: 1, Args: json.RawMessage(`{}`)}, i).Perform(t.Context())

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/writ-go/writ/tools/mcptools/internal/config"
+	"github.com/writ-go/writ/tools/mcptools/internal/web"
 )
 
 // The host sees why a server failed, without secrets.
@@ -27,7 +27,7 @@ func TestCauseOfServerError(t *testing.T) {
 	})
 	s := open(t, ServerConfig{URL: serveWeb(t, h), Headers: map[string]string{"Token": "s3cret-token"}}, nil)
 	_, err := list(t, s)["t"].Handler(t.Context(), nil)
-	equal(t, "cause", fmt.Sprint(errors.Unwrap(err)), `mcp server "s": tool "t": it answers 500 Internal Server Error; `+
+	equal(t, "cause", fmt.Sprint(errors.Unwrap(err)), `mcp server "s": tool "t": it returned 500 Internal Server Error; `+
 		`try again later: no disk for [hidden]`)
 }
 
@@ -102,7 +102,7 @@ func TestBadResponsesOverHTTP(t *testing.T) {
 			"unavailable: the tool's server denied access; the call was not made"},
 		{"404", status(404, "not here"),
 			"unavailable: the tool's server refused the request (404 Not Found); the call was not made"},
-		{"429", status(429, ""), "unavailable: the tool's server got too many requests; the call was not made"},
+		{"429", status(429, ""), "unavailable: the tool's server received too many requests; the call was not made"},
 		{"500", status(500, "oops"),
 			"unknown: the tool's server failed (500 Internal Server Error); whether the call took effect is unknown"},
 		{"502 with a page", status(502, "<html>"),
@@ -226,13 +226,13 @@ func TestConnectErrorsOverHTTP(t *testing.T) {
 		want    string
 	}{
 		{"401", status(401),
-			`it answers 401 Unauthorized; set or correct its credentials in "headers" of its entry, ` +
+			`it returned 401 Unauthorized; set or correct its credentials in "headers" of its entry, ` +
 				`Options.HeaderFunc or Options.OAuth`},
-		{"403", status(403), `it answers 403 Forbidden; use other credentials, or ask for more rights`},
+		{"403", status(403), `it returned 403 Forbidden; use other credentials, or ask for more rights`},
 		{"404", status(404),
-			"its URL serves neither transport: it answers 404 Not Found; check that the URL points to an MCP server"},
-		{"503", status(503), `it answers 503 Service Unavailable; try again later`},
-		{"a page", page, "it answers with text/html instead of JSON; check that the URL points to an MCP server"},
+			"its URL serves neither transport: it returned 404 Not Found; check that the URL points to an MCP server"},
+		{"503", status(503), `it returned 503 Service Unavailable; try again later`},
+		{"a page", page, "it returned text/html instead of JSON; check that the URL points to an MCP server"},
 		{"a JSON-RPC error", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			asJSON(w,
 				script{"initialize": func(json.RawMessage) string {
@@ -249,7 +249,7 @@ func TestConnectErrorsOverHTTP(t *testing.T) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		<-r.Context().Done()
 	}))
-	for _, kind := range []string{config.HTTP, config.SSE} {
+	for _, kind := range []string{web.HTTP, web.SSE} {
 		equal(t, kind, fails(t, ServerConfig{URL: silent, Type: kind}, &Options{ConnectTimeout: 50 * time.Millisecond}),
 			`mcp server "s": no answer within 50ms; check that the URL points to an MCP server, or raise the timeout`)
 	}

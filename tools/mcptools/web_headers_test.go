@@ -219,7 +219,7 @@ func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 // Requests that belong to no call get the context of Open, even if a call causes them.
 func TestHeadersOfTheHandshake(t *testing.T) {
 	t.Parallel()
-	for _, lazy := range []bool{false, true} {
+	for _, background := range []bool{false, true} {
 		var mu sync.Mutex
 		seen := map[string]map[string]bool{} // what was sent, by whom
 		note := func(what, who string) {
@@ -255,13 +255,16 @@ func TestHeadersOfTheHandshake(t *testing.T) {
 				asJSON(w, whole.answer(msg))
 			}
 		}))
-		o := &Options{Lazy: lazy, HeaderFunc: func(ctx context.Context, _ string) (http.Header, error) {
+		o := &Options{Background: background, HeaderFunc: func(ctx context.Context, _ string) (http.Header, error) {
 			who, _ := ctx.Value(identity{}).(string)
 			return http.Header{"X-User": {who}}, nil
 		}}
 		as := func(who string) context.Context { return context.WithValue(t.Context(), identity{}, who) }
 		s, err := Start(as("host"), &Config{Servers: []ServerConfig{{Name: "s", URL: address}}}, o)
 		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Wait(as("lister")); err != nil {
 			t.Fatal(err)
 		}
 		all, err := s.Tools(as("lister"))

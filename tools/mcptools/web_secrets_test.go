@@ -22,7 +22,7 @@ func TestHeadersAreHiddenInErrors(t *testing.T) {
 				asJSON(w, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32001,"message":"invalid credentials %s"}}`,
 					read(r).ID, r.Header.Get("Authorization")))
 			}},
-		{"a type", "it answers with text/bearer-[hidden] instead of JSON; check that the URL points to an MCP server",
+		{"a type", "it returned text/bearer-[hidden] instead of JSON; check that the URL points to an MCP server",
 			func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", "text/"+dashed(r))
 			}},
@@ -32,7 +32,7 @@ func TestHeadersAreHiddenInErrors(t *testing.T) {
 				w.Header().Set("Location", "http://"+dashed(r)+".example/")
 				w.WriteHeader(http.StatusTemporaryRedirect)
 			}},
-		{"a delay", `it answers 503 Service Unavailable; try again after "[hidden]"`,
+		{"a delay", `it returned 503 Service Unavailable; try again after "[hidden]"`,
 			func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Retry-After", r.Header.Get("Authorization"))
 				w.WriteHeader(http.StatusServiceUnavailable)

@@ -66,9 +66,9 @@ func TestSessionCannotBeReplaced(t *testing.T) {
 		message, cause string
 	}{
 		{404, "the tool's server refused the request (404 Not Found); the call was not made",
-			"its URL serves neither transport: it answers 404 Not Found; check that the URL points to an MCP server"},
+			"its URL serves neither transport: it returned 404 Not Found; check that the URL points to an MCP server"},
 		{503, "the tool's server failed (503 Service Unavailable); the call was not made",
-			"it answers 503 Service Unavailable; try again later"},
+			"it returned 503 Service Unavailable; try again later"},
 	} {
 		var gone atomic.Bool
 		h := script{}.handler(func(w http.ResponseWriter, a string) {

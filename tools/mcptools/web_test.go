@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/writ-go/writ/tools/mcptools/internal/config"
+	"github.com/writ-go/writ/tools/mcptools/internal/web"
 )
 
 const (
@@ -117,23 +117,12 @@ func TestSDKServersOverHTTP(t *testing.T) {
 	}
 }
 
-// JSON also arrives unchanged over the SDK's transports in Connect.
-func TestConnectOverHTTPIsRaw(t *testing.T) {
+// The SDK's transports over HTTP have no limits.
+func TestConnectRefusesTransportsOverHTTP(t *testing.T) {
 	t.Parallel()
-	s := script{"tools/call": result(oddBlocks)}
-	for name, transport := range map[string]mcp.Transport{
-		"streamable": &mcp.StreamableClientTransport{Endpoint: serveWeb(t, s.handler(asEvents, nil))},
-		"sse":        &mcp.SSEClientTransport{Endpoint: serveWeb(t, newLegacy(s).handler())},
-	} {
-		servers, err := Connect(t.Context(), map[string]mcp.Transport{"s": transport}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		equal(t, name, call(t.Context(), list(t, servers)["t"], `{}`),
-			`[{"type":"hologram","x":12345678901234567890,"b":1,"a":2}]`)
-		if err := servers.Close(); err != nil {
-			t.Error(err)
-		}
+	for _, transport := range []mcp.Transport{&mcp.StreamableClientTransport{}, &mcp.SSEClientTransport{}} {
+		_, err := Connect(t.Context(), map[string]mcp.Transport{"s": transport}, nil)
+		equal(t, "error", fmt.Sprint(err), `mcp server "s": use Start with its URL instead of a transport over HTTP`)
 	}
 }
 
@@ -228,7 +217,7 @@ func TestLegacyFailuresEndNoSession(t *testing.T) {
 		}
 		return false
 	}
-	s := open(t, ServerConfig{URL: serveWeb(t, l.handler()), Type: config.SSE}, nil)
+	s := open(t, ServerConfig{URL: serveWeb(t, l.handler()), Type: web.SSE}, nil)
 	tool := list(t, s)["t"]
 	equal(t, "refused", call(t.Context(), tool, `{}`),
 		"unavailable: the tool's server refused the credentials; the call was not made")
@@ -239,7 +228,7 @@ func TestLegacyEndpointElsewhere(t *testing.T) {
 	t.Parallel()
 	l := newLegacy(nil)
 	l.endpoint = "http://attacker.example/messages?token=s3cret"
-	equal(t, "error", fails(t, ServerConfig{URL: serveWeb(t, l.handler()), Type: config.SSE}, nil),
+	equal(t, "error", fails(t, ServerConfig{URL: serveWeb(t, l.handler()), Type: web.SSE}, nil),
 		`mcp server "s": handshake: missing endpoint: error reading event: it expects messages at `+
 			`http://attacker.example, where its headers are not sent; if that is the right server, use its URL in the `+
 			`configuration`)

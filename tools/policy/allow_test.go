@@ -53,7 +53,7 @@ func TestDestructiveTools(t *testing.T) {
 		tool("refund", final, echo))
 	const text = "destructive tools can be called without approval: "
 	const advice = "; add policy.Approve to the set, or policy.AllowDestructive if that is intended"
-	approve, anything := policy.Approve(ask, nil), policy.Func(func(tools.Call) bool { return true })
+	approve, anything := policy.Approve(ask), policy.Func(func(tools.Call) bool { return true })
 	for _, test := range []struct {
 		name     string
 		policies []tools.Policy
@@ -72,7 +72,7 @@ func TestDestructiveTools(t *testing.T) {
 		{"approval of some calls of all", []tools.Policy{policy.If(policy.And(policy.Destructive(), anything), approve)},
 			"fs.delete, refund"},
 		{"approval of all but some", []tools.Policy{policy.If(policy.Not(policy.Tools("refund")), approve)}, "refund"},
-		{"impossible approval", []tools.Policy{policy.Approve(nil, nil)}, "fs.delete, refund"},
+		{"impossible approval", []tools.Policy{policy.Approve(nil)}, "fs.delete, refund"},
 		{"denied", []tools.Policy{policy.Deny(policy.Tools("refund"), "")}, "fs.delete"},
 		{"not among the allowed", []tools.Policy{policy.Allow(policy.Tools("fs.*"), "")}, "fs.delete"},
 		{"meant", []tools.Policy{policy.AllowDestructive}, ""},

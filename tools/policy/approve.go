@@ -52,36 +52,25 @@ func (r Request) String() string {
 type Decision struct {
 	Approved bool
 	Reason   string          // for the model, if refused: why, and what to do instead
-	Args     json.RawMessage // replaces the arguments if it is not nil, and is validated
+	Args     json.RawMessage // if not nil, replaces the arguments; it is validated
 }
 
-// Approver decides whether a call is made. It is called for any number of calls at the same
-// time; one that uses a terminal needs a lock. It may block until ctx is done. Meanwhile the
+// Approver decides whether a call is made. It may be called for several calls at the same
+// time, so an Approver that uses a terminal needs a lock. It may block until ctx is done. Meanwhile the
 // program's clocks stand still, as with [tools.Pause]. If it panics or returns an error, the call
 // is refused and the model is not told why. A [tools.Fatal] error ends the run.
 type Approver func(ctx context.Context, r Request) (Decision, error)
 
-// ApproveOptions configures [Approve]. Nil means the defaults.
-type ApproveOptions struct {
-	// Skip, if set, returns true for tools whose calls need no approval, such as those
-	// that a configuration file approves.
-	Skip func(*tools.Binding) bool
-}
-
 // Approve asks for approval of every call before it is made. Use [If] to select the calls:
 //
-//	policy.If(policy.Destructive(), policy.Approve(ask, nil))
+//	policy.If(policy.Destructive(), policy.Approve(ask))
 //
-// A [Retry] outside of Approve asks again for each try. A Retry inside does not.
-func Approve(ask Approver, o *ApproveOptions) tools.Policy {
+// With a [Retry] outside of Approve, each try needs approval. With a Retry inside, one approval covers all tries.
+func Approve(ask Approver) tools.Policy {
 	if ask == nil {
 		return broken("Approve needs an Approver")
 	}
-	o = cmp.Or(o, &ApproveOptions{})
 	return guard(all, func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
-		if o.Skip != nil && o.Skip(c.Tool) {
-			return next.Call(ctx, c)
-		}
 		resume := tools.Pause(ctx)
 		d, err := decision(ctx, ask, c)
 		if resume(); err != nil {
@@ -130,7 +119,7 @@ func request(c tools.Call) Request {
 	b := c.Tool
 	r := Request{
 		Tool: shown(b.Path()), Class: b.Hints.Class, Destructive: b.Hints.Destructive,
-		Line: c.Line, Source: shown(strings.TrimSpace(c.SourceLine())), Call: c,
+		Line: c.Line, Source: shown(strings.TrimSpace(sourceLine(c))), Call: c,
 	}
 	r.Origin = r.Tool
 	if b.Namespace != "" {
@@ -142,4 +131,15 @@ func request(c tools.Call) Request {
 	}
 	r.Args = display.Escape(indented.String(), func(r rune) bool { return r != '\n' && invisible(r) })
 	return r
+}
+
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n")
+
+// sourceLine returns the line of the program that makes the call, or "" if it is unknown.
+func sourceLine(c tools.Call) string {
+	lines := strings.Split(lineEnds.Replace(c.Program), "\n") // where JavaScript ends lines
+	if c.Line < 1 || c.Line > len(lines) {
+		return ""
+	}
+	return lines[c.Line-1]
 }

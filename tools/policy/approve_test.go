@@ -24,7 +24,7 @@ func TestApproveEdited(t *testing.T) {
 	set := newSet(t, it).With(policy.Approve(func(_ context.Context, r policy.Request) (policy.Decision, error) {
 		shown = string(r.Call.Args)
 		return policy.Decision{Approved: true, Args: json.RawMessage(`{"n":2}`)}, nil
-	}, nil))
+	}))
 	equal(t, "the end", told(call(t.Context(), set, "it", `{"n":1}`)), `{"n":2,"dry_run":true}`)
 	equal(t, "what is shown", shown, `{"n":1,"dry_run":true}`)
 }
@@ -37,7 +37,7 @@ func TestApproveOrigin(t *testing.T) {
 		policy.Approve(func(_ context.Context, r policy.Request) (policy.Decision, error) {
 			origin = r.Origin
 			return policy.Decision{Approved: true}, nil
-		}, nil))
+		}))
 	if _, err := dispatch.New(set, nil).Issue(tools.Call{Args: json.RawMessage(`{}`)}, 0).Perform(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestApprove(t *testing.T) {
 				return args, nil
 			})
 			tool.InputSchema = json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`)
-			set := newSet(t, tool).With(policy.Approve(test.ask, nil))
+			set := newSet(t, tool).With(policy.Approve(test.ask))
 			for range 2 { // the failed request frees its place
 				result, err := call(t.Context(), set, "it", `{"n":1}`)
 				equal(t, "the end", told(result, err), test.want)
@@ -102,7 +102,7 @@ func TestRequest(t *testing.T) {
 	}
 	set := newSet(t,
 		tool("refund", tools.Hints{Class: tools.Idempotent, Destructive: true}, echo),
-		tool("mail.send now\u200b", tools.Hints{}, echo)).With(policy.Approve(look, nil))
+		tool("mail.send now\u200b", tools.Hints{}, echo)).With(policy.Approve(look))
 	const args = "{\"to\":\"ann\u202e\u007f\",\"of\":[1.0,\"a\\nb\"]}"
 	if _, err := call(t.Context(), set, "mail.send_now_", args); err != nil {
 		t.Fatal(err)
@@ -125,19 +125,6 @@ line 3: await it.is(\u202e);`
 	equal(t, "request", got.String(), "refund (idempotent, destructive)\n{}")
 }
 
-func TestApproveSkips(t *testing.T) {
-	t.Parallel()
-	asked := policy.Approve(func(context.Context, policy.Request) (policy.Decision, error) {
-		return policy.Decision{},
-			nil
-	},
-		&policy.ApproveOptions{Skip: func(b *tools.Binding) bool { return b.Namespace == "files" }})
-	set := newSet(t, tool("files.delete", tools.Hints{Destructive: true}, echo),
-		tool("mail.send", tools.Hints{}, echo)).With(asked)
-	equal(t, "skipped", told(call(t.Context(), set, "files.delete", `{}`)), `{}`)
-	equal(t, "asked", told(call(t.Context(), set, "mail.send", `{}`)), "denied: not approved: do without this call")
-}
-
 // Any number of requests wait for a decision at the same time.
 func TestApproveConcurrently(t *testing.T) {
 	t.Parallel()
@@ -156,7 +143,7 @@ func TestApproveConcurrently(t *testing.T) {
 			mu.Unlock()
 			return policy.Decision{Approved: true}, nil
 		}
-		set := newSet(t, tool("it", tools.Hints{}, echo)).With(policy.Approve(ask, nil))
+		set := newSet(t, tool("it", tools.Hints{}, echo)).With(policy.Approve(ask))
 		var group sync.WaitGroup
 		for range 6 {
 			group.Go(func() { equal(t, "the end", told(call(t.Context(), set, "it", `{}`)), `{}`) })
@@ -181,7 +168,7 @@ func TestApproveEnds(t *testing.T) {
 	set := newSet(t, tool("it", tools.Hints{}, func(context.Context, json.RawMessage) (json.RawMessage, error) {
 		t.Error("called")
 		return nil, nil
-	})).With(policy.Approve(ask, nil))
+	})).With(policy.Approve(ask))
 	first, endFirst := context.WithCancel(t.Context())
 	var group sync.WaitGroup
 	group.Go(func() { equal(t, "asked", told(call(first, set, "it", `{}`)), want) })

@@ -16,15 +16,14 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Argument matches calls with an argument for which the function is returns true. The name
-// is the name of an argument, or a JSON Pointer to a part of one: "/user/id". An argument
-// that is missing or null does not match.
+// Argument matches calls that have an argument for which permitted returns true. The name is the name of an argument,
+// or a JSON Pointer to a part of an argument, such as "/user/id". An argument that is missing or null does not match.
 //
 // Regardless of the policy, a call is refused if the argument cannot be decoded into T, or
 // if a name in the call differs only in case from a name in the pointer, T or the tool's
 // input schema: encoding/json in a handler would not distinguish them. T must have a schema
 // (see [schema.Of]), so it must not be recursive.
-func Argument[T any](name string, is func(T) bool) Match {
+func Argument[T any](name string, permitted func(T) bool) Match {
 	known, unknown := schema.Of(reflect.TypeFor[T]())
 	return Match{text: "calls with a permitted argument " + name, tool: undecided, call: func(c tools.Call) (bool, error) {
 		raw, err := argument(c.Args, name)
@@ -49,7 +48,7 @@ func Argument[T any](name string, is func(T) bool) Match {
 		if findings := known.OtherCase(raw, 0); len(findings) > 0 {
 			return false, fmt.Errorf("the argument %s: %s", name, schema.Summary(findings))
 		}
-		return is(v), nil
+		return permitted(v), nil
 	}}
 }
 

@@ -88,7 +88,7 @@ func (o *AuditOptions) attrs(c tools.Call, result json.RawMessage, err error, ou
 		return attrs
 	}
 	attrs = append(attrs, slog.String("args", string(o.Secrets.JSON(c.Args))),
-		slog.String("source", o.Secrets.Text(c.SourceLine())))
+		slog.String("source", o.Secrets.Text(sourceLine(c))))
 	if err != nil {
 		return append(attrs, slog.String("error", o.Secrets.Text(err.Error())))
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -70,6 +71,31 @@ func logTo(log *bytes.Buffer) *slog.Logger {
 			}
 			return a
 		}}))
+}
+
+// Audit logs the arguments with which the tool was called, whatever contexts the policies around it derive.
+func TestAuditOfChangedArguments(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	derive := func(next tools.Caller) tools.Caller {
+		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+			defer cancel()
+			return next.Call(ctx, c)
+		})
+	}
+	change := func(next tools.Caller) tools.Caller {
+		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+			c.Args = json.RawMessage(`{"k":"changed"}`)
+			return next.Call(ctx, c)
+		})
+	}
+	set := newSet(t, tool("it", tools.Hints{}, echo)).
+		With(derive, policy.Audit(logTo(&log), &policy.AuditOptions{Content: true}), derive, change)
+	_, err := call(t.Context(), set, "it", `{"k":"asked"}`)
+	if want := `args="{\"k\":\"changed\"}"`; err != nil || !strings.Contains(log.String(), want) {
+		t.Errorf("the log has not %s: %s %v", want, log.String(), err)
+	}
 }
 
 // Audit logs calls in which an inner policy panics.

@@ -27,8 +27,8 @@ func BenchmarkCall(b *testing.B) {
 		policy.Audit(quiet, nil),
 		policy.Redact(secrets),
 		policy.Allow(policy.Tools("mail.*", "orders.*"), ""),
-		policy.If(policy.Destructive(), policy.Approve(yes, nil)),
-		policy.Rate(1e9, time.Second, nil),
+		policy.If(policy.Destructive(), policy.Approve(yes)),
+		policy.Rate(1e9, time.Second, 0),
 	}
 	record, page := recordOf(300), recordOf(64<<10)
 	for _, bench := range []struct {
@@ -37,7 +37,7 @@ func BenchmarkCall(b *testing.B) {
 		policies []tools.Policy
 	}{
 		{"five", record, five},
-		{"all", record, append(slices.Clone(five), policy.MaxResult(1<<20), policy.DenySecrets(secrets), policy.Retry(nil),
+		{"all", record, append(slices.Clone(five), policy.DenySecrets(secrets), policy.Retry(nil),
 			policy.Timeout(time.Minute))},
 		{"audit", record, five[:1]}, {"redact", record, five[1:2]}, {"allow", record, five[2:3]},
 		{"when", record, five[3:4]}, {"rate", record, five[4:]},

@@ -25,7 +25,7 @@ func (p *caller) Call(ctx context.Context, c tools.Call) (json.RawMessage, error
 	return p.do(ctx, c, p.next)
 }
 
-// Guards implements [tools.Guard].
+// Guards is for [tools.Policy.Guards].
 func (p *caller) Guards(b *tools.Binding) bool { return p.guards != nil && p.guards(b) }
 
 // Warnings is for [tools.Policy.Warnings].
@@ -51,8 +51,8 @@ func (p caller) policy() tools.Policy {
 	}
 }
 
-// broken returns the policy for invalid options. It lets no call pass: every run ends at its
-// first call. The warnings of a set report the error before.
+// broken returns the policy for invalid options. It ends every run at its first call. [tools.Set.Warnings] reports the
+// error earlier.
 func broken(format string, args ...any) tools.Policy {
 	err := tools.Fatal(fmt.Errorf("policy: "+format, args...))
 	return caller{
@@ -66,15 +66,13 @@ func refusal(format string, args ...any) *tools.ToolError {
 	return &tools.ToolError{Kind: tools.KindDenied, Message: fmt.Sprintf(format, args...)}
 }
 
-// pause waits for d. It returns false if ctx is done, or will be done before.
+// pause waits for d. It returns false if ctx is done, or will be done, before the wait is over.
 func pause(ctx context.Context, d time.Duration) bool {
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < d {
 		return false
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return ctx.Err() == nil
 	case <-ctx.Done():
 		return false

@@ -24,13 +24,13 @@ func TestWarnings(t *testing.T) {
 		{"nearly", policy.Deny(policy.Tools("okk"), ""), []string{`policy.Tools: "okk" matches no tool (did you mean ok?)`}},
 		{"allowed", policy.Allow(policy.Tools("mail.sent"), ""),
 			[]string{`policy.Tools: "mail.sent" matches no tool (did you mean mail.send?)`}},
-		{"no similar name", policy.If(refund, policy.Approve(ask, nil)), []string{`policy.Tools: "refund" matches no tool`}},
+		{"no similar name", policy.If(refund, policy.Approve(ask)), []string{`policy.Tools: "refund" matches no tool`}},
 		{"a misspelt server", policy.Deny(policy.Tools("mial.*"), ""),
 			[]string{`policy.Tools: "mial.*" matches no tool (did you mean mail.*?)`}},
 		{"for tools added later", policy.Deny(policy.Tools("*.delete_*", "shell.*", "mail.delete_*"), ""), nil},
 		{"of several", policy.Deny(policy.And(policy.Tools("ok"), policy.Or(refund, policy.Not(policy.Tools("okk")))), ""),
 			[]string{`policy.Tools: "refund" matches no tool`, `policy.Tools: "okk" matches no tool (did you mean ok?)`}},
-		{"made wrongly", policy.If(refund, policy.Deny(refund, ""), policy.Approve(nil, nil), policy.Timeout(0)), []string{
+		{"made wrongly", policy.If(refund, policy.Deny(refund, ""), policy.Approve(nil), policy.Timeout(0)), []string{
 			`policy.Tools: "refund" matches no tool`,
 			"policy: Approve needs an Approver; every call will end the run",
 			"policy: Timeout needs a positive time, not 0s; every call will end the run",

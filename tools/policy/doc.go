@@ -50,13 +50,12 @@
 //		}
 //		set = set.With(
 //			policy.Audit(logger, nil),                                      // logs the result that the program gets
-//			policy.MaxResult(64<<10),                                       // after redaction
 //			policy.Redact(secrets),                                         // policies above see no secrets
 //			policy.Deny(policy.Tools("shell.*"), "there is no shell here"), // before approval
 //			policy.DenySecrets(secrets),                                    // in arguments
-//			policy.If(policy.Destructive(), policy.Approve(ask, nil)),      // once for all tries
+//			policy.If(policy.Destructive(), policy.Approve(ask)),      // once for all tries
 //			policy.Retry(nil),
-//			policy.Rate(60, time.Minute, nil), // counts each try
+//			policy.Rate(60, time.Minute, 0), // counts each try
 //			policy.Timeout(10*time.Second),    // of each try
 //		)
 //		fmt.Println(set.Warnings())
@@ -77,8 +76,8 @@
 //		}
 //	}
 //
-// A [Match] selects calls. [If] applies policies to them, and [Allow] and [Deny] refuse them
-// or the others. The program gets an error of kind [tools.KindDenied] for a refused call, and
+// A [Match] selects calls. [If] applies policies to them, [Deny] refuses them, and [Allow]
+// refuses all other calls. The program gets an error of kind [tools.KindDenied] for a refused call, and
 // the model reads its message.
 //
 // # The order
@@ -91,8 +90,7 @@
 //
 // # Shared state
 //
-// [Rate] and [Approve] have state that all sets and runs with the policy share: the counted calls, and the queue of
-// requests.
+// All sets and runs with a [Rate] policy share its count of calls.
 //
 // # Errors
 //

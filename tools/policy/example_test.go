@@ -46,14 +46,13 @@ func Example() {
 	}
 	set = set.With(
 		policy.Audit(logger, nil), // sees how a call ends for the program
-		policy.MaxResult(64<<10),  // applies to what redaction leaves
 		policy.Redact(secrets),    // policies before this one see no secret
 		policy.Deny(policy.Tools("shell.*"), "there is no shell here"), // before a person is asked
 		policy.DenySecrets(secrets),                                    // in arguments
-		policy.If(policy.Destructive(), policy.Approve(ask, nil)),      // once, no matter how many tries follow
-		policy.Retry(nil),                 // mostly for tools that only read
-		policy.Rate(60, time.Minute, nil), // each try counts
-		policy.Timeout(10*time.Second),    // of one try
+		policy.If(policy.Destructive(), policy.Approve(ask)),           // once, no matter how many tries follow
+		policy.Retry(nil),               // mostly for tools that only read
+		policy.Rate(60, time.Minute, 0), // each try counts
+		policy.Timeout(10*time.Second),  // of one try
 	)
 	fmt.Println(set.Warnings())
 
@@ -93,7 +92,7 @@ func ExampleIf() {
 	few := policy.Argument("ids", func(ids []string) bool { return len(ids) <= 10 })
 	policies := []tools.Policy{
 		policy.Allow(policy.Or(policy.Not(policy.Tools("fs.*")), home), "only files in /home/ann may be used"),
-		policy.If(policy.And(policy.Tools("orders.cancel"), policy.Not(few)), policy.Approve(ask, nil)),
+		policy.If(policy.And(policy.Tools("orders.cancel"), policy.Not(few)), policy.Approve(ask)),
 	}
 	fmt.Println(len(policies), home)
 	// Output: 2 calls with a permitted argument path

@@ -18,7 +18,7 @@ type Match struct {
 	call     func(tools.Call) (bool, error) // called if tool returns perhaps; the model reads the error
 }
 
-// answer says whether a Match selects the calls of a tool: none, some or all of them.
+// answer says how many of the calls of a tool a Match selects: none, some or all.
 type answer int
 
 const (
@@ -48,7 +48,7 @@ func (m Match) matches(c tools.Call) (bool, error) {
 	return m.call(c)
 }
 
-// String describes the calls in the words that are used when a call is refused.
+// String describes the calls in the words of the message for a refused call.
 func (m Match) String() string {
 	if m.tool == nil {
 		return "none"
@@ -163,10 +163,10 @@ func Destructive() Match {
 	return Match{text: "destructive tools", tool: func(b *tools.Binding) answer { return sure(b.Hints.Destructive) }}
 }
 
-// Func matches calls for which the function is returns true.
-func Func(is func(tools.Call) bool) Match {
+// Func matches calls for which selects returns true.
+func Func(selects func(tools.Call) bool) Match {
 	return Match{text: "calls that the host selects", tool: undecided,
-		call: func(c tools.Call) (bool, error) { return is(c), nil }}
+		call: func(c tools.Call) (bool, error) { return selects(c), nil }}
 }
 
 func undecided(*tools.Binding) answer { return perhaps }

@@ -95,13 +95,12 @@ func newSecrets(t testing.TB, values ...string) *policy.Secrets {
 func all(secrets *policy.Secrets, log *bytes.Buffer, ask policy.Approver) []tools.Policy {
 	return []tools.Policy{
 		policy.Audit(logTo(log), nil),
-		policy.MaxResult(200),
 		policy.Redact(secrets),
 		policy.Deny(policy.Tools("shell.*"), "there is no shell here"),
 		policy.DenySecrets(secrets),
-		policy.If(policy.Destructive(), policy.Approve(ask, nil)),
+		policy.If(policy.Destructive(), policy.Approve(ask)),
 		policy.Retry(&policy.RetryOptions{Tries: 3}),
-		policy.Rate(2, time.Minute, nil),
+		policy.Rate(2, time.Minute, 0),
 		policy.Timeout(10 * time.Second),
 	}
 }

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -10,19 +9,12 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// RateOptions configures [Rate]. Nil means the defaults.
-type RateOptions struct {
-	// MaxWait is the longest time that a call may wait. Calls that would have to wait
-	// longer are refused. Zero means until the run ends. If MaxWait is negative, no call
-	// waits.
-	MaxWait time.Duration
-}
-
-// Rate limits the calls that reach it, of all tools together, to a number of calls in a
-// period. Use [If] to limit those of a tool or a server. All runs and sets with the policy
-// share the limit.
-func Rate(calls int, period time.Duration, o *RateOptions) tools.Policy {
-	o = cmp.Or(o, &RateOptions{})
+// Rate limits the number of calls that reach it in a period, for all tools together. Use [If] to
+// limit the calls of one tool or server. All runs and sets with the policy share the limit.
+//
+// A call waits for its turn for at most maxWait; a call that would have to wait longer is refused. If maxWait is zero, a
+// call may wait until the run ends. If it is negative, no call waits.
+func Rate(calls int, period, maxWait time.Duration) tools.Policy {
 	if calls <= 0 || period <= 0 {
 		return broken("Rate needs a positive number of calls and a positive period; got %d and %v", calls, period)
 	}
@@ -30,7 +22,7 @@ func Rate(calls int, period time.Duration, o *RateOptions) tools.Policy {
 	return of(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
 		reservation := limiter.Reserve()
 		wait := reservation.Delay()
-		if o.MaxWait != 0 && wait > max(o.MaxWait, 0) || wait > 0 && !pause(ctx, wait) {
+		if maxWait != 0 && wait > max(maxWait, 0) || wait > 0 && !pause(ctx, wait) {
 			reservation.Cancel()
 			return nil, refusal("at most %d calls in %v are allowed; the next call is possible in %v",
 				calls, period, wait.Round(time.Millisecond))

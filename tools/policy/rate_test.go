@@ -20,7 +20,7 @@ func threeTools(t *testing.T) *tools.Set {
 func TestRateWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		set := threeTools(t).With(policy.Rate(5, 5*time.Second, nil))
+		set := threeTools(t).With(policy.Rate(5, 5*time.Second, 0))
 		start := time.Now()
 		for i := range 10 {
 			equal(t, "the end", told(call(t.Context(), set, "refund", `{}`)), `{}`)
@@ -39,12 +39,12 @@ func TestRateRefuses(t *testing.T) {
 		rate tools.Policy
 		want []string // of two calls of each tool
 	}{
-		{"no wait", policy.Rate(1, time.Minute, &policy.RateOptions{MaxWait: -1}), []string{"{}", full, full, full, full, full}},
-		{"too long a wait", policy.Rate(1, time.Minute, &policy.RateOptions{MaxWait: 59 * time.Second}),
+		{"no wait", policy.Rate(1, time.Minute, -1), []string{"{}", full, full, full, full, full}},
+		{"too long a wait", policy.Rate(1, time.Minute, 59*time.Second),
 			[]string{"{}", full, full, full, full, full}},
-		{"a wait", policy.Rate(1, time.Minute, &policy.RateOptions{MaxWait: time.Minute}),
+		{"a wait", policy.Rate(1, time.Minute, time.Minute),
 			[]string{"{}", "{}", "{}", "{}", "{}", "{}"}},
-		{"of a server", policy.If(policy.Tools("mail.*"), policy.Rate(1, time.Minute, &policy.RateOptions{MaxWait: -1})),
+		{"of a server", policy.If(policy.Tools("mail.*"), policy.Rate(1, time.Minute, -1)),
 			[]string{"{}", full, full, full, "{}", "{}"}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -61,7 +61,7 @@ func TestRateRefuses(t *testing.T) {
 func TestRateEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		set := threeTools(t).With(policy.Rate(1, time.Minute, nil))
+		set := threeTools(t).With(policy.Rate(1, time.Minute, 0))
 		start := time.Now()
 		equal(t, "first", told(call(t.Context(), set, "refund", `{}`)), `{}`)
 		ctx, cancel := context.WithTimeout(t.Context(), 59*time.Second)
@@ -84,7 +84,7 @@ func TestRateEnds(t *testing.T) {
 func TestRateConcurrently(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		set := threeTools(t).With(policy.Rate(10, time.Second, nil))
+		set := threeTools(t).With(policy.Rate(10, time.Second, 0))
 		start := time.Now()
 		var group sync.WaitGroup
 		for i := range 60 {
@@ -102,9 +102,9 @@ func TestInvalidOptions(t *testing.T) {
 	t.Parallel()
 	for want, p := range map[string]tools.Policy{
 		"fatal: policy: Rate needs a positive number of calls and a positive period; got 0 and 1s": policy.
-			Rate(0, time.Second, nil),
+			Rate(0, time.Second, 0),
 		"fatal: policy: Rate needs a positive number of calls and a positive period; got 1 and 0s": policy.
-			Rate(1, 0, nil),
+			Rate(1, 0, 0),
 		"fatal: policy: Timeout needs a positive time, not 0s": policy.Timeout(0),
 		"fatal: policy: Retry options must not be negative: Tries -1, Delay 0s, MaxDelay 0s": policy.Retry(
 			&policy.RetryOptions{Tries: -1}),

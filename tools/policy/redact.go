@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -46,7 +47,7 @@ func (s *Secrets) error(ctx context.Context, b *tools.Binding, err error) error 
 	if tools.IsFatal(err) {
 		return s.cause(err)
 	}
-	te := tools.AsToolError(ctx, b, err)
+	te := dispatch.ToolError(ctx, b, err)
 	clean := tools.ToolError{Tool: te.Tool, Kind: s.Text(te.Kind), Message: s.Text(te.Message), Data: s.JSON(te.Data)}
 	return clean.WithCause(s.cause(te.Unwrap()))
 }

@@ -66,7 +66,7 @@ func TestRedact(t *testing.T) {
 					t.Errorf("the host does not see why: %v", err)
 				}
 			}
-			if tools.StateOf(err) != tools.StateOf(worded(t, test.result, test.err)) {
+			if dispatch.StateOf(err) != dispatch.StateOf(worded(t, test.result, test.err)) {
 				t.Error("what is known of the effect has changed")
 			}
 		})

@@ -9,7 +9,7 @@ import (
 // pattern matches secrets.
 type pattern struct {
 	hints []string // every match contains one of them; empty if none are known
-	fold  bool     // the hints are lower-case, and the matches in any case
+	fold  bool     // the hints are lower-case, but matches may have any case
 	re    *regexp.Regexp
 	group int // the group that is the secret; 0 for the whole match
 }
@@ -30,7 +30,7 @@ func shape(re string, hints ...string) *pattern {
 // predefined returns patterns for tokens with a characteristic prefix, passwords in URLs and
 // Authorization headers.
 func predefined() []*pattern {
-	return append([]*pattern{
+	return []*pattern{
 		shape(`\b(?:AKIA|ASIA)[0-9A-Z]{16}\b`, "AKIA", "ASIA"),                        // AWS
 		shape(`\bgh[oprsu]_[A-Za-z0-9]{36,}`, "gho_", "ghp_", "ghr_", "ghs_", "ghu_"), // GitHub
 		shape(`\bgithub_pat_[A-Za-z0-9_]{22,}`, "github_pat_"),
@@ -52,15 +52,9 @@ func predefined() []*pattern {
 		shape(`\bshp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}`, "shp"),                                       // Shopify
 		shape(`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`, "eyJ"),            // JSON Web Tokens
 		shape(`-----BEGIN [A-Z ]*PRIVATE KEY[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY[A-Z ]*-----|\z)`, "PRIVATE KEY"),
-	}, secretParts()...)
-}
-
-// secretParts returns patterns in which only a group is the secret.
-func secretParts() []*pattern {
-	password := shape(`://[^/\s:@"]*:([^/\s@"]+)@`, "://") // postgres://user:password@host
-	password.group = 1
-	header := shape(`(?i)authorization["']?\s*[:=]\s*["']?(?:bearer|basic|token)\s+([A-Za-z0-9._~+/=-]{8,})`,
-		"authorization")
-	header.group, header.fold = 1, true
-	return []*pattern{password, header}
+		{hints: []string{"://"}, group: 1, // postgres://user:password@host
+			re: regexp.MustCompile(`://[^/\s:@"]*:([^/\s@"]+)@`)},
+		{hints: []string{"authorization"}, fold: true, group: 1, re: regexp.MustCompile(
+			`(?i)authorization["']?\s*[:=]\s*["']?(?:bearer|basic|token)\s+([A-Za-z0-9._~+/=-]{8,})`)},
+	}
 }

@@ -138,28 +138,25 @@ func (s *Secrets) replaced(text string) string {
 // A structured value that contains a secret is logged as JSON.
 func (s *Secrets) Attr(_ []string, a slog.Attr) slog.Attr {
 	a.Value = a.Value.Resolve()
-	switch a.Value.Kind() {
-	case slog.KindString:
+	if a.Value.Kind() == slog.KindString {
 		a.Value = slog.StringValue(s.Text(a.Value.String()))
-	case slog.KindAny:
-		a.Value = s.any(a.Value)
-	default:
-		a.Value = s.plain(a.Value)
+	} else {
+		a.Value = s.value(a.Value)
 	}
 	a.Key = s.Text(a.Key)
 	return a
 }
 
-// any returns v if it contains no secret in either of the forms in which handlers write it,
-// JSON and fmt. Otherwise, it returns that form with the secrets replaced.
-func (s *Secrets) any(v slog.Value) (clean slog.Value) {
+// value returns v if it contains no secret in either of the forms in which handlers write it, JSON and text. Otherwise,
+// it returns that form with the secrets replaced.
+func (s *Secrets) value(v slog.Value) (clean slog.Value) {
 	defer func() {
 		if p := recover(); p != nil { // in a method of the value
 			clean = slog.StringValue(s.Text(fmt.Sprintf("!PANIC: %v", p)))
 		}
 	}()
 	if err, ok := v.Any().(error); ok {
-		return slog.StringValue(s.Text(errorText(err)))
+		return slog.StringValue(s.Text(fmt.Sprint(err)))
 	}
 	if encoded, err := json.Marshal(v.Any()); err == nil {
 		if clean := s.JSON(encoded); !bytes.Equal(clean, encoded) {
@@ -174,26 +171,4 @@ func (s *Secrets) any(v slog.Value) (clean slog.Value) {
 		return slog.StringValue(clean)
 	}
 	return v
-}
-
-// plain returns a number, time or bool, or its text with the secrets replaced.
-func (s *Secrets) plain(v slog.Value) slog.Value {
-	texts := []string{v.String()}
-	if encoded, err := json.Marshal(v.Any()); err == nil { // 1e+06 and 1000000
-		texts = append(texts, string(encoded))
-	}
-	for _, text := range texts {
-		if clean := s.Text(text); clean != text {
-			return slog.StringValue(clean)
-		}
-	}
-	return v
-}
-
-// errorText returns the text of an error, which may be a nil pointer.
-func errorText(err error) string {
-	if r := reflect.ValueOf(err); r.Kind() == reflect.Pointer && r.IsNil() {
-		return "<nil>"
-	}
-	return err.Error()
 }

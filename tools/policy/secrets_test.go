@@ -227,15 +227,14 @@ func TestJSON(t *testing.T) {
 		`"top secret"`: `"[redacted]"`,
 		` { "a" : "x top secret y" , "b":[ 1.50, true , null ] } `: ` { "a" : "x [redacted] y" , "b":[ 1.50, ` +
 			`true , null ] } `,
-		`["\u0074op secret","t\u006fp\u0020secret"]`: `["[redacted]","[redacted]"]`,
-		`{"top secret":1,"x":{"a top secret":2}}`:    `{"[redacted]":1,"x":{"a [redacted]":2}}`,
-		`{"top secret":1,"\u0074op secret":2,"pin 1234":3}`: `{"[redacted]":1,"[redacted] ` +
-			`(2)":2,"[redacted] (3)":3}`,
-		`[1234567890, -1234567890.5e3, 123456789]`: `["[redacted]", "-[redacted].5e3", 123456789]`,
-		`{"\"":"top secret","\\":"top secret\""}`:  `{"\"":"[redacted]","\\":"[redacted]\""}`,
-		`"<&>\u2028 top secret \ud800"`:            "\"<&>\\u2028 [redacted] \ufffd\"",
-		`["whole","a whole"]`:                      `["[redacted]","a whole"]`,
-		`["PIN 1234","pin \u0031234"]`:             `["[redacted]","[redacted]"]`,
+		`["\u0074op secret","t\u006fp\u0020secret"]`:        `["[redacted]","[redacted]"]`,
+		`{"top secret":1,"x":{"a top secret":2}}`:           `{"[redacted]":1,"x":{"a [redacted]":2}}`,
+		`{"top secret":1,"\u0074op secret":2,"pin 1234":3}`: `{"[redacted]":1,"[redacted]":2,"[redacted]":3}`,
+		`[1234567890, -1234567890.5e3, 123456789]`:          `["[redacted]", "-[redacted].5e3", 123456789]`,
+		`{"\"":"top secret","\\":"top secret\""}`:           `{"\"":"[redacted]","\\":"[redacted]\""}`,
+		`"<&>\u2028 top secret \ud800"`:                     "\"<&>\\u2028 [redacted] \ufffd\"",
+		`["whole","a whole"]`:                               `["[redacted]","a whole"]`,
+		`["PIN 1234","pin \u0031234"]`:                      `["[redacted]","[redacted]"]`,
 		`["back\\slash","back\u005cslash","line\nbreak","line\u000abreak"]`: `["[redacted]","[redacted]","[redacted]",` +
 			`"[redacted]"]`,
 		`"{\"k\":\"back\\\\slash\"}"`: `"{\"k\":\"[redacted]\"}"`,
@@ -358,7 +357,6 @@ func FuzzJSON(f *testing.F) {
 		f.Add(`"\u00e4"`, "p\"a\\s/s 1", how)
 	}
 	f.Add(`[1234567]`, "1234567", byte(7))
-	f.Add(`{"redacted]":"x"}`, "d] (2)", byte(2))
 	f.Fuzz(func(t *testing.T, text, value string, how byte) {
 		value = strings.TrimSpace(value)
 		s, err := policy.NewSecrets(policy.SecretOptions{Values: []string{value}, ValuesOnly: how >= 128})

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -44,7 +45,7 @@ func Timeout(d time.Duration) tools.Policy {
 	})
 }
 
-// await returns how the call ended. It returns false if that did not happen in time.
+// await returns how the call ended. It returns false if the call did not end in time.
 func await[T any](ended <-chan end, late <-chan T) (end, bool) {
 	select {
 	case e := <-ended:
@@ -61,9 +62,9 @@ type end struct {
 	panic  error
 }
 
-// unclear reports whether the error leaves open what the tool did.
+// unclear reports whether it is unknown, after the error, what the tool did.
 func (e *end) unclear() bool {
-	return !tools.IsFatal(e.err) && tools.StateOf(e.err) == tools.StateUnknown
+	return !tools.IsFatal(e.err) && dispatch.StateOf(e.err) == dispatch.StateUnknown
 }
 
 // perform calls next and sends the result to ended, even if next does not return.

@@ -10,8 +10,8 @@ import (
 )
 
 // toolPattern is a pattern of [Tools]. Namespaces and names may contain dots, so that a
-// pattern with several dots can be read in more than one way. A server that chooses the
-// names of its tools could exploit that.
+// pattern with several dots can be read in more than one way. A server, which chooses
+// the names of its tools, could exploit the ambiguity.
 type toolPattern struct {
 	text   string
 	server string // the quoted server name; "" if there is none

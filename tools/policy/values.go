@@ -18,7 +18,7 @@ type values struct {
 	byHead  map[head][]string
 }
 
-// head is the beginning of a value. It is rare that a string contains one by chance.
+// head is the beginning of a value. A string rarely contains one by chance.
 type head [3]byte
 
 func (v *values) add(value string) {

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/writ-go/writ/internal/display"
+	"github.com/writ-go/writ/internal/globals"
 	"github.com/writ-go/writ/internal/prose"
-	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/declare"
 )
 
@@ -93,7 +93,7 @@ func Summary(description string) string {
 // calls, the note is empty.
 func (d *Index) Note(tool string, args, result json.RawMessage) string {
 	var in searchArgs
-	if tool != tools.BuiltinNamespace+".search" || string(result) != "[]" || json.Unmarshal(args, &in) != nil {
+	if tool != globals.Tools+".search" || string(result) != "[]" || json.Unmarshal(args, &in) != nil {
 		return ""
 	}
 	return d.NothingFound(in.Query)

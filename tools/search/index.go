@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/writ-go/writ/internal/globals"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/internal/bm25"
 )
@@ -42,9 +43,9 @@ func (d *Index) SearchedBy(tool string) *Index {
 
 func inProgram(server string) string {
 	if server == "" {
-		return tools.BuiltinNamespace + ".search(query)"
+		return globals.Tools + ".search(query)"
 	}
-	return fmt.Sprintf("%s.search(query, {server: %q})", tools.BuiltinNamespace, server)
+	return fmt.Sprintf("%s.search(query, {server: %q})", globals.Tools, server)
 }
 
 // Extended returns a copy of the set with two more tools, tools.search and tools.describe.
@@ -64,7 +65,7 @@ func (d *Index) Extended() *tools.Set {
 	search.Params, describe.Params = []string{"query", "options"}, []string{"name"}
 	set := d.set
 	for _, t := range []*tools.Tool{search, describe} {
-		t.Namespace = tools.BuiltinNamespace
+		t.Namespace = globals.Tools
 		extended, err := set.Plus(t)
 		if err != nil {
 			panic(err) // unreachable: the names and types are those above

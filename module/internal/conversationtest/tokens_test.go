@@ -7,6 +7,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 
+	"github.com/writ-go/writ/internal/globals"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/declare"
@@ -85,7 +86,7 @@ func calls(r run) []string {
 		}
 		var made []string
 		for _, c := range step.Outcome.Calls {
-			if c.Recorded || c.Pending || strings.HasPrefix(c.Tool, tools.BuiltinNamespace+".") {
+			if c.Recorded || c.Pending || strings.HasPrefix(c.Tool, globals.Tools+".") {
 				continue
 			}
 			result := string(c.Result)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
@@ -22,12 +23,12 @@ func Call(call sandbox.Call, b *tools.Binding) string {
 
 func failedCall(call sandbox.Call, b *tools.Binding) string {
 	te := call.Error
-	state, class := tools.StateOf(te), b.ReplayClass()
+	state, class := dispatch.StateOf(te), b.ReplayClass()
 	verb := "failed"
 	switch state {
-	case tools.StateRejected:
+	case dispatch.StateRejected:
 		verb = "was not called"
-	case tools.StateOK:
+	case dispatch.StateOK:
 		verb = "was called, but its result cannot be used"
 	}
 	text := fmt.Sprintf("%s %s: %s", call.Tool, verb, Indented(te.Message))
@@ -38,11 +39,11 @@ func failedCall(call sandbox.Call, b *tools.Binding) string {
 		return text
 	}
 	switch state {
-	case tools.StateOK:
+	case dispatch.StateOK:
 		text += "\nIt is done: do not repeat the call."
-	case tools.StateFailed:
+	case dispatch.StateFailed:
 		text += "\nIt may have taken effect: check before you repeat the call."
-	case tools.StateUnknown:
+	case dispatch.StateUnknown:
 		text += unknownNote
 	}
 	return text

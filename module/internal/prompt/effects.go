@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 )
@@ -17,11 +18,11 @@ type effects struct{ done, failed, unknown []journal.Entry }
 func effectsOf(entries []journal.Entry) (s effects) {
 	for i, e := range entries {
 		switch {
-		case e.Class == tools.Read, e.State == tools.StateRejected:
-		case e.State == tools.StateFailed && repeated(e, entries[i+1:]):
-		case e.State == tools.StateOK:
+		case e.Class == tools.Read, e.State == journal.StateRejected:
+		case e.State == journal.StateFailed && repeated(e, entries[i+1:]):
+		case e.State == journal.StateOK:
 			s.done = append(s.done, e)
-		case e.State == tools.StateFailed:
+		case e.State == journal.StateFailed:
 			s.failed = append(s.failed, e)
 		case e.Class != tools.Idempotent && !e.Repeatable:
 			s.unknown = append(s.unknown, e)
@@ -34,7 +35,7 @@ func effectsOf(entries []journal.Entry) (s effects) {
 func repeated(failed journal.Entry, later []journal.Entry) bool {
 	return slices.ContainsFunc(later, func(e journal.Entry) bool {
 		same := e.Tool == failed.Tool && string(e.Args) == string(failed.Args)
-		return e.State == tools.StateOK && (same || slices.Contains(e.Repeats, failed.ID))
+		return e.State == journal.StateOK && (same || slices.Contains(e.Repeats, failed.ID))
 	})
 }
 
@@ -66,7 +67,7 @@ func repetition(failed, entries []journal.Entry) string {
 	tool := ""
 	for _, f := range slices.Backward(failed) {
 		isRepeated := slices.ContainsFunc(entries, func(e journal.Entry) bool {
-			return e.State != tools.StateRejected && slices.Contains(e.Repeats, f.ID)
+			return e.State != journal.StateRejected && slices.Contains(e.Repeats, f.ID)
 		})
 		if !isRepeated && (tool == "" || f.Tool == tool) {
 			tool, ids = f.Tool, append([]string{strconv.Quote(f.ID)}, ids...)
@@ -76,7 +77,8 @@ func repetition(failed, entries []journal.Entry) string {
 		return ""
 	}
 	distinct := ids
-	if slices.ContainsFunc(entries, func(e journal.Entry) bool { return e.State == tools.StateOK && e.Tool == tool }) {
+	done := func(e journal.Entry) bool { return e.State == journal.StateOK && e.Tool == tool }
+	if slices.ContainsFunc(entries, done) {
 		distinct = append([]string{`"all"`}, ids...)
 	}
 	list := func(ids []string) string {
@@ -119,7 +121,7 @@ func (s effects) list(titles effectTitles, limit int) string {
 			b.WriteString(titles.unknownNote)
 		}
 		undeclared := func(e journal.Entry) bool {
-			return e.Class == tools.Unclassified && titles.done != "" && !journal.Acting(e.Tool)
+			return e.Class == tools.Unclassified && titles.done != "" && !dispatch.Acting(e.Tool)
 		}
 		declared := func(e journal.Entry) bool { return !undeclared(e) }
 		writeEntries(&b, titles.done, slices.DeleteFunc(slices.Clone(s.done), undeclared), detail.done)
@@ -213,11 +215,11 @@ func writeEntry(b *strings.Builder, e journal.Entry, limit int) {
 // ending returns the result or the error of a call, if it is known.
 func ending(e journal.Entry, limit int) string {
 	switch {
-	case e.State == tools.StateFailed:
+	case e.State == journal.StateFailed:
 		return " → " + errorLine(e.Err, limit)
-	case e.State == tools.StateOK && e.Err != nil:
+	case e.State == journal.StateOK && e.Err != nil:
 		return " → its result cannot be used: " + errorLine(e.Err, limit)
-	case e.State == tools.StateOK && len(e.Result) > 0:
+	case e.State == journal.StateOK && len(e.Result) > 0:
 		return " → " + oneLine(e.Result, limit)
 	}
 	return ""
@@ -229,7 +231,7 @@ func readLines(reads []journal.Entry) string {
 	const limit, maxRead = 10, 300
 	var b strings.Builder
 	failure := func(e journal.Entry) string {
-		if e.State == tools.StateFailed {
+		if e.State == journal.StateFailed {
 			return ending(e, maxRead)
 		}
 		return ""

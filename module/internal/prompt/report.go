@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/writ-go/writ/internal/display"
+	"github.com/writ-go/writ/internal/globals"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
@@ -59,7 +60,7 @@ func (s Step) Report() *Observation {
 }
 
 // Discovers reports whether a call searches for tools or describes them.
-func Discovers(c sandbox.Call) bool { return strings.HasPrefix(c.Tool, tools.BuiltinNamespace+".") }
+func Discovers(c sandbox.Call) bool { return strings.HasPrefix(c.Tool, globals.Tools+".") }
 
 // Rejected returns the observation of an invalid answer.
 func (s Step) Rejected(spec *signature.Spec, err error) *Observation {
@@ -226,9 +227,9 @@ func (s Step) addReads(o *Observation) {
 		switch {
 		case !reads[c.Tool] || c.Pending:
 		case c.Error == nil:
-			read = append(read, journal.Entry{Tool: c.Tool, Args: c.Args, Result: c.Result, State: tools.StateOK})
+			read = append(read, journal.Entry{Tool: c.Tool, Args: c.Args, Result: c.Result, State: journal.StateOK})
 		default:
-			failed = append(failed, journal.Entry{Tool: c.Tool, Args: c.Args, Err: c.Error, State: tools.StateFailed})
+			failed = append(failed, journal.Entry{Tool: c.Tool, Args: c.Args, Err: c.Error, State: journal.StateFailed})
 		}
 	}
 	o.add(section{title: "\n\nFailed reads:", text: readLines(failed)})

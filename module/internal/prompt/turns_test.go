@@ -28,11 +28,11 @@ func TestPastProgram(t *testing.T) {
 func TestPastTurn(t *testing.T) {
 	t.Parallel()
 	calls := []journal.Entry{{
-		ID: "E1", Tool: "pay", Class: tools.Effect, Args: json.RawMessage(`{}`), State: tools.StateFailed, Err: errors.New("no"),
+		ID: "E1", Tool: "pay", Class: tools.Effect, Args: json.RawMessage(`{}`), State: journal.StateFailed, Err: errors.New("no"),
 	}}
 	for range 200 {
 		calls = append(calls, journal.Entry{
-			ID: "E2", Tool: "send", Class: tools.Effect, Args: json.RawMessage(`{"to":"Rat"}`), State: tools.StateOK,
+			ID: "E2", Tool: "send", Class: tools.Effect, Args: json.RawMessage(`{"to":"Rat"}`), State: journal.StateOK,
 		})
 	}
 	got := PastTurn{Failed: 2, Why: "the time was up", Calls: calls}.String()

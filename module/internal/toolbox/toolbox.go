@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/writ-go/writ/internal/display"
+	"github.com/writ-go/writ/internal/globals"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
@@ -23,14 +24,14 @@ type Toolbox struct {
 
 // New returns the toolbox of a set.
 func New(set *tools.Set) *Toolbox {
-	d := search.New(set, prompt.MaxText).SearchedBy(tools.BuiltinNamespace + ".search")
+	d := search.New(set, prompt.MaxText).SearchedBy(globals.Tools + ".search")
 	set = d.Extended()
 	return &Toolbox{set: set, Bindings: set.Bindings(), discovery: d}
 }
 
 // Find returns the index of a tool among the bindings. The error names similar tools.
 func (t *Toolbox) Find(name string) (int, error) {
-	own := func(b *tools.Binding) bool { return b.Object == tools.BuiltinNamespace && b.Path() == name }
+	own := func(b *tools.Binding) bool { return b.Object == globals.Tools && b.Path() == name }
 	if i := slices.IndexFunc(t.Bindings, own); i >= 0 {
 		return i, nil
 	}

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -25,10 +24,12 @@ const (
 	fetched    = int64(64) << 20 // bytes that npm may write in addition to twice maxBytes
 )
 
-// essential are the variables that npm always inherits. On Windows, Node.js does not start without the
-// first five. The last one names the certificates that the host trusts: they are not secret, and npm needs
-// them behind some proxies.
-var essential = []string{"PATHEXT", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "NODE_EXTRA_CA_CERTS"}
+// certificates names the certificates that the host trusts. npm always inherits the variable: some proxies need it, and
+// certificates are not secret.
+const certificates = "NODE_EXTRA_CA_CERTS"
+
+// essentialOnWindows are the variables without which Node.js does not start on Windows.
+var essentialOnWindows = []string{"PATHEXT", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC"}
 
 // runNpm runs npm on the project in dir and waits until npm and all processes that it
 // started have ended. It creates a HOME folder for npm and removes it.
@@ -136,7 +137,11 @@ func (e *Environment) program() ([]string, error) {
 // environ returns the environment of npm.
 func (e *Environment) environ(home string) []string {
 	var env []string
-	for _, name := range slices.Concat(essential, e.env) {
+	names := append([]string{certificates}, e.env...)
+	if runtime.GOOS == "windows" {
+		names = append(names, essentialOnWindows...)
+	}
+	for _, name := range names {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
 		}

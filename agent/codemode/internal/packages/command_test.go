@@ -39,6 +39,7 @@ func TestNpmIsStartedWith(t *testing.T) {
 		"SSH_AUTH_SOCK": "planted",
 		"HTTPS_PROXY":   "http://user:planted@proxy", "LD_LIBRARY_PATH": "planted", "GIT_SSH_COMMAND": "planted",
 		"HOME":                "/planted",
+		"SYSTEMROOT":          "planted", // only on Windows does npm inherit it
 		"NODE_EXTRA_CA_CERTS": "/certificates", "CHOSEN": "value", "PATH": ".:relative:/bin:/usr/bin",
 	} {
 		t.Setenv(name, value)

@@ -1,4 +1,3 @@
-// Package tokentest holds the estimate of tokens against a tokenizer that models
-// use. It is a module of its own, so that the tokenizer's vocabularies are no
-// burden of the library.
+// Package tokentest compares the estimate of tokens with a tokenizer that models use. It is a
+// module of its own, so that the library does not depend on the tokenizer's vocabularies.
 package tokentest

@@ -20,7 +20,7 @@ const edge = 256
 type Buffer struct {
 	limit int
 	data  []byte // the message, or its start
-	tail  []byte // the end of a message that is not kept
+	tail  []byte // the end of the message, if it is not kept
 	size  int
 	err   error
 	scan  jsonscan.Scanner
@@ -29,8 +29,8 @@ type Buffer struct {
 // NewBuffer returns a buffer for a message of at most limit bytes.
 func NewBuffer(limit int) *Buffer { return &Buffer{limit: limit, scan: newScanner()} }
 
-// Write adds a piece of the message. It returns [io.ErrShortWrite] once the message is not
-// kept; the caller may write on, to find its size and its end.
+// Write adds a piece of the message. It returns [io.ErrShortWrite] once the message is no
+// longer kept. The caller may continue, so that the buffer learns the size and the end of the message.
 func (b *Buffer) Write(p []byte) (int, error) {
 	kept := b.Err() == nil
 	b.size += len(p)
@@ -67,12 +67,10 @@ func (b *Buffer) Err() error {
 	return b.err
 }
 
-// Reject returns an error response in place of a response that was not kept; nil if its ID
-// is not known.
+// Reject returns an error response in place of a response that was not kept, or nil if its ID is unknown.
 func (b *Buffer) Reject() *jsonrpc.Response { return reject(b.data, b.tail, b.Err()) }
 
-// Reject returns an error response in place of a response that cannot be decoded; nil if
-// its ID is not known.
+// Reject returns an error response in place of a response that cannot be decoded, or nil if its ID is unknown.
 func Reject(data []byte, err error) *jsonrpc.Response { return reject(start(data), end(data), err) }
 
 func start(data []byte) []byte { return data[:min(edge, len(data))] }

@@ -23,21 +23,17 @@ import (
 // empty result.
 type Call struct {
 	Cancel context.CancelFunc // cancels the request
+	ID     jsonrpc.ID         // of the request, once it is sent
 
-	raw   json.RawMessage
-	id    jsonrpc.ID
-	lists bool                  // the request is for tools
+	// Result is the result as the server wrote it, or nil if the SDK has decoded it. It is valid once the request has
+	// returned without an error.
+	Result json.RawMessage
+
+	lists bool                  // the request is tools/list
 	asked atomic.Bool           // the result was a question to the client
 	sent  atomic.Bool           // the server may have received the request
 	err   atomic.Pointer[error] // why there is no result
 }
-
-// Result returns the result as the server wrote it; nil if the SDK has decoded it. It is
-// valid once the request has returned without an error.
-func (c *Call) Result() json.RawMessage { return c.raw }
-
-// ID returns the ID of the request.
-func (c *Call) ID() jsonrpc.ID { return c.id }
 
 // Asked reports whether the result was a question to the client.
 func (c *Call) Asked() bool { return c.asked.Load() }
@@ -83,16 +79,22 @@ func CallOf(ctx context.Context) *Call {
 // handles all requests concurrently.
 const MaxOpen = 64
 
+// ViolationError is a violation of the protocol after which the connection is closed. Its text follows the name of
+// the server in a message.
+type ViolationError string
+
+func (e ViolationError) Error() string { return string(e) + ", so its connection was closed" }
+
 // ErrFlood is returned by [Exchange.Receive] for a request beyond [MaxOpen].
-var ErrFlood = fmt.Errorf("made more than %d requests at once, so its connection was closed", MaxOpen)
+var ErrFlood = ViolationError(fmt.Sprintf("made more than %d requests at once", MaxOpen))
 
 const cancelled = "notifications/cancelled"
 
 // Exchange tracks the requests in both directions over one connection.
 type Exchange struct {
 	// Notify is called with the server's notifications. The SDK, which queues
-	// notifications without a bound, receives only cancellations. Nil leaves all of them
-	// to the SDK.
+	// notifications without a bound, receives only cancellations. If Notify is nil, the
+	// SDK receives all notifications.
 	Notify func(method string, params json.RawMessage)
 
 	// Redact removes secrets from the error messages of the server. It may be nil.
@@ -100,7 +102,7 @@ type Exchange struct {
 
 	mu    sync.Mutex
 	calls map[jsonrpc.ID]*Call
-	open  map[jsonrpc.ID]bool // the server's requests; false once cancelled
+	open  map[jsonrpc.ID]bool // the server's requests; false once canceled
 }
 
 // Expect registers the [Call] of the context for the response to the message, if the
@@ -116,13 +118,13 @@ func (e *Exchange) Expect(ctx context.Context, msg jsonrpc.Message) {
 	if e.calls == nil {
 		e.calls = map[jsonrpc.ID]*Call{}
 	}
-	c.id, c.lists = request.ID, request.Method == "tools/list"
+	c.ID, c.lists = request.ID, request.Method == "tools/list"
 	c.asked.Store(false)
 	e.calls[request.ID] = c
 }
 
 // Forget removes a call whose result is not needed anymore.
-func (e *Exchange) Forget(c *Call) { e.take(c.id) }
+func (e *Exchange) Forget(c *Call) { e.take(c.ID) }
 
 // Pending returns the number of calls that wait for their results.
 func (e *Exchange) Pending() int {
@@ -157,7 +159,7 @@ func (e *Exchange) Answered(msg jsonrpc.Message) {
 }
 
 // Receive processes a message from the server and reports whether the SDK should see it.
-// The error is [ErrFlood].
+// It returns [ErrFlood] if too many requests are open.
 func (e *Exchange) Receive(msg jsonrpc.Message) (bool, error) {
 	request, ok := msg.(*jsonrpc.Request)
 	if !ok {
@@ -182,9 +184,9 @@ func (e *Exchange) Receive(msg jsonrpc.Message) (bool, error) {
 	return true, nil
 }
 
-// begin registers a request of the server and reports whether the SDK should see it. A
-// request with the ID of an open one is dropped: it would not count, but the SDK would handle
-// it as soon as the other one is handled, which is before its response has been sent.
+// begin registers a request of the server and reports whether the SDK should see it. It
+// drops a request that has the ID of an open request. Such a request would not count toward [MaxOpen], although the SDK
+// would handle it as soon as it has handled the open one, before the response is sent.
 func (e *Exchange) begin(id jsonrpc.ID) (bool, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -220,8 +222,8 @@ func (e *Exchange) cancel(params json.RawMessage) bool {
 	return open
 }
 
-// closedCodes are error codes by which the SDK marks its own closed connections. It would
-// take a server's error with such a code for a call that was never made.
+// closedCodes are the error codes that the SDK uses when its own connection is closed. A server's error with such a
+// code must not look like a call that was never made.
 var closedCodes = []int64{-32003, -32004}
 
 var errNoResult = errors.New("it has neither a result nor an error")
@@ -249,9 +251,9 @@ func (e *Exchange) fill(response *jsonrpc.Response) {
 	case wantsInput(response.Result):
 		c.asked.Store(true)
 	case c.lists && WantsHeaders(response.Result):
-		c.raw = response.Result // the SDK sends arguments as headers (protocol 2026-07-28)
+		c.Result = response.Result // the SDK sends arguments as headers (protocol 2026-07-28)
 	default:
-		c.raw, response.Result = response.Result, json.RawMessage(`{}`)
+		c.Result, response.Result = response.Result, json.RawMessage(`{}`)
 	}
 	if !TooManyValues(response.Result) {
 		return

@@ -19,7 +19,10 @@ func TestReusedID(t *testing.T) {
 		}
 		return id
 	}
-	receive := func(n int) string { return fmt.Sprint(e.Receive(&jsonrpc.Request{ID: id(n), Method: "ping"})) }
+	receive := func(n int) string {
+		deliver, err := e.Receive(&jsonrpc.Request{ID: id(n), Method: "ping"})
+		return fmt.Sprintf("%v %v", deliver, err)
+	}
 	equal(t, "first", receive(1), "true <nil>")
 	equal(t, "again", receive(1), "false <nil>")
 	e.Answered(&jsonrpc.Response{ID: id(1)})

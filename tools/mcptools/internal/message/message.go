@@ -19,7 +19,7 @@ const (
 	MaxValues = 1 << 20
 
 	// MaxDecoded is how many JSON values of one message are decoded at once, by the SDK
-	// or for validation. A value takes up to 200 bytes. Everything else stays text.
+	// or for validation. A value takes up to 200 bytes. The rest of a message stays text.
 	MaxDecoded = 1 << 18
 
 	// MaxNesting is how deep a message may be nested. It is the SDK's limit.

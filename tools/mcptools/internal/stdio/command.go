@@ -8,13 +8,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 )
 
-// inherited names the host variables that every server gets. Those after the first line exist only on Windows.
-var inherited = []string{
-	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR",
+// inherited names the variables of the host that every server gets.
+var inherited = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR"}
+
+// inheritedOnWindows names the variables that every server also gets on Windows.
+var inheritedOnWindows = []string{
 	"PATHEXT", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "TEMP", "TMP",
 	"APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES", "HOMEDRIVE", "HOMEPATH",
 	"USERNAME", "USERPROFILE", "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE",
@@ -25,12 +28,12 @@ type Command struct {
 	Path    string // a path, or a name to be found in PATH
 	Args    []string
 	Env     map[string]string
-	Inherit []string // variables of the host that the server gets besides the inherited ones
+	Inherit []string // further variables of the host that the server gets
 	Dir     string   // empty means the current directory
 }
 
-// prepare returns the command, not yet started. It uses no context: the one that bounds the
-// handshake must not end the server.
+// prepare returns the command, which has not been started. The command has no context, since the end of the handshake's
+// context must not end the server.
 func (c *Command) prepare() (*exec.Cmd, error) {
 	if c.Dir != "" {
 		if info, err := os.Stat(c.Dir); err != nil || !info.IsDir() {
@@ -48,7 +51,11 @@ func (c *Command) prepare() (*exec.Cmd, error) {
 // environment never returns nil, which would make exec pass on the host's whole environment.
 func (c *Command) environment() []string {
 	env := []string{}
-	for _, name := range slices.Concat(inherited, c.Inherit) {
+	names := slices.Concat(inherited, c.Inherit)
+	if runtime.GOOS == "windows" {
+		names = append(names, inheritedOnWindows...)
+	}
+	for _, name := range names {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
 		}

@@ -18,8 +18,8 @@ const (
 	killTime   = 10 * time.Second // for the system to end a killed process
 )
 
-// process is a running server with everything that it started. It belongs to no context: it
-// runs until end is called or it exits.
+// process is a running server and everything that it started. It runs until it exits or end is called, independent of
+// any context.
 type process struct {
 	cmd    *exec.Cmd
 	grace  time.Duration
@@ -91,8 +91,8 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// wait waits for the process to exit. It kills the rest of the group immediately, while no
-// other group can have the same number.
+// wait waits for the process to exit. It then kills the rest of its process group immediately,
+// before another group can have the same ID.
 func (p *process) wait(stderr *os.File) {
 	drained := make(chan struct{})
 	go func() {
@@ -139,12 +139,10 @@ func (p *process) shutDown() error {
 
 // exits reports whether the process exits within d.
 func (p *process) exits(d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-p.reaped:
 		return true
-	case <-timer.C:
+	case <-time.After(d):
 		return false
 	}
 }

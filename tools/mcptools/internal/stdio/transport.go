@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,6 +17,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 )
+
+// errBatch is returned by [Server.Read] for a JSON-RPC batch. Only protocol version 2025-03-26 had batches.
+const errBatch = message.ViolationError("sent a JSON-RPC batch, which MCP no longer supports")
 
 // ErrNotSent is returned by [Server.Write] for a message that was not sent.
 var ErrNotSent = errors.New("the server does not read its stdin anymore")
@@ -70,17 +74,17 @@ func (s *Server) Close() error {
 	return s.process.end()
 }
 
-// PID returns the number of the process.
+// PID returns the ID of the process.
 func (s *Server) PID() int { return s.process.cmd.Process.Pid }
 
 // Ended reports whether the server has closed its stdout.
 func (s *Server) Ended() bool { return s.ended.Load() }
 
-// Exited reports whether the process has exited, or does so soon.
+// Exited reports whether the process has exited or exits within a short time.
 func (s *Server) Exited() bool { return s.process.exits(drainTime) }
 
-// Exit returns how the process ended, such as "exit status 1". It waits until its stderr has
-// been read, and for some seconds until it exits; ok is false if it does not.
+// Exit waits some seconds for the process to exit, and returns how it ended, such as "exit status 1". If the process is
+// still running, ok is false. Its stderr has been read when Exit returns true.
 func (s *Server) Exit() (status string, ok bool) {
 	if !s.process.exits(2 * drainTime) {
 		return "", false
@@ -114,9 +118,15 @@ func (s *Server) Evidence() string {
 func (s *Server) Read(context.Context) (jsonrpc.Message, error) {
 	for {
 		line, err := s.lines.next()
+		if err == nil && isBatch(line) {
+			err = errBatch
+		}
 		if err != nil {
 			if !s.ended.Swap(true) {
 				close(s.silent)
+			}
+			if errors.Is(err, errBatch) {
+				return nil, err
 			}
 			return nil, io.EOF // whatever the error: the server is gone
 		}
@@ -131,7 +141,16 @@ func (s *Server) Read(context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// decode returns the message of a line, or an error response in its place; nil if it is not a message.
+var batchStart = regexp.MustCompile(`^\s*\[\s*\{`)
+
+// isBatch reports whether a line is a JSON-RPC batch. Other lines that begin with a bracket, such as "[INFO] ready",
+// are usually logs.
+func isBatch(line *message.Buffer) bool {
+	return batchStart.Match(line.Bytes()) && bytes.Contains(line.Bytes(), []byte(`"jsonrpc"`))
+}
+
+// decode returns the message in a line, or an error response if the message cannot be decoded. It returns nil if the
+// line is not a message.
 func decode(line *message.Buffer) jsonrpc.Message {
 	var rejected *jsonrpc.Response
 	if line.Err() != nil {
@@ -167,19 +186,17 @@ func (s *Server) Write(ctx context.Context, msg jsonrpc.Message) error {
 	}
 }
 
-// waitSilent waits until the output of an exited process has been read, which may explain
-// its end. After a failed write, the SDK stops reading.
+// waitSilent waits until the output of an exited process has been read, because the output may explain why the process
+// exited. After a failed write, the SDK stops reading.
 func (s *Server) waitSilent(ctx context.Context) {
 	select {
 	case <-s.process.reaped:
 	default:
 		return
 	}
-	timer := time.NewTimer(drainTime)
-	defer timer.Stop()
 	select {
 	case <-s.silent:
-	case <-timer.C:
+	case <-time.After(drainTime):
 	case <-ctx.Done():
 	}
 }
@@ -204,7 +221,7 @@ type lineReader struct {
 	limit int
 }
 
-// next returns the next line without its end. The last line need not have an end.
+// next returns the next line without its line ending, which the last line may lack.
 func (l *lineReader) next() (*message.Buffer, error) {
 	line := message.NewBuffer(l.limit)
 	for {

@@ -15,9 +15,8 @@ import (
 	"github.com/writ-go/writ/internal/keepalive"
 )
 
-// endpoint sends the requests to one server, with its headers, and to no other origin. The SDK
-// gets neither the URL nor the session ID, because it writes them into errors, and either may
-// be as good as a password.
+// endpoint sends requests with the server's headers, only to the server's origin. It hides the URL and the session ID
+// from the SDK, which writes them into errors: either may work like a password.
 type endpoint struct {
 	server     string
 	url        *url.URL
@@ -56,16 +55,17 @@ func newEndpoint(c *Config) *endpoint {
 		without.User = nil
 		e.url = &without
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.Headers)) { // the same one of two spellings wins every time
+	// In sorted order, so that of two spellings of a name the same one always wins.
+	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
 		e.headers.Set(name, c.Headers[name])
 	}
 	return e
 }
 
-// shown returns the URL that the SDK gets.
+// shown returns the URL that the SDK sees.
 func (e *endpoint) shown() string { return e.url.Scheme + "://" + e.url.Host + "/" }
 
-// shownSession is the session ID that the SDK gets.
+// shownSession is the session ID that the SDK sees.
 const shownSession = "session"
 
 // RoundTrip implements [http.RoundTripper].
@@ -129,8 +129,8 @@ func (e *endpoint) prepare(req *http.Request) (*http.Request, error) {
 	return out, nil
 }
 
-// preventRetry keeps net/http from repeating a request when its connection is lost. It does so
-// for requests with these headers, but knows only their canonical spelling.
+// preventRetry keeps net/http from repeating a request after its connection was lost. net/http repeats
+// a request that has one of these headers, but only if the name of the header has its canonical spelling.
 func preventRetry(h http.Header) {
 	for _, name := range []string{"Idempotency-Key", "X-Idempotency-Key"} {
 		if values, ok := h[name]; ok {
@@ -140,14 +140,14 @@ func preventRetry(h http.Header) {
 	}
 }
 
-// setMessages records where a server of the old transport expects messages, and returns what
-// the SDK gets instead.
+// setMessages records where a server of the old transport expects messages, and returns the address that the SDK sees
+// instead.
 func (e *endpoint) setMessages(ref string) (string, error) {
 	const message = "not an MCP server" + notMade
 	at, err := e.url.Parse(ref)
 	switch {
 	case err != nil:
-		return "", &Error{message: message, detail: "it gives an invalid address for messages" + checkURL}
+		return "", &Error{message: message, detail: "it sent an invalid address for messages" + checkURL}
 	case !sameOrigin(at, e.url):
 		return "", &Error{message: message, detail: otherOrigin("expects messages at", at)}
 	}
@@ -201,7 +201,7 @@ func (e *endpoint) redirected(req *http.Request, status int, to *url.URL) (*http
 	case !sameOrigin(to, e.url):
 		detail = otherOrigin("redirects to", to)
 	case req.Method != http.MethodGet && !keepsMethod: // the POST would become a GET
-		detail = fmt.Sprintf("it answers %d %s to a POST; correct the URL", status, http.StatusText(status))
+		detail = fmt.Sprintf("it returned %d %s to a POST; correct the URL", status, http.StatusText(status))
 	default:
 		next, err := repeated(req)
 		if err != nil {
@@ -241,7 +241,7 @@ func (e *endpoint) send(req *http.Request) (*http.Response, error) {
 	ctx := httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
 		GetConn: func(string) {
 			dialed.Store(true)
-			if standard { // it tries another connection only if the first one did not carry the request
+			if standard { // net/http tries another connection only if the first one did not carry the request
 				written.Store(false)
 			}
 		},

@@ -10,18 +10,17 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// How messages for programs end.
+// Suffixes of messages for programs.
 const (
 	notMade        = "; the call was not made"
 	effectUnknown  = "; whether the call took effect is unknown"
 	connectionLost = "the connection to the tool's server was lost" + effectUnknown
 )
 
-// checkURL is how messages for the host end.
+// checkURL is a suffix of messages for the host.
 const checkURL = "; check that the URL points to an MCP server"
 
-// Error is the failure of one HTTP request. It contains no header, and no part of the URL that
-// may be a secret.
+// Error reports that one HTTP request failed. Its text contains no header, and no part of the URL that may be secret.
 type Error struct {
 	unknown        bool   // the request may have taken effect
 	otherTransport bool   // the server may speak another transport
@@ -50,8 +49,7 @@ func (e *Error) ToolError() *tools.ToolError {
 	return &tools.ToolError{Kind: tools.KindUnavailable, Message: e.message}
 }
 
-// Unavailable returns the message for a program whose call was not made, because the request
-// that failed was an earlier one.
+// Unavailable returns the message for a program whose call was not made, because an earlier request failed.
 func (e *Error) Unavailable() string {
 	what, _, _ := strings.Cut(e.message, "; ")
 	return what + notMade
@@ -68,7 +66,7 @@ func IsOtherTransport(err error) bool {
 func StatusError(resp *http.Response) *Error {
 	code := resp.StatusCode
 	status := strings.TrimSpace(fmt.Sprintf("%d %s", code, http.StatusText(code)))
-	e := &Error{detail: "it answers " + status}
+	e := &Error{detail: "it returned " + status}
 	switch {
 	case code == http.StatusUnauthorized:
 		e.message = "the tool's server refused the credentials" + notMade
@@ -77,7 +75,7 @@ func StatusError(resp *http.Response) *Error {
 		e.message = "the tool's server denied access" + notMade
 		e.detail += "; use other credentials, or ask for more rights"
 	case code == http.StatusTooManyRequests:
-		e.message = "the tool's server got too many requests" + notMade
+		e.message = "the tool's server received too many requests" + notMade
 		e.detail += retryAfter(resp)
 	case code >= 500:
 		e.unknown = true
@@ -96,8 +94,8 @@ func StatusError(resp *http.Response) *Error {
 }
 
 // refusals are the statuses of requests that are refused before anything is done, because of
-// their address, method, headers or size. Servers use others, such as 400, 408, 409 and 422, also
-// for what they find out on the way.
+// their address, method, headers or size. Servers use other statuses, such as 400, 408, 409 and 422,
+// also for problems that they find after they have started the work.
 var refusals = []int{
 	http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable,
 	http.StatusProxyAuthRequired, http.StatusGone, http.StatusLengthRequired,

@@ -3,6 +3,7 @@ package web
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
@@ -15,14 +16,11 @@ type event struct {
 	rejected        *message.Buffer // data that was not kept
 }
 
-// eventReader splits a stream into events. It never holds much more than limit bytes of an event.
-// It reads everything that the standard allows; the SDK does not know fields without a colon, a
-// byte order mark, and single carriage returns at the end of lines.
+// eventReader splits a stream into events. It never holds much more than limit bytes of an event. It also reads fields
+// without a colon, which the SDK does not support.
 type eventReader struct {
-	r       *bufio.Reader
-	limit   int
-	started bool
-	afterCR bool // the last line ended with a carriage return
+	r     *bufio.Reader
+	limit int
 }
 
 func newEventReader(r io.Reader, limit int) *eventReader {
@@ -35,12 +33,6 @@ const maxField = 1 << 10
 // next returns the next event. As the standard says, it drops an incomplete event at the end of
 // the stream.
 func (e *eventReader) next() (event, error) {
-	if !e.started {
-		e.started = true
-		if mark, _ := e.r.Peek(3); string(mark) == "\ufeff" {
-			_, _ = e.r.Discard(3)
-		}
-	}
 	evt := eventBuilder{limit: e.limit}
 	for {
 		part, end, err := e.part()
@@ -54,34 +46,24 @@ func (e *eventReader) next() (event, error) {
 	}
 }
 
-// part returns the next part of a line, without its end, and whether the line ends there. The
-// part is valid until the next call.
+// part returns the next part of a line, without the line ending, and whether the line ends there. The part is valid
+// until the next call.
 func (e *eventReader) part() (part []byte, end bool, err error) {
-	if _, err := e.r.Peek(1); err != nil {
-		return nil, false, err
+	part, err = e.r.ReadSlice('\n')
+	if err == nil {
+		return bytes.TrimRight(part, "\r\n"), true, nil
 	}
-	part, _ = e.r.Peek(e.r.Buffered())
-	second := e.afterCR && part[0] == '\n' // of a line end that has been seen
-	e.afterCR = false
-	if second {
-		_, _ = e.r.Discard(1)
-		return nil, false, nil
-	}
-	stop := bytes.IndexAny(part, "\r\n")
-	if stop < 0 {
-		_, _ = e.r.Discard(len(part))
+	if errors.Is(err, bufio.ErrBufferFull) {
 		return part, false, nil
 	}
-	e.afterCR = part[stop] == '\r'
-	_, _ = e.r.Discard(stop + 1)
-	return part[:stop], true, nil
+	return nil, false, err
 }
 
 // eventBuilder collects an event part by part.
 type eventBuilder struct {
 	evt   event
 	limit int
-	data  *message.Buffer // nil if there is none
+	data  *message.Buffer // nil if the event has no data
 
 	line   []byte // the start of the current line; only the field name for data
 	inData bool   // the rest of the line is data
@@ -141,8 +123,8 @@ func (b *eventBuilder) empty() bool {
 	return b.evt.name == "" && b.evt.id == "" && b.evt.retry == "" && b.data == nil
 }
 
-// endless reports whether the event is so much larger than the limit that its end, which may have
-// the ID of a call, is not waited for. What follows is taken for another event.
+// endless reports whether the event is so much larger than the limit that reading stops before its end, although the
+// end may have the ID of a call. The rest is read as another event.
 func (b *eventBuilder) endless() bool { return b.data != nil && b.data.Size() > 16*b.limit+1<<20 }
 
 func (b *eventBuilder) event() event {

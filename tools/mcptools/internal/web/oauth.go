@@ -10,9 +10,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// authorizer sets the tokens of an OAuth handler on requests. The SDK's streamable transport
-// could do that, but its predecessor cannot; and the SDK would use the handler concurrently, and
-// end the session if the authorization fails.
+// authorizer sets the tokens of an OAuth handler on requests. The SDK supports OAuth only
+// over streamable HTTP. It would also call the handler concurrently, and end the session if the authorization fails.
 type authorizer struct {
 	handler auth.OAuthHandler
 	turn    chan struct{} // holds a value while the handler is in use
@@ -20,8 +19,8 @@ type authorizer struct {
 
 type sender = func(*http.Request) (*http.Response, error)
 
-// with returns a function that sends a request with the handler's token, and again after
-// authorization if the server asks for it.
+// with returns a function that sends a request with the handler's token. If the server requires authorization, the
+// function obtains it and sends the request again.
 func (a *authorizer) with(send sender) sender {
 	return func(req *http.Request) (*http.Response, error) {
 		token, err := a.setToken(req)
@@ -57,8 +56,8 @@ func (a *authorizer) lock(ctx context.Context) error {
 
 func (a *authorizer) unlock() { <-a.turn }
 
-// setToken sets the token on the request and returns it. There may be no token yet, or none that
-// can be renewed.
+// setToken sets the token on the request and returns it. It returns "" if there is no token yet, or
+// if the token cannot be renewed.
 func (a *authorizer) setToken(req *http.Request) (string, error) {
 	if err := a.lock(req.Context()); err != nil {
 		return "", err
@@ -90,7 +89,7 @@ func (a *authorizer) setTokenLocked(req *http.Request) (string, error) {
 }
 
 // authorize asks the handler for a new token in place of the refused one, unless another request
-// has already done so.
+// has already obtained one.
 func (a *authorizer) authorize(req *http.Request, resp *http.Response, refused string) error {
 	if err := a.lock(req.Context()); err != nil {
 		_ = resp.Body.Close()
@@ -103,7 +102,7 @@ func (a *authorizer) authorize(req *http.Request, resp *http.Response, refused s
 	if err := a.handler.Authorize(req.Context(), req, resp); err != nil {
 		return &Error{
 			message: "the tool's server requires authorization, which failed" + notMade,
-			detail: fmt.Sprintf("it answers %d %s, and authorization failed",
+			detail: fmt.Sprintf("it returned %d %s, and authorization failed",
 				resp.StatusCode, http.StatusText(resp.StatusCode)),
 			err: err,
 		}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/writ-go/writ/internal/jsonscan"
-	"github.com/writ-go/writ/tools/mcptools/internal/config"
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 )
 
@@ -25,15 +24,14 @@ const (
 )
 
 // responses is the [http.RoundTripper] between the SDK's HTTP transports and the endpoint. It
-// passes the responses to the exchange, and keeps one bad response from ending the session, as
-// it would in the SDK: a response that is too large, cut short or not JSON-RPC becomes the error
-// of its own call.
+// passes the responses to the exchange. A response that is too large, cut short or not JSON-RPC
+// becomes the error of its own call; the SDK would end the session.
 type responses struct {
 	*Config
 	next http.RoundTripper
 
-	// For the old transport: setMessages receives the address for messages and returns what
-	// the SDK gets; established ends the handshake of the stream.
+	// For the old transport: setMessages receives the address for messages and returns the one
+	// that the SDK sees; established ends the handshake of the stream.
 	setMessages func(address string) (string, error)
 	established func() bool
 }
@@ -53,7 +51,7 @@ func (r *responses) hideSecrets(err error) {
 }
 
 func (r *responses) roundTrip(req *http.Request) (*http.Response, error) {
-	old := r.Type == config.SSE
+	old := r.Type == SSE
 	switch {
 	case req.Method == http.MethodPost && old:
 		return r.postSSE(req)
@@ -71,7 +69,7 @@ func (r *responses) roundTrip(req *http.Request) (*http.Response, error) {
 	return r.next.RoundTrip(req)
 }
 
-// endSession waits no longer than the grace for the response.
+// endSession ends the session. It waits for the response for at most the grace period.
 func (r *responses) endSession(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithTimeout(req.Context(), r.Grace)
 	defer cancel()
@@ -104,7 +102,7 @@ func (r *responses) post(req *http.Request) (*http.Response, error) {
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
 		resp, err := r.refused(resp, id)
 		if first && err == nil && resp.StatusCode == http.StatusNotFound {
-			message.CallOf(req.Context()).MarkUnsent() // the session had been lost before
+			message.CallOf(req.Context()).MarkUnsent() // the session was lost before this request
 		}
 		return resp, err
 	case !id.IsValid():
@@ -119,7 +117,7 @@ func (r *responses) post(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// expect returns the ID of the call in the request's body, if it is a call, and a function to call
+// expect returns the ID of the call in the request's body, if the body is a call, and a function that must be called
 // once the request has been sent.
 func (r *responses) expect(req *http.Request) (id jsonrpc.ID, sent func(), err error) {
 	if req.GetBody == nil {
@@ -158,12 +156,12 @@ func (r *responses) body(resp *http.Response, id jsonrpc.ID) (io.ReadCloser, err
 	return nil, &Error{
 		unknown: true,
 		message: "the response is not an MCP message" + effectUnknown,
-		detail:  fmt.Sprintf("it answers with %s instead of JSON", media) + checkURL,
+		detail:  fmt.Sprintf("it returned %s instead of JSON", media) + checkURL,
 	}
 }
 
-// lazyBody reads its source when it is read itself: after RoundTrip, where the deadline of the
-// handshake does not apply.
+// lazyBody reads its source only when the SDK reads it: after RoundTrip, when the deadline of the handshake no longer
+// applies.
 type lazyBody struct {
 	source io.Closer
 	read   func() []byte
@@ -210,8 +208,8 @@ func responseTo(id jsonrpc.ID, data []byte) (jsonrpc.Message, error) {
 	return msg, err
 }
 
-// receive returns a message as the SDK should see it; nil if it should not. Requests beyond
-// [message.MaxOpen] are dropped.
+// receive returns a message as the SDK should see it, or nil to hide it from the SDK. Requests beyond [message.MaxOpen]
+// are dropped.
 func (r *responses) receive(msg jsonrpc.Message) []byte {
 	if deliver, err := r.Exchange.Receive(msg); err != nil || !deliver {
 		return nil
@@ -237,7 +235,7 @@ func (r *responses) fail(id jsonrpc.ID, err error) []byte {
 	return data
 }
 
-// cutShort returns the error for a response that began and did not end.
+// cutShort returns the error for a response that ended too early.
 func cutShort(err error) error {
 	return &Error{
 		unknown: true,
@@ -280,18 +278,18 @@ func (r *responses) refused(resp *http.Response, id jsonrpc.ID) (*http.Response,
 	return nil, StatusError(resp)
 }
 
-// answers reports whether the error is the answer to a request, which the server has read.
+// answers reports whether the error belongs to a request that the server has read.
 func (b *errorBody) answers() bool { return b.Error != nil && len(b.ID) > 0 && string(b.ID) != "null" }
 
 // errorBody is a JSON-RPC error in the body of an HTTP error. Its ID is null, or "server-error" in Python, if the
-// server did not get as far as the call.
+// server did not read the call.
 type errorBody struct {
 	ID    json.RawMessage `json:"id"`
 	Error *jsonrpc.Error  `json:"error"`
 }
 
-// sessionUnknown are the messages with which servers of the SDKs of TypeScript, Python and C# answer, with status 400
-// or 404, for a session that they do not know. They do not read the request then.
+// sessionUnknown are the messages with which the TypeScript, Python and C# SDKs report an unknown session, with status
+// 400 or 404. Their servers do not read such a request.
 var sessionUnknown = []string{
 	"Bad Request: No valid session ID provided", "Bad Request: Server not initialized", "Session not found",
 }
@@ -318,11 +316,11 @@ func (r *responses) resume(req *http.Request) (*http.Response, error) {
 	case err != nil, call == nil:
 		return resp, err
 	case isStream(resp):
-		resp.Body = r.follow(resp.Body, call.ID())
+		resp.Body = r.follow(resp.Body, call.ID)
 		return resp, nil
 	}
 	_ = resp.Body.Close()
-	lost := event{data: r.fail(call.ID(), cutShort(StatusError(resp)))}
+	lost := event{data: r.fail(call.ID, cutShort(StatusError(resp)))}
 	return streamResponse(req, io.NopCloser(bytes.NewReader(lost.append(nil)))), nil
 }
 

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -11,11 +12,11 @@ import (
 // messages, which become part of errors.
 type Secrets struct {
 	mu     sync.Mutex
-	values []string // lower-case; the most recently used first
+	values []string // the most recently used first
 }
 
 const (
-	minSecret  = 7 // bytes; shorter values cannot be told from ordinary words
+	minSecret  = 7 // bytes; shorter values would match ordinary words
 	maxSecrets = 256
 )
 
@@ -35,7 +36,6 @@ func (s *Secrets) add(value string) {
 	if len(value) < minSecret {
 		return
 	}
-	value = lower(value)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if i := slices.Index(s.values, value); i >= 0 {
@@ -55,31 +55,12 @@ func (s *Secrets) Hide(text string) string {
 	s.mu.Unlock()
 	slices.SortFunc(values, func(a, b string) int { return len(b) - len(a) }) // one may contain another
 	for _, value := range values {
-		text = hide(text, value)
+		re, err := regexp.Compile("(?i)" + regexp.QuoteMeta(value))
+		if err != nil { // it is not UTF-8
+			text = strings.ReplaceAll(text, value, "[hidden]")
+			continue
+		}
+		text = re.ReplaceAllLiteralString(text, "[hidden]")
 	}
 	return text
-}
-
-func hide(text, value string) string {
-	var b strings.Builder
-	for low := lower(text); ; {
-		at := strings.Index(low, value)
-		if at < 0 {
-			break
-		}
-		b.WriteString(text[:at] + "[hidden]")
-		text, low = text[at+len(value):], low[at+len(value):]
-	}
-	return b.String() + text
-}
-
-// lower converts ASCII letters only, and so keeps the length.
-func lower(text string) string {
-	bytes := []byte(text)
-	for i, c := range bytes {
-		if 'A' <= c && c <= 'Z' {
-			bytes[i] = c + 'a' - 'A'
-		}
-	}
-	return string(bytes)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 )
 
-// openSSE opens the stream over which a server of protocol 2024-11-05 sends all responses. The SDK gives it the context
-// of the handshake, which applies only until the server has said where it expects messages.
+// openSSE opens the stream over which a server of protocol 2024-11-05 sends all responses. The SDK's request
+// has the context of the handshake, which must end only the wait for the address for messages, and not the stream.
 func (r *responses) openSSE(req *http.Request) (*http.Response, error) {
 	life, cancel := context.WithCancel(context.WithoutCancel(req.Context()))
 	r.established = context.AfterFunc(req.Context(), cancel)
@@ -26,7 +26,7 @@ func (r *responses) openSSE(req *http.Request) (*http.Response, error) {
 		return nil, &Error{
 			otherTransport: true,
 			message:        "not an MCP server" + notMade,
-			detail: fmt.Sprintf("it answers with %q instead of an event stream",
+			detail: fmt.Sprintf("it returned %q instead of an event stream",
 				resp.Header.Get("Content-Type")) + checkURL,
 		}
 	}
@@ -34,7 +34,7 @@ func (r *responses) openSSE(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// postSSE posts a message. A failure ends the call, but not the session, as it would in the SDK.
+// postSSE posts a message. A failure ends only the call; the SDK would end the session.
 func (r *responses) postSSE(req *http.Request) (*http.Response, error) {
 	id, sent, err := r.expect(req)
 	if err != nil {

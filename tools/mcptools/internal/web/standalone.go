@@ -18,7 +18,7 @@ const (
 )
 
 // openStandalone returns the standalone stream, over which a server of protocol 2025-11-25 or
-// older sends what belongs to no call, such as changes of its tools.
+// older sends messages that belong to no call, such as that its tools have changed.
 //
 // The SDK waits for its first bytes during the handshake, ignoring the context, and ends the
 // session after proxies have cut a few streams. This stream opens when it is read, reopens when it
@@ -51,11 +51,9 @@ func (s *standalone) run() {
 		if errors.Is(err, errNoStream) || errors.Is(err, io.ErrClosedPipe) || ctx.Err() != nil {
 			return
 		}
-		timer := time.NewTimer(s.pause)
 		select {
-		case <-timer.C:
+		case <-time.After(s.pause):
 		case <-ctx.Done():
-			timer.Stop()
 			return
 		}
 		s.pause = min(2*s.pause, lastPause)
@@ -79,7 +77,7 @@ func (s *standalone) read() error {
 	opened := time.Now()
 	err = s.responses.follow(resp.Body, jsonrpc.ID{}).copyTo(s.out, s.note)
 	if time.Since(opened) > lastPause/2 {
-		s.pause = s.first // probably a proxy has cut it
+		s.pause = s.first // a proxy has probably closed the stream
 	}
 	return err
 }

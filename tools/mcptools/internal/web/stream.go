@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/writ-go/writ/tools/mcptools/internal/config"
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 )
 
@@ -20,11 +19,11 @@ type stream struct {
 	call      jsonrpc.ID // valid if the stream is the response to one call
 	resumable bool       // there was an event to resume from
 	ended     bool
-	err       error // why it ended, if not with the response
+	err       error // why the stream ended before the response
 	out       []byte
 }
 
-// follow returns the stream to read in place of its body.
+// follow returns a stream to read in place of body.
 func (r *responses) follow(body io.ReadCloser, call jsonrpc.ID) *stream {
 	return &stream{body: body, events: newEventReader(body, r.Limit), responses: r, call: call}
 }
@@ -88,7 +87,7 @@ func (s *stream) translate(evt *event) {
 	case evt.rejected != nil:
 		s.send(s.fail(evt.rejected.Reject(), evt.rejected.Err()))
 		return
-	case evt.name == "endpoint" && s.responses.Type == config.SSE:
+	case evt.name == "endpoint" && s.responses.Type == SSE:
 		address, err := s.responses.setMessages(string(bytes.TrimSpace(evt.data)))
 		if err != nil {
 			s.ended, s.err = true, err
@@ -107,7 +106,7 @@ func (s *stream) translate(evt *event) {
 	s.out = evt.append(s.out)
 }
 
-// message returns a message as the SDK should see it; nil if it should not.
+// message returns a message as the SDK should see it, or nil to hide it from the SDK.
 func (s *stream) message(data []byte) []byte {
 	msg, err := message.Decode(data)
 	if err != nil {
@@ -119,8 +118,8 @@ func (s *stream) message(data []byte) []byte {
 	return s.responses.receive(msg)
 }
 
-// fail returns an error response in place of one that cannot be read; nil if its call is not
-// known. The rejected response, which may be nil, has the ID.
+// fail returns an error response in place of a message that cannot be read, or nil if the call is unknown. The rejected
+// response, which may be nil, has the ID of the call.
 func (s *stream) fail(rejected *jsonrpc.Response, err error) []byte {
 	id := s.call
 	if rejected != nil {
@@ -142,7 +141,7 @@ func (s *stream) send(data []byte) {
 }
 
 // Close implements [io.Closer]. It reads the rest of a complete stream, which is usually short,
-// because only then the connection can be reused.
+// so that the connection can be reused.
 func (s *stream) Close() error {
 	if !s.ended {
 		return s.body.Close()

@@ -5,6 +5,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"path"
@@ -12,15 +13,20 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/writ-go/writ/tools/mcptools/internal/config"
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
+)
+
+// The values of [Config.Type].
+const (
+	HTTP = "http"
+	SSE  = "sse"
 )
 
 // Config describes how to reach a server.
 type Config struct {
-	Server     string // its name
+	Server     string // the name of the server
 	URL        *url.URL
-	Type       string // [config.HTTP] or [config.SSE]
+	Type       string // [HTTP] or [SSE]
 	Headers    map[string]string
 	HeaderFunc func(ctx context.Context, server string) (http.Header, error)
 	OAuth      auth.OAuthHandler
@@ -29,18 +35,28 @@ type Config struct {
 	Grace      time.Duration
 	Secrets    *Secrets
 	Exchange   *message.Exchange
-	SDK        mcp.StreamableClientTransport // further options of the SDK
 }
 
-// Types returns the transports to try, in order. An empty type means that it is not known.
+// ParseURL parses the address of a server. Its errors do not repeat the address, which may
+// contain secrets.
+func ParseURL(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, errors.New("must be an address that starts with http:// or https://")
+	}
+	u.Fragment, u.RawFragment = "", ""
+	return u, nil
+}
+
+// Types returns the transports to try, in order. An empty typ means that the transport is unknown.
 func Types(typ string, u *url.URL) []string {
 	switch {
 	case typ != "":
 		return []string{typ}
 	case path.Base(u.Path) == "sse":
-		return []string{config.SSE, config.HTTP}
+		return []string{SSE, HTTP}
 	}
-	return []string{config.HTTP, config.SSE}
+	return []string{HTTP, SSE}
 }
 
 // Transport is an [mcp.Transport] to a server.
@@ -55,11 +71,10 @@ func (t *Transport) Connect(ctx context.Context) (mcp.Connection, error) {
 	if t.Client != nil {
 		client.Jar = t.Client.Jar
 	}
-	if t.Type == config.SSE {
+	if t.Type == SSE {
 		sdk := &mcp.SSEClientTransport{Endpoint: e.shown(), HTTPClient: client, MaxEventSize: -1}
 		return sdk.Connect(ctx)
 	}
-	sdk := t.SDK
-	sdk.Endpoint, sdk.HTTPClient, sdk.OAuthHandler, sdk.MaxEventSize = e.shown(), client, nil, -1
+	sdk := &mcp.StreamableClientTransport{Endpoint: e.shown(), HTTPClient: client, MaxEventSize: -1}
 	return sdk.Connect(ctx)
 }

@@ -1,17 +1,13 @@
-// Package config reads the configuration files of MCP clients.
-package config
+package mcptools
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/tailscale/hujson"
 	"github.com/writ-go/writ/internal/jsonscan"
@@ -19,46 +15,7 @@ import (
 	"github.com/writ-go/writ/internal/similar"
 )
 
-// The values of [Server.Type] for servers with a URL.
-const (
-	HTTP = "http"
-	SSE  = "sse"
-)
-
-// Config is a configuration; see mcptools.Config.
-type Config struct {
-	Servers  []Server
-	Warnings []string
-}
-
-// Server is an entry of a configuration. Its fields are those of mcptools.ServerConfig,
-// which documents them.
-type Server struct {
-	Name        string
-	Description string
-	Command     string
-	Args        []string
-	Env         map[string]string
-	Dir         string
-	URL         string
-	Type        string
-	Headers     map[string]string
-	Timeout     time.Duration
-	Allow, Deny []string
-	Disabled    bool
-}
-
-// Source is where the values of references come from.
-type Source struct {
-	// Lookup returns the value of an environment variable.
-	Lookup func(name string) (string, bool)
-
-	// Dir is the directory of the file; empty if there is no file.
-	Dir string
-}
-
-// Parse reads a configuration; see mcptools.ParseConfig and mcptools.ReadConfig.
-func Parse(data []byte, source Source) (*Config, error) {
+func parseConfig(data []byte, x expander) (*Config, error) {
 	document, err := parseJSON(data)
 	if err != nil {
 		return nil, err
@@ -67,7 +24,6 @@ func Parse(data []byte, source Source) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := newExpander(source, root)
 	var c Config
 	if len(servers) == 0 {
 		c.Warnings = append(c.Warnings,
@@ -81,23 +37,12 @@ func Parse(data []byte, source Source) (*Config, error) {
 			continue
 		}
 		seen[e.name] = true
-		errs = append(errs, c.add(e, *x))
+		errs = append(errs, c.add(e, x))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
 	return &c, nil
-}
-
-// ParseURL parses the address of a server. Its errors do not repeat the address, which may
-// contain secrets.
-func ParseURL(text string) (*url.URL, error) {
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, errors.New("must be an address that starts with http:// or https://")
-	}
-	u.Fragment, u.RawFragment = "", ""
-	return u, nil
 }
 
 // member is one member of a JSON object. A map would lose the order of the servers.
@@ -126,11 +71,8 @@ func (m *member) members(what string) (list []member, err error) {
 	return list, nil
 }
 
-// roots are the keys under which clients keep their servers.
+// roots are the keys under which MCP clients keep their servers.
 var roots = []string{"mcpServers", "servers", "context_servers"}
-
-// mcpRoot holds the servers in opencode's settings. In the settings of other editors it holds another root.
-const mcpRoot = "mcp"
 
 // example is a minimal configuration for error messages.
 const example = `{"mcpServers": {"name": {"command": "…"}}}`
@@ -138,26 +80,22 @@ const example = `{"mcpServers": {"name": {"command": "…"}}}`
 // findServers returns the members under the root of the document, and its name.
 func findServers(document []member) (root string, servers []member, err error) {
 	var found *member
-	hint := ""
+	problem := "the configuration has no servers; put them under one key: " + example
 	for i, m := range document {
 		switch isRoot := slices.Contains(roots, m.name); {
-		case isRoot && found != nil && found.name != mcpRoot:
+		case isRoot && found != nil:
 			return "", nil, fmt.Errorf("the configuration has both %q and %q; keep one", found.name, m.name)
-		case isRoot, m.name == mcpRoot && found == nil:
+		case isRoot:
 			found = &document[i]
 		default:
 			if near := similar.Nearest(m.name, roots); near != "" && near != m.name {
-				hint = fmt.Sprintf("unknown key %q; did you mean %q?", m.name, near)
+				problem = fmt.Sprintf("unknown key %q; did you mean %q?", m.name, near)
 			}
 		}
 	}
 	if found == nil {
-		return "", nil, errors.New(cmp.Or(hint, "the configuration has no servers; put them under one key: "+example))
+		return "", nil, errors.New(problem)
 	}
 	servers, err = found.members(strconv.Quote(found.name))
-	isRoot := func(m member) bool { return slices.Contains(roots, m.name) }
-	if found.name == mcpRoot && slices.ContainsFunc(servers, isRoot) {
-		return findServers(servers)
-	}
 	return found.name, servers, err
 }

@@ -1,4 +1,4 @@
-package tools_test
+package dispatch_test
 
 import (
 	"context"
@@ -37,8 +37,8 @@ func TestNamed(t *testing.T) {
 		{`true`, `"x"`, `"x"`},
 		{``, `"x"`, `"x"`},
 	} {
-		b := tools.Binding{Tool: &tools.Tool{InputSchema: json.RawMessage(c.schema)}}
-		if got := string(b.Named(json.RawMessage(c.args))); got != c.want {
+		b := &tools.Binding{Tool: &tools.Tool{InputSchema: json.RawMessage(c.schema)}}
+		if got := string(dispatch.Named(b, json.RawMessage(c.args))); got != c.want {
 			t.Errorf("%s, %s: got %s, want %s", c.schema, c.args, got, c.want)
 		}
 	}
@@ -49,8 +49,8 @@ func FuzzNamed(f *testing.F) {
 	f.Add(`{"properties":{"a":{"type":"string"}},"required":["a"]}`, `"x"`)
 	f.Add(`{"properties":{"\u0000":{"type":"string"}},"required":["\u0000"]}`, `"\ud800"`)
 	f.Fuzz(func(t *testing.T, schema, args string) {
-		b := tools.Binding{Tool: &tools.Tool{InputSchema: json.RawMessage(schema)}}
-		if got := b.Named(json.RawMessage(args)); json.Valid([]byte(args)) && !json.Valid(got) {
+		b := &tools.Binding{Tool: &tools.Tool{InputSchema: json.RawMessage(schema)}}
+		if got := dispatch.Named(b, json.RawMessage(args)); json.Valid([]byte(args)) && !json.Valid(got) {
 			t.Errorf("%s", got)
 		}
 	})

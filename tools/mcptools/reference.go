@@ -1,4 +1,4 @@
-package config
+package mcptools
 
 import (
 	"errors"
@@ -11,40 +11,23 @@ import (
 	"strings"
 )
 
-// A reference is ${…}; for opencode also {env:…} and {file:…}.
-var (
-	reference       = regexp.MustCompile(`\$\{[^{}]+\}`)
-	bracedReference = regexp.MustCompile(`\$\{[^{}]+\}|\{(?:env|file):[^{}]+\}`)
-)
+// reference matches ${…}.
+var reference = regexp.MustCompile(`\$\{[^{}]+\}`)
 
 // expander replaces the references in one entry and collects its errors.
 type expander struct {
-	Source
-	known      map[string]string // references that are not variables
-	references *regexp.Regexp
-	disabled   bool // the variables need not be set
-	errs       []error
-}
-
-func newExpander(source Source, root string) *expander {
-	x := &expander{Source: source, references: reference}
-	if root == mcpRoot {
-		x.references = bracedReference
-	}
-	if source.Dir != "" {
-		x.known = editorVariables(source.Dir)
-	}
-	return x
+	lookup   func(name string) (string, bool) // returns the value of an environment variable
+	dir      string                           // of the file; empty if there is no file
+	known    map[string]string                // references that are not variables
+	disabled bool                             // the server is disabled, so that its variables need not be set
+	errs     []error
 }
 
 // editorVariables returns the references that editors define.
 func editorVariables(dir string) map[string]string {
-	known := map[string]string{"/": string(filepath.Separator), "pathSeparator": string(filepath.Separator)}
+	known := map[string]string{}
 	if home, err := os.UserHomeDir(); err == nil {
 		known["userHome"] = home
-	}
-	if dir, err := os.Getwd(); err == nil {
-		known["cwd"] = dir
 	}
 	if dir, err := filepath.Abs(dir); err == nil {
 		if strings.HasPrefix(filepath.Base(dir), ".") {
@@ -56,11 +39,11 @@ func editorVariables(dir string) map[string]string {
 }
 
 func (x *expander) expand(text string) string {
-	return x.references.ReplaceAllStringFunc(text, func(ref string) string {
+	return reference.ReplaceAllStringFunc(text, func(ref string) string {
 		if x.disabled {
 			return ""
 		}
-		value, err := x.value(ref[strings.IndexByte(ref, '{')+1 : len(ref)-1])
+		value, err := x.value(ref[2 : len(ref)-1])
 		if err != nil {
 			x.errs = append(x.errs, err)
 		}
@@ -71,13 +54,13 @@ func (x *expander) expand(text string) string {
 // path expands a path. A relative path starts at the file's directory.
 func (x *expander) path(text string) string {
 	path := x.expand(text)
-	if path != "" && x.Dir != "" && !filepath.IsAbs(path) {
-		path = filepath.Join(x.Dir, path)
+	if path != "" && x.dir != "" && !filepath.IsAbs(path) {
+		path = filepath.Join(x.dir, path)
 	}
 	return path
 }
 
-// all expands the values of a map, ordered by name to keep errors in a stable order. It leaves out null.
+// all expands the values of a map in the order of their names, so that errors have a stable order. It leaves out null.
 func (x *expander) all(values map[string]*scalar) map[string]string {
 	expanded := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -93,7 +76,7 @@ func (x *expander) value(ref string) (string, error) {
 		return value, nil
 	}
 	name, fallback, hasFallback := strings.Cut(strings.TrimPrefix(ref, "env:"), ":-")
-	value, ok := x.Lookup(name)
+	value, ok := x.lookup(name)
 	switch {
 	case hasFallback && value == "": // unset or empty, as in a shell
 		return fallback, nil
@@ -102,20 +85,20 @@ func (x *expander) value(ref string) (string, error) {
 	case strings.HasPrefix(ref, "input:"):
 		return "", fmt.Errorf("${%s} asks the user of an editor; use an environment variable instead, such as ${API_KEY}",
 			ref)
-	case strings.HasPrefix(ref, "command:"), strings.HasPrefix(ref, "config:"), strings.HasPrefix(ref, "file:"):
-		return "", fmt.Errorf("the reference {%s} works only in another client; use an environment variable instead", ref)
+	case strings.HasPrefix(ref, "command:"), strings.HasPrefix(ref, "config:"):
+		return "", fmt.Errorf("the reference ${%s} works only in another client; use an environment variable instead", ref)
 	}
 	return "", fmt.Errorf("variable %s is not set; set it, or give a default: ${%s:-…}", name, name)
 }
 
-// envFile returns the variables of an environment file; an empty map for no file.
+// envFile returns the variables of an environment file, or an empty map if there is no file.
 func (x *expander) envFile(name string) map[string]string {
 	vars := map[string]string{}
 	path := x.path(name)
 	var err error
 	switch {
 	case path == "", x.disabled:
-	case x.Dir == "":
+	case x.dir == "":
 		err = errors.New("needs the directory of the configuration file; use ReadConfig")
 	default:
 		err = readEnvFile(path, vars)

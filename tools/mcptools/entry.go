@@ -1,4 +1,4 @@
-package config
+package mcptools
 
 import (
 	"encoding/json"
@@ -13,12 +13,13 @@ import (
 
 	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/internal/similar"
+	"github.com/writ-go/writ/tools/mcptools/internal/web"
 )
 
-// entry is a server as files describe it.
+// entry is the entry of one server in a configuration file.
 type entry struct {
-	kind, url    aliased
-	command      command
+	command      string
+	url, kind    string
 	args         []scalar
 	env, headers map[string]*scalar // null unsets a variable, as in VS Code
 	envFile, cwd string
@@ -30,7 +31,7 @@ type entry struct {
 	unknown      []string // what the unknown keys may mean
 }
 
-// fields returns the variable for the value of each key, including aliases.
+// fields returns, for each key and alias, where to decode its value.
 func (e *entry) fields() map[string]any {
 	fields := map[string]any{
 		"command": &e.command, "args": &e.args, "env": &e.env, "envFile": &e.envFile, "cwd": &e.cwd,
@@ -46,9 +47,8 @@ func (e *entry) fields() map[string]any {
 	return fields
 }
 
-// aliases are the keys that other clients have for the same thing.
+// aliases are the keys that other clients use for the same setting.
 var aliases = map[string][]string{
-	"env":  {"environment"},
 	"url":  {"serverUrl", "httpUrl"},
 	"type": {"transport"},
 	"allowedTools": {
@@ -58,10 +58,10 @@ var aliases = map[string][]string{
 	"disabledTools": {"disabled_tools", "excludeTools", "exclude_tools", "excludedTools", "excluded_tools"},
 }
 
-// ignored are keys that matter only to the user of an editor.
+// ignored are the keys that matter only to editors.
 var ignored = []string{"name", "title", "source", "gallery", "version", "icon", "$schema"}
 
-// alternatives says what to do about a key that is not supported.
+// alternatives has advice for keys that are not supported.
 var alternatives = map[string]string{
 	"oauth":            "; use Options.OAuth",
 	"auth":             "; use Options.OAuth",
@@ -73,7 +73,7 @@ var alternatives = map[string]string{
 	"trust":            noApproval,
 }
 
-// noApproval follows the keys with which a file would decide what its own servers may do.
+// noApproval is the advice for keys by which a file would grant permissions to its own servers.
 const noApproval = "; approve its tools in the program, with policy.Approve"
 
 // add adds the server of an entry.
@@ -117,7 +117,7 @@ func (c *Config) decode(m member, e *entry) (errs []error) {
 			c.warn(m.name, e.addUnknown(key.name, fields))
 		default:
 			if err := json.Unmarshal(key.value, target); err != nil {
-				errs = append(errs, fmt.Errorf("%q %s", key.name, describe(err, target)))
+				errs = append(errs, fmt.Errorf("%q %s", key.name, wrongType(err, target)))
 			}
 		}
 	}
@@ -137,18 +137,17 @@ func (e *entry) addUnknown(key string, known map[string]any) string {
 
 func (e *entry) off() bool { return e.disabled || e.enabled != nil && !*e.enabled }
 
-// stdio is the type of a server with a command.
-const stdio = "stdio"
+// stdioType is the type of a server with a command.
+const stdioType = "stdio"
 
-// transports are the values of "type", in lower case and without separators. An empty one is any for a remote server.
+// transports are the values of "type", in lower case and without separators.
 var transports = map[string]string{
-	"": "", "remote": "", "stdio": stdio, "local": stdio, "sse": SSE,
-	"http": HTTP, "streamablehttp": HTTP, "streamable": HTTP,
+	"": "", "stdio": stdioType, "sse": web.SSE, "http": web.HTTP, "streamablehttp": web.HTTP, "streamable": web.HTTP,
 }
 
 // transport returns the transport that the entry names.
 func (e *entry) transport() (name string, ok bool) {
-	name, ok = transports[strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(string(e.kind)))]
+	name, ok = transports[strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(e.kind))]
 	return name, ok
 }
 
@@ -158,13 +157,13 @@ func (e *entry) contradictions() (errs []error) {
 			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
-	hasURL, hasCommand := e.url != "", len(e.command) > 0 && e.command[0] != ""
+	hasURL, hasCommand := e.url != "", e.command != ""
 	kind, known := e.transport()
 	check(!known, `"type" is %s, which is not supported; use stdio, http or sse`, e.kind)
 	check(hasURL && hasCommand, `both "command" and a URL are given; keep one`)
 	check(!hasURL && !hasCommand && !e.off(),
 		`no "command" or "url"; add the command that starts the server, or its URL%s`, strings.Join(e.unknown, ""))
-	check(hasURL != hasCommand && kind != "" && hasCommand != (kind == stdio),
+	check(hasURL != hasCommand && kind != "" && hasCommand != (kind == stdioType),
 		`"type" is %s, which does not fit a server with a %s; remove it`,
 		e.kind, map[bool]string{true: "command", false: "URL"}[hasCommand])
 	check(e.timeout < 0, `"timeout" is negative; use a positive number of seconds`)
@@ -175,12 +174,13 @@ func (e *entry) contradictions() (errs []error) {
 	return errs
 }
 
-func (e *entry) server(name string, x *expander) Server {
-	s := Server{
+func (e *entry) server(name string, x *expander) ServerConfig {
+	s := ServerConfig{
 		Name:        name,
+		Command:     x.expand(e.command),
 		Description: e.description,
 		Dir:         x.path(e.cwd),
-		URL:         x.expand(string(e.url)),
+		URL:         x.expand(e.url),
 		Headers:     x.all(e.headers),
 		Timeout:     e.duration(),
 		Allow:       e.allow,
@@ -191,12 +191,8 @@ func (e *entry) server(name string, x *expander) Server {
 	if s.URL != "" {
 		s.Type, _ = e.transport()
 	}
-	for i, arg := range slices.Concat(e.command, e.args) {
-		if value := x.expand(string(arg)); i == 0 && len(e.command) > 0 {
-			s.Command = value
-		} else {
-			s.Args = append(s.Args, value)
-		}
+	for _, arg := range e.args {
+		s.Args = append(s.Args, x.expand(string(arg)))
 	}
 	for key, value := range e.env {
 		if value == nil {
@@ -219,37 +215,30 @@ func (e *entry) duration() time.Duration {
 
 var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 
-// check returns what is wrong after the expansion. It repeats no value.
-func (s *Server) check(e *entry) (errs []error) {
-	if s.Disabled {
+// check returns the problems of the expanded values. It does not repeat the values, which may be secret.
+func (c *ServerConfig) check(e *entry) (errs []error) {
+	if c.Disabled {
 		return nil
 	}
 	if e.url != "" {
-		if _, err := ParseURL(s.URL); err != nil {
+		if _, err := web.ParseURL(c.URL); err != nil {
 			errs = append(errs, fmt.Errorf(`"url" %w`, err))
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.Headers)) {
+	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
 		if !headerName.MatchString(name) {
 			errs = append(errs, fmt.Errorf("header name %q is invalid; correct it", name))
 		}
-		if strings.ContainsFunc(s.Headers[name], func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+		if strings.ContainsFunc(c.Headers[name], func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
 			errs = append(errs, fmt.Errorf("the value of header %q has a control character; remove it", name))
 		}
 	}
 	return errs
 }
 
-// protocolHeaders are the headers that the protocol sets, and those without a meaning in a
-// request.
-var protocolHeaders = []string{
-	"accept", "content-type", "content-length", "host", "connection",
-	"mcp-session-id", "mcp-protocol-version", "last-event-id",
-}
-
 var looksLikeVariable = regexp.MustCompile(`^\$[A-Z_][A-Z0-9_]*$`)
 
-// warnings returns what has no effect, or perhaps not the intended one.
+// warnings describes the settings that have no effect, or perhaps not the intended one.
 func (e *entry) warnings() (list []string) {
 	check := func(odd bool, format string, args ...any) {
 		if odd {
@@ -263,10 +252,6 @@ func (e *entry) warnings() (list []string) {
 	check(remote && len(e.args)+len(e.env) > 0, `"args" and "env" have no effect on a server with a URL`)
 	check(remote && e.cwd+e.envFile != "", `"cwd" and "envFile" have no effect on a server with a URL`)
 	check(!remote && len(e.headers) > 0, `"headers" have no effect on a server with a command`)
-	for _, name := range slices.Sorted(maps.Keys(e.headers)) {
-		check(slices.Contains(protocolHeaders, strings.ToLower(name)),
-			"header %q has no effect, because the protocol sets it", name)
-	}
 	for _, values := range []map[string]*scalar{e.env, e.headers} {
 		for _, name := range slices.Sorted(maps.Keys(values)) {
 			value := values[name]

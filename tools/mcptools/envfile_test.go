@@ -1,4 +1,4 @@
-package config
+package mcptools
 
 import (
 	"fmt"
@@ -72,11 +72,4 @@ func FuzzParseEnv(f *testing.F) {
 			}
 		}
 	})
-}
-
-func equal(t *testing.T, what, got, want string) {
-	t.Helper()
-	if got != want {
-		t.Errorf("%s:\n got: %s\nwant: %s", what, got, want)
-	}
 }

@@ -1,4 +1,4 @@
-package tools
+package dispatch
 
 import (
 	"errors"
@@ -23,8 +23,8 @@ func lostConnection(err error) bool {
 		errors.Is(err, syscall.ECONNABORTED) || errors.Is(err, syscall.EPIPE)
 }
 
-// endedByHTTP reports whether err is an error of net/http about a lost connection that has no
-// type of its own.
+// endedByHTTP reports whether err is one of the errors of net/http about a lost connection that can be recognized only
+// by their text.
 func endedByHTTP(err error) bool {
 	for _, beginning := range []string{"http2: ", "stream error: ", "http: server closed"} {
 		if err != nil && strings.HasPrefix(err.Error(), beginning) {

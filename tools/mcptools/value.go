@@ -1,4 +1,4 @@
-package config
+package mcptools
 
 import (
 	"encoding/json"
@@ -8,34 +8,7 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// command is a program, or in opencode an array of the program and its arguments.
-type command []scalar
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (c *command) UnmarshalJSON(data []byte) error {
-	if data[0] == '[' {
-		return json.Unmarshal(data, (*[]scalar)(c))
-	}
-	var path string
-	err := json.Unmarshal(data, &path)
-	*c = command{scalar(path)}
-	return err
-}
-
-// aliased is a string that may be under several keys, with the same value.
-type aliased string
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (a *aliased) UnmarshalJSON(data []byte) error {
-	before := *a
-	err := json.Unmarshal(data, (*string)(a))
-	if err == nil && before != "" && *a != before {
-		return errors.New("differs from another key with the same meaning; keep one")
-	}
-	return err
-}
-
-// patterns is a list that may be given under several keys.
+// patterns is a list of patterns that may be spread over several keys.
 type patterns []string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -61,8 +34,8 @@ func (s *scalar) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// describe words a decoding error in the terms of the file. It repeats no value.
-func describe(err error, target any) string {
+// wrongType describes a decoding error in the terms of the file. It does not repeat the value.
+func wrongType(err error, target any) string {
 	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	if !ok {
 		return err.Error()
@@ -72,8 +45,6 @@ func describe(err error, target any) string {
 
 func expected(target any) string {
 	switch target.(type) {
-	case *command:
-		return "a string or an array of strings"
 	case *[]scalar, *patterns:
 		return "an array of strings"
 	case *map[string]*scalar:

@@ -1,10 +1,12 @@
-package tools
+package dispatch
 
 import (
 	"errors"
+
+	"github.com/writ-go/writ/tools"
 )
 
-// State says what is known about the effect of a call.
+// State says what is known about the effect of a call. Package journal exports it.
 type State string
 
 // The states of a call.
@@ -17,29 +19,30 @@ const (
 	StateOK         State = "ok"         // done, even if the result cannot be used
 )
 
-// StateOf returns the state of a call that ended with err. An error that is [Fatal] or not
-// a [ToolError] means StateUnknown.
+// StateOf returns the state of a call that ended with err. The state is StateUnknown if the error is [tools.Fatal] or
+// not a [tools.ToolError].
 func StateOf(err error) State {
 	if err == nil {
 		return StateOK
 	}
-	te, ok := errors.AsType[*ToolError](err)
-	if !ok || IsFatal(err) {
+	te, ok := errors.AsType[*tools.ToolError](err)
+	if !ok || tools.IsFatal(err) {
 		return StateUnknown
 	}
-	if err != error(te) && te.state() == StateRejected {
+	state := stateOfKind(te.Kind)
+	if err != error(te) && state == StateRejected {
 		return StateFailed // the code that wraps te may have done more
 	}
-	return te.state()
+	return state
 }
 
-func (e *ToolError) state() State {
-	switch e.Kind {
-	case KindUnknownTool, KindInvalidArguments, KindDenied, KindLimit, KindUnavailable:
+func stateOfKind(kind string) State {
+	switch kind {
+	case tools.KindUnknownTool, tools.KindInvalidArguments, tools.KindDenied, tools.KindLimit, tools.KindUnavailable:
 		return StateRejected
-	case KindTimeout, KindCancelled, KindUnknown:
+	case tools.KindTimeout, tools.KindCancelled, tools.KindUnknown:
 		return StateUnknown
-	case KindInvalidResult, KindTooLarge:
+	case tools.KindInvalidResult, tools.KindTooLarge:
 		return StateOK
 	default:
 		return StateFailed
