@@ -141,7 +141,7 @@ func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outc
 	}
 	r.lists.Next()
 	program := sandbox.Program{
-		Source: p.Code, Inputs: r.inputs, Tools: r.set, Attempt: held{r.journal.Attempt(), r}, Submit: true,
+		Source: p.Code, Inputs: r.inputs, Tools: r.programTools(), Attempt: held{r.journal.Attempt(), r}, Submit: true,
 		Compiler:  r.options.Compiler,
 		Earlier:   r.earlier(),
 		OnCalling: func(c sandbox.Call) { r.emit(ToolCallStart{r.at(step), c}) },

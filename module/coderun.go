@@ -19,6 +19,7 @@ import (
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/declare"
 	"github.com/writ-go/writ/tools/journal"
+	"github.com/writ-go/writ/tools/search"
 )
 
 // coder is what the modules that write programs have in common.
@@ -47,7 +48,16 @@ type environment struct {
 	limits    sandbox.Limits // of each program, if they differ from those of box
 	uncounted map[string]int // how often tools may be called that Limits.Calls does not count
 
-	typed *memo.Last[*tools.Set, *declare.Declarations] // the declarations of the set with learned types
+	typed    *memo.Last[*tools.Set, *declare.Declarations] // the declarations of the set with learned types
+	extended *memo.Last[*tools.Set, *tools.Set]            // the set with tools.search and tools.describe
+}
+
+// programTools returns the tools of programs: the set, tools.search and tools.describe. A worker that has these tools
+// is not sent them again, so they are the same ones for every program.
+func (e *environment) programTools() *tools.Set {
+	return e.extended.Get(e.set, func() *tools.Set {
+		return search.New(e.set, cmp.Or(limitsOf(e.box).Output, prompt.MaxText)).Extended()
+	})
 }
 
 // question returns the question for the next program, or nil if the module cannot run. The strategy is additional
@@ -68,7 +78,8 @@ func (c *coder[In, Out]) question(model llms.Model, strategy string) *Predictor 
 	}
 	p.Spec, p.task = replies.ProgramSpec(spec), spec
 	p.use(c.set)
-	c.typed, c.tools = &memo.Last[*tools.Set, *declare.Declarations]{}, declare.New(c.set, c.options.DeclarationTokens)
+	c.typed, c.extended = &memo.Last[*tools.Set, *declare.Declarations]{}, &memo.Last[*tools.Set, *tools.Set]{}
+	c.tools = declare.New(c.set, c.options.DeclarationTokens)
 	p.Briefing = prompt.Code{
 		Task: spec, Tools: c.tools.Text, Programs: c.options.MaxIters,
 		Time:    cmp.Or(c.limits, limitsOf(c.box)).Time,
@@ -246,7 +257,7 @@ func (r *codeRun) isProgram(ctx context.Context, reply string) bool {
 	if !ok {
 		return false
 	}
-	result, err := box.Check(ctx, sandbox.Program{Source: reply, Tools: r.set, Compiler: r.options.Compiler})
+	result, err := box.Check(ctx, sandbox.Program{Source: reply, Tools: r.programTools(), Compiler: r.options.Compiler})
 	return err != nil || result.Acts
 }
 

@@ -55,7 +55,7 @@ func (r *reactRun) call(ctx context.Context, a replies.Action) (told string, err
 	if err != nil {
 		return "", err
 	}
-	return prompt.Call(call, b) + r.tools.Note(call), nil
+	return prompt.Call(call, b) + toolbox.Remark(b, call), nil
 }
 
 // perform makes the call of the last step. If the same call was held before, the model has been told why and repeats it

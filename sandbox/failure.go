@@ -100,13 +100,21 @@ func (h *host) allWarnings(r *engine.Result, out *Outcome) []Finding {
 		hint := "make fewer calls, or print what you have and continue in the next program"
 		warnings = append(warnings, h.finding(KindCallLimit, message, hint, engine.Pos{}))
 	}
-	for _, c := range out.Calls {
-		if note := h.discovery.Note(c.Tool, c.Args, c.Result); note != "" && c.Error == nil {
-			at := engine.Pos{Line: c.Line, Column: c.Column}
-			return append(warnings, h.finding(kindNothingFound, note, "", at)) // of the first such search only
+	return append(warnings, h.remark(out.Calls)...)
+}
+
+// remark returns the first remark of a tool about a result, as a warning.
+func (h *host) remark(calls []Call) []Finding {
+	for _, c := range calls {
+		b := h.toolByPath(c.Tool)
+		if b == nil || b.Remark == nil || c.Error != nil || c.Pending {
+			continue
+		}
+		if text := b.Remark(c.Args, c.Result); text != "" {
+			return []Finding{h.finding(kindRemark, text, "", engine.Pos{Line: c.Line, Column: c.Column})}
 		}
 	}
-	return warnings
+	return nil
 }
 
 // checkWarnings returns the warnings of the check, without the warning that the program gives no

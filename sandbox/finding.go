@@ -31,7 +31,7 @@ import (
 //	                of a string, the length of an object, or an object as a string
 //	missing_member  a member that the single object at a place in the results does not have
 //	no_value        the program does not return a value
-//	nothing_found   a search that found no tool
+//	remark          a remark of a tool about a result: see tools.Tool.Remark
 //	lost_value      NaN, an infinity, undefined or the text of an object in the answer
 //	call_limit      calls that were not made because of Limits.Calls
 type Kind string
@@ -62,7 +62,7 @@ const (
 	kindWrongType       Kind = "wrong_type"
 	kindMissingMember   Kind = "missing_member"
 	kindNoValue         Kind = "no_value"
-	kindNothingFound    Kind = "nothing_found"
+	kindRemark          Kind = "remark"
 	kindLostValue       Kind = "lost_value"
 )
 

@@ -141,12 +141,7 @@ func (h *host) unknownToolHint(s engine.Site, members []string) string {
 const maxSignature = 600
 
 // signature shows how to call a tool.
-func signature(b *tools.Binding) string {
-	if b.Object == tools.BuiltinNamespace {
-		return discoveryUsage[b.Name]
-	}
-	return declare.Signature(b, maxSignature)
-}
+func signature(b *tools.Binding) string { return declare.Signature(b, maxSignature) }
 
 // find returns the first binding for which is returns true, or nil.
 func (h *host) find(is func(*tools.Binding) bool) *tools.Binding {

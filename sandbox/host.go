@@ -10,7 +10,6 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	workers "github.com/writ-go/writ/sandbox/internal/worker/host"
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/search"
 )
 
 // host is the caller's side of one run: it judges the worker's report and performs the
@@ -32,7 +31,6 @@ type host struct {
 	bindings   []*tools.Binding
 	plain      []engine.Binding // the same, as the engine sees them
 	dispatcher *dispatch.Dispatcher
-	discovery  *search.Index
 	ticket     *workers.Ticket
 	slots      chan struct{} // one for each call that may be performed; nil before the first
 	goroutines goroutines    // that perform calls
@@ -62,7 +60,7 @@ type host struct {
 func newHost(ctx context.Context, limits Limits, p *Program, bound *boundTools) *host {
 	h := &host{
 		ticket:  newTicket(ctx),
-		program: p, limits: limits, bindings: bound.bindings, plain: bound.plain, discovery: bound.discovery,
+		program: p, limits: limits, bindings: bound.bindings, plain: bound.plain,
 		parent: ctx, start: time.Now(), ended: make(chan struct{}), goroutines: newGoroutines(),
 	}
 	var attempt dispatch.Attempt
@@ -70,7 +68,7 @@ func newHost(ctx context.Context, limits Limits, p *Program, bound *boundTools) 
 		attempt = abortingAttempt{p.Attempt, h}
 	}
 	results := &resultLimiter{each: limits.Result, all: limits.Results}
-	h.dispatcher = dispatch.New(bound.extended.WithPoliciesOf(p.Tools).With(results.policy), attempt)
+	h.dispatcher = dispatch.New(p.Tools.With(results.policy), attempt)
 	h.ctx, h.stop = context.WithCancelCause(ctx)
 	return h
 }

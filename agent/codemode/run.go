@@ -60,7 +60,7 @@ func (c *client) runNow(ctx context.Context, p program, prepared sandbox.Program
 		return execution{}, err
 	}
 	defer release()
-	prepared.Tools = view.set
+	prepared.Tools = view.programs
 	if prepared.Compiler, err = c.compiler(ctx, p); err != nil {
 		return execution{}, err
 	}

@@ -44,9 +44,9 @@
 //
 // # What programs see
 //
-// Every program with tools has two more functions, search and describe, even if the
-// declarations of its tools are left out of the prompt (see
-// module.Options.DeclarationTokens):
+// [Index.Extended] adds two tools to a set, tools.search and tools.describe. The programs of
+// modules and of code mode always have them, so that a program can use tools whose
+// declarations are left out of the prompt (see module.Options.DeclarationTokens):
 //
 //	const hits = await tools.search("refund order", {server: "shop", limit: 3});
 //	// [{name: "shop.refund", description: "Refund one order."}, …]

@@ -9,7 +9,6 @@ import (
 
 	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/signature/schema"
-	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/declare"
 )
 
@@ -88,12 +87,10 @@ func Summary(description string) string {
 	return cut + "…"
 }
 
-// Note returns a remark for the model about the result of a call. If a call of
-// tools.search found nothing, the note lists the servers or tools that exist. For all other
-// calls, the note is empty.
-func (d *Index) Note(tool string, args, result json.RawMessage) string {
+// remark is the [tools.Tool.Remark] of tools.search.
+func (d *Index) remark(args, result json.RawMessage) string {
 	var in searchArgs
-	if tool != tools.BuiltinNamespace+".search" || string(result) != "[]" || json.Unmarshal(args, &in) != nil {
+	if string(result) != "[]" || json.Unmarshal(args, &in) != nil {
 		return ""
 	}
 	return d.NothingFound(in.Query)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/internal/bm25"
@@ -22,9 +23,8 @@ type Index struct {
 
 // New returns an Index of a set. A nil set is empty. Descriptions have at most about maxText bytes.
 func New(set *tools.Set, maxText int) *Index {
-	return &Index{
-		set: set, bindings: set.Bindings(), words: bm25.New(set.Bindings()), maxText: maxText, howToSearch: inProgram,
-	}
+	list := slices.DeleteFunc(set.Bindings(), func(b *tools.Binding) bool { return b.Object == tools.BuiltinNamespace })
+	return &Index{set: set, bindings: list, words: bm25.New(list), maxText: maxText, howToSearch: inProgram}
 }
 
 // SearchedBy returns a copy of d for models that do not write programs: its advice refers to
@@ -49,10 +49,10 @@ func inProgram(server string) string {
 
 // Extended returns a copy of the set with two more tools, tools.search and tools.describe.
 // They are tools of class [tools.Read] which the journal records like any other, but
-// policies do not apply to them: they reveal only the set. An empty set is returned
-// unchanged.
+// policies do not apply to them: they reveal only the set. Extended returns the set itself if
+// it is empty or already has these tools.
 func (d *Index) Extended() *tools.Set {
-	if d.set.Len() == 0 {
+	if len(d.bindings) == 0 || len(d.bindings) < d.set.Len() {
 		return d.set
 	}
 	hints := &tools.Hints{Class: tools.Read}
@@ -60,6 +60,7 @@ func (d *Index) Extended() *tools.Set {
 		func(_ context.Context, in searchArgs) ([]Hit, error) { return d.Search(in.Query, &in.Options) }, hints)
 	describe := tools.Func("describe", "Declare tools in full, or list those of a server.",
 		func(_ context.Context, in describeArgs) (string, error) { return d.Describe(in.Name...) }, hints)
+	search.Remark = d.remark
 	describe.InputSchema = json.RawMessage(describeInput)
 	search.Params, describe.Params = []string{"query", "options"}, []string{"name"}
 	set := d.set

@@ -136,7 +136,10 @@ func call(t *testing.T, d *search.Index, name, args string) (got, note string) {
 	if json.Unmarshal(result, &text) != nil {
 		text = string(result)
 	}
-	return text, d.Note("tools."+name, json.RawMessage(args), result)
+	if remark := set.Bindings()[i].Remark; remark != nil {
+		note = remark(json.RawMessage(args), result)
+	}
+	return text, note
 }
 
 // shop returns a set with the tools of two servers and one function.
@@ -323,5 +326,19 @@ func TestNote(t *testing.T) {
 	if got, note := call(t, search.New(set, 1000), "search", `{"query": "swimming hall"}`); got != "[]" ||
 		note != want {
 		t.Errorf("got %s (%s)\nwant %s", got, note, want)
+	}
+}
+
+// A set that has the search tools is not extended again, and they are not found.
+func TestExtendedTwice(t *testing.T) {
+	t.Parallel()
+	set := search.New(shop(t), 1000).Extended()
+	d := search.New(set, 1000)
+	if again := d.Extended(); again != set {
+		t.Errorf("got another set, of %d tools", again.Len())
+	}
+	hits, err := d.Search("search describe tools", nil)
+	if err != nil || slices.ContainsFunc(hits, func(h search.Hit) bool { return strings.HasPrefix(h.Name, "tools.") }) {
+		t.Errorf("got %v (%v)", hits, err)
 	}
 }
