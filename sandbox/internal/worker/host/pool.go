@@ -98,6 +98,9 @@ type Pool struct {
 	idle  []idleInstance // the last one is used next
 	sweep *time.Timer    // calls trim
 	trims sync.WaitGroup
+
+	startErr  error     // of the last start, if it failed
+	notBefore time.Time // when another worker may be started
 }
 
 type idleInstance struct {
@@ -198,13 +201,36 @@ func (p *Pool) take(ctx context.Context, job *engine.Job) (*instance, error) {
 	for {
 		w := p.unpark(job)
 		if w == nil {
-			return newInstance(ctx, &p.opts)
+			return p.start(ctx)
 		}
 		if w.process.idle() {
 			return w, nil
 		}
 		w.retire()
 	}
+}
+
+// start starts a worker. After a failed start, it returns the same error at once for as long as that start
+// took, so that not every run waits for the StartTimeout.
+func (p *Pool) start(ctx context.Context) (*instance, error) {
+	p.mu.Lock()
+	wait, last := time.Until(p.notBefore), p.startErr
+	p.mu.Unlock()
+	if wait > 0 {
+		return nil, fmt.Errorf("%w; the next attempt to start a worker is possible in %v", last, wait.Round(time.Millisecond))
+	}
+	began := time.Now()
+	w, err := newInstance(ctx, &p.opts)
+	if err != nil && ctx.Err() != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.startErr, p.notBefore = err, time.Time{}
+	if err != nil {
+		p.notBefore = time.Now().Add(time.Since(began))
+	}
+	return w, err
 }
 
 // give returns a worker and the slot. No more workers are idle than may compute.
@@ -229,7 +255,7 @@ func (p *Pool) warm() {
 	if !needed || p.Closed() {
 		return
 	}
-	if w, err := newInstance(context.Background(), &p.opts); err == nil && !p.park(w) {
+	if w, err := p.start(context.Background()); err == nil && !p.park(w) {
 		w.retire()
 	}
 }

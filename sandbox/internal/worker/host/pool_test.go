@@ -663,6 +663,33 @@ func TestHostile(t *testing.T) {
 	mustEcho(t, p, "after all")
 }
 
+// TestFailedStart has workers that are not ready in time. After the first of them, runs fail at once for a while.
+func TestFailedStart(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 1})
+	good := p.opts
+	p.unpark(&engine.Job{}).retire()
+	p.opts.Command, p.opts.StartTimeout = []string{"/bin/sleep", "60"}, 500*time.Millisecond
+	begin := time.Now()
+	for i := range 5 {
+		_, err := p.Run(t.Context(), nil, job("echo:x"), &host{})
+		if !errors.Is(err, errStartup) {
+			t.Fatalf("run %d: got %v, want %v", i, err, errStartup)
+		}
+	}
+	if took := time.Since(begin); took > 4*p.opts.StartTimeout { // 5 of them without the pause
+		t.Errorf("five runs took %v to fail", took)
+	}
+	p.opts = good
+	p.mu.Lock()
+	p.notBefore = time.Time{}
+	p.mu.Unlock()
+	mustEcho(t, p, "again")
+	if p.startErr != nil {
+		t.Error("the error of the last start is kept:", p.startErr)
+	}
+}
+
 // TestIdleWorkersDie has workers that are ready, but die before their first run.
 func TestIdleWorkersDie(t *testing.T) {
 	t.Parallel()
