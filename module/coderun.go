@@ -91,7 +91,7 @@ func (c *coder[In, Out]) question(model llms.Model, strategy string) *Predictor 
 
 // languageOf returns what a compiler tells models about the language of programs.
 func languageOf(c sandbox.Compiler) string {
-	if d, ok := c.(sandbox.Describer); ok {
+	if d, ok := c.(interface{ Describe() string }); ok {
 		return strings.TrimSpace(d.Describe()) + "\n"
 	}
 	return ""

@@ -51,8 +51,8 @@ type Options struct {
 	LearnedTypes *declare.LearnedTypes
 
 	// Compiler translates programs to JavaScript: sandbox/typescript does so for TypeScript.
-	// If it is a [sandbox.Describer], the prompt includes its description; otherwise describe it
-	// in Predictor.Briefing. Nil means that programs are JavaScript.
+	// If it has a method Describe() string, the prompt includes the result; otherwise describe the language in
+	// Predictor.Briefing. Nil means that programs are JavaScript.
 	Compiler sandbox.Compiler
 
 	// Adapter is the form of questions and replies; see [Predictor]. Nil is best for most models.

@@ -66,11 +66,8 @@ func (h *host) judge(r engine.Report) []Finding {
 	h.dropHandled(r.Sites)
 	judgeEach(h, &list, r.Sites, h.site)
 	judgeEach(h, &list, r.Forbidden, h.forbidden)
-	for _, f := range append(h.violations(), h.tooDeep(r)...) {
-		if len(list) < maxFindings {
-			list = append(list, f)
-		}
-	}
+	violations := h.violations()
+	list = append(list, violations[:min(len(violations), maxFindings-len(list))]...)
 	slices.SortStableFunc(list, inOrder)
 	removeRepeatedHints(list)
 	return list

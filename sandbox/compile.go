@@ -10,8 +10,12 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/sourcemap"
 )
 
-// Compiler translates a language into JavaScript. If it has a method Ready() error, that
-// method returns the reason why nothing can be compiled, or nil.
+// Compiler translates a language into JavaScript. It may have two more methods, which the
+// modules of package module use:
+//
+//	Ready() error      // the reason why nothing can be compiled, or nil
+//	Describe() string  // a constant Markdown list for models: the language, what programs
+//	                   // may import, and which features the language has and lacks
 type Compiler interface {
 	// Compile compiles one program. Errors of the author are in Compiled.Findings. Compile
 	// returns an error only for a problem that no program can fix; the error ends the run.
@@ -20,22 +24,11 @@ type Compiler interface {
 	Compile(ctx context.Context, source string) (*Compiled, error)
 }
 
-// Describer is a Compiler that describes its language. Package module passes the
-// description to models.
-type Describer interface {
-	Compiler
-
-	// Describe returns a constant Markdown list: the language in which programs are
-	// written, what they may import, and which features the language has and lacks.
-	Describe() string
-}
-
 // Compiled is a program in JavaScript. The sandbox treats it like any other program but
 // translates every line and column back to the author's text.
 //
-// [Rules] apply to the author's text, except for two that need a syntax tree and use the
-// syntax tree of Source: Names are searched where Map leads back to the text, and Depth is
-// the depth of Source.
+// [Rules] apply to the author's text, except for Names, which are searched in the parts of
+// Source that Map leads back to the text.
 type Compiled struct {
 	// Source is checked and run instead of Program.Source. Its maximum size is four times
 	// Limits.Source plus 64 KiB.
@@ -54,20 +47,9 @@ type Compiled struct {
 	// plus 64 KiB.
 	Map []byte
 
-	// Imports are the modules that the program imports, for [Rules]. It is empty, not nil,
-	// if there are none. A Library without Imports is an error if the rules restrict
-	// modules.
-	Imports []Import
-
 	// Findings are the reasons why the program cannot be compiled. Kind may be empty, and
 	// Frame is filled in from the text.
 	Findings []Finding
-}
-
-// Import is a module that a program imports, with its name and position in the program.
-type Import struct {
-	Module       string
-	Line, Column int
 }
 
 const (
@@ -88,10 +70,7 @@ func (h *host) compile(job *engine.Job) error {
 		return fmt.Errorf("sandbox: compile the program: %w", err)
 	case c == nil:
 		return errors.New("sandbox: the compiler returned neither a program nor an error")
-	case h.rules != nil && h.rules.Modules != nil && c.Library != "" && c.Imports == nil:
-		return errors.New("sandbox: the rules restrict modules, but the compiler does not report imports")
 	}
-	h.imports = c.Imports
 	if h.findings = h.compilerFindings(c); h.findings != nil {
 		return nil
 	}

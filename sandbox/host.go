@@ -25,8 +25,7 @@ type host struct {
 	step       *sessionStep // nil outside of sessions
 	origin     *origin      // of a compiled program; nil for JavaScript
 	limits     Limits
-	rules      *Rules   // nil if there are none
-	imports    []Import // of the program, as its compiler reports them
+	rules      *Rules // nil if there are none
 	checkOnly  bool
 	bindings   []*tools.Binding
 	plain      []engine.Binding // the same, as the engine sees them

@@ -31,22 +31,13 @@ type Session struct {
 	box    *Sandbox
 	key    string
 	inputs []engine.Input
-	err    error         // of invalid options
+	err    error         // of invalid inputs
 	turn   chan struct{} // has room for the one program that runs
 
 	mu   sync.Mutex
 	log  []engine.Step
 	size int     // approximate size of the log in bytes
 	sums []chain // checksums of the lines of the record, as far as they are known
-}
-
-// SessionOptions configures a [Session].
-type SessionOptions struct {
-	// Inputs are constants of every program of the session, in addition to those of
-	// [Program], and are converted in the same way. They are sent to the VM once, so they
-	// may be large. If a program changes a member of an object, later programs see the
-	// change.
-	Inputs map[string]any
 }
 
 // logShare is the fraction of Limits.Memory that a session's record may have. To run it
@@ -63,15 +54,13 @@ var ErrSessionLost = errors.New("sandbox: the session cannot be rebuilt")
 
 var errNotNewSession = errors.New("sandbox: the session is nil or empty; create it with NewSession")
 
-// NewSession returns a new session. Nil options are the defaults. Runs of the session
-// return an error if the options are invalid.
-func (s *Sandbox) NewSession(o *SessionOptions) *Session {
-	if o == nil {
-		o = &SessionOptions{}
-	}
-	list, err := inputs(o.Inputs)
+// NewSession returns a new session. The values are constants of every program of the session,
+// in addition to [Program].Inputs, and are converted in the same way; nil means none. They are
+// sent to the VM once, so they may be large. If a program changes a member of an object, later
+// programs see the change. If a value is invalid, the runs of the session return the error.
+func (s *Sandbox) NewSession(values map[string]any) *Session {
 	session := newSession(s)
-	session.inputs, session.err = list, err
+	session.inputs, session.err = inputs(values)
 	return session
 }
 

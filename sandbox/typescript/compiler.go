@@ -52,8 +52,8 @@ func (o *Options) withDefaults() (Options, error) {
 	return c, nil
 }
 
-// Compiler compiles TypeScript programs without imports, in worker processes that it owns. It is
-// a [sandbox.Describer] and safe for concurrent use.
+// Compiler compiles TypeScript programs without imports, in worker processes that it owns. It
+// is safe for concurrent use.
 type Compiler struct {
 	options Options
 	pool    *workers.Pool
@@ -117,7 +117,7 @@ func (c *Compiler) Compile(ctx context.Context, source string) (*sandbox.Compile
 
 // With returns a compiler of programs that may also import packages. Only package agent/codemode,
 // which installs and finds them, can call it.
-func (c *Compiler) With(p bundling.Packages) sandbox.Describer {
+func (c *Compiler) With(p bundling.Packages) sandbox.Compiler {
 	return &linked{compiler: c, packages: p}
 }
 

@@ -44,24 +44,13 @@ func (l *linked) Compile(ctx context.Context, source string) (*sandbox.Compiled,
 		findings = l.refused(t.Imports)
 	}
 	if err != nil || findings != nil {
-		return &sandbox.Compiled{Findings: findings, Imports: importsOf(t.Imports)}, err
+		return &sandbox.Compiled{Findings: findings}, err
 	}
-	c := &sandbox.Compiled{Source: t.Source, Map: []byte(t.Map), Imports: importsOf(t.Imports)}
+	c := &sandbox.Compiled{Source: t.Source, Map: []byte(t.Map)}
 	if len(t.Imports) > 0 {
 		c.Library, c.Findings, err = l.library(ctx, t.Imports)
 	}
 	return c, err
-}
-
-// importsOf returns the modules that a program imports. The result is never nil.
-func importsOf(list []required) []sandbox.Import {
-	imports := []sandbox.Import{}
-	for _, i := range list {
-		if i.Module != shimModule {
-			imports = append(imports, sandbox.Import{Module: i.Module, Line: i.Line, Column: i.Column})
-		}
-	}
-	return imports
 }
 
 func findingsOf(faults []fault) []sandbox.Finding {

@@ -18,7 +18,6 @@ type Report struct {
 	Warnings   []Finding `json:"smells,omitempty"`     // warnings: code that runs, but probably does not do what is meant
 	Sites      []Site    `json:"sites,omitempty"`      // calls of tools
 	Forbidden  []Name    `json:"forbidden,omitempty"`  // names that are forbidden
-	Depth      int       `json:"depth,omitempty"`      // how deeply the source is nested
 	NoValue    bool      `json:"noValue,omitempty"`    // the program does not define its value
 	Declared   []string  `json:"declared,omitempty"`   // top-level declarations
 	Acts       bool      `json:"acts,omitempty"`       // the program contains a call or a declaration

@@ -27,7 +27,6 @@ type Outline struct {
 	pos      func(file.Idx) engine.Pos
 
 	With    file.Idx // the position of a with statement, which strict mode does not allow; 0 if there is none
-	Depth   int      // how deeply the source is nested
 	Returns bool     // whether the program returns a value
 	Awaits  bool     // whether the program awaits at top level
 	Callees []Callee // of calls of names and members
@@ -70,7 +69,6 @@ func survey(body []ast.Statement, words bool, pos func(file.Idx) engine.Pos) *Ou
 		}
 		s.walker.Walk(statement)
 	}
-	s.Depth = s.walker.deepest
 	s.index()
 	s.resolve()
 	for _, v := range s.walker.variables {

@@ -37,7 +37,7 @@ type Globals interface {
 
 // Report compares the outline with the globals of a run.
 func (p *Outline) Report(s Globals, forbidden []string) engine.Report {
-	r := engine.Report{Findings: slices.Clip(p.findings), Warnings: p.warnings, Depth: p.Depth, Declared: p.declared}
+	r := engine.Report{Findings: slices.Clip(p.findings), Warnings: p.warnings, Declared: p.declared}
 	for _, n := range p.names {
 		if n.name == "await" {
 			r.Findings = append(r.Findings, engine.Finding{Message: AwaitMessage, Hint: AwaitHint, Pos: p.pos(n.at)})

@@ -18,8 +18,7 @@ type Walker struct {
 	// by an arrow function in it.
 	Arguments func(*ast.FunctionLiteral)
 
-	depth, deepest int
-	functions      int // the number of functions around the node
+	functions int // the number of functions around the node
 
 	arrows        int    // the number of arrow functions around the node within its function
 	usesArguments bool   // one of them uses the arguments of the function
@@ -37,8 +36,6 @@ func (w *Walker) Walk(n ast.Node) {
 	if n == nil {
 		return
 	}
-	w.depth++
-	w.deepest = max(w.deepest, w.depth)
 	if id, ok := n.(*ast.Identifier); ok {
 		w.refer(id)
 	}
@@ -46,7 +43,6 @@ func (w *Walker) Walk(n ast.Node) {
 	if !w.scope(n) && !w.branches(n) && !w.declares(n) {
 		w.children(n)
 	}
-	w.depth--
 }
 
 func (w *Walker) refer(id *ast.Identifier) {

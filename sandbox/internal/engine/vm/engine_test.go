@@ -133,7 +133,7 @@ func TestReport(t *testing.T) {
 		`"statement":1,"line":1,"column":20},` +
 		`{"tool":-1,"ns":"fs","name":"lst","statement":2,"line":2,"column":4},` +
 		`{"tool":1,"args":{"json":{}},"statement":5,"line":4,"column":1}],` +
-		`"depth":8,"declared":["v"],"acts":true}`
+		`"declared":["v"],"acts":true}`
 	if string(got) != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
