@@ -194,7 +194,7 @@ func (h *host) site(s engine.Site) Finding {
 		message := fmt.Sprintf("%s: a tool takes one object, not %s", b.Path(), what)
 		return h.finding(kindInvalidArgument, message, declaredAs(b), s.Pos)
 	}
-	if time.Since(h.start) > h.timeLimit() {
+	if time.Since(h.start) > h.limits.Time {
 		return Finding{} // a hostile schema takes long for each of thousands of calls; the run has timed out
 	}
 	violations := b.Check(args, s.Args.Unknown)

@@ -153,7 +153,7 @@ func (h *host) failure(f *engine.Failure) *Failure {
 	case engine.KindUnawaited:
 		finding.Message += h.unawaited(f.Calls)
 	case engine.KindTimeout:
-		finding.Message = fmt.Sprintf("the program ran longer than %v", h.timeLimit())
+		finding.Message = fmt.Sprintf("the program ran longer than %v", h.limits.Time)
 	}
 	if f.Kind == engine.KindThrown && notJSON.MatchString(f.Message) {
 		finding.Hint = "the string is text, not one JSON value: read it with split or match"

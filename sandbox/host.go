@@ -171,7 +171,7 @@ func (h *host) end(r *engine.Result) {
 		close(settled)
 	}()
 	if aborted != nil && isProgramError(aborted) || aborted == nil && h.ctx.Err() == nil && endedByItself(r) {
-		wait(settled, h.timeLimit()-r.Computed-r.Waited)
+		wait(settled, h.limits.Time-r.Computed-r.Waited)
 	}
 	h.cancelCalls(context.Canceled)
 	wait(settled, settleTime)
@@ -206,14 +206,6 @@ func wait(closed <-chan struct{}, limit time.Duration) {
 		case <-time.After(limit / steps):
 		}
 	}
-}
-
-// timeLimit returns the time that the program has.
-func (h *host) timeLimit() time.Duration {
-	if h.program.Timeout > 0 {
-		return min(h.program.Timeout, h.limits.Time)
-	}
-	return h.limits.Time
 }
 
 // path returns the path of a tool by its index.

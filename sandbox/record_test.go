@@ -329,7 +329,7 @@ func FuzzRestoreSession(f *testing.F) {
 		if whole > len(record) {
 			t.Fatalf("%d of %d bytes", whole, len(record))
 		}
-		out, err := session.Run(t.Context(), sandbox.Program{Source: "1", Timeout: 200 * time.Millisecond})
+		out, err := session.Run(t.Context(), sandbox.Program{Source: "1", Limits: sandbox.Limits{Time: 200 * time.Millisecond}})
 		switch {
 		case err == nil && out == nil:
 			t.Fatal("neither outcome nor error")

@@ -136,7 +136,7 @@ func TestRestoreArchives(t *testing.T) {
 			continue
 		}
 		p, _ := a.program(t)
-		p.Tools, p.Timeout = set, 200*time.Millisecond // some never end
+		p.Tools, p.Limits.Time = set, 200*time.Millisecond // some never end
 		session := box.NewSession(nil)
 		if out, err := session.Run(t.Context(), p); err != nil || out.Failure != nil {
 			continue // it left no trace
