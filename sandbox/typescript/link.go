@@ -4,11 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"sync"
 
 	"github.com/writ-go/writ/internal/bundling"
 	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/sandbox/internal/lru"
 )
 
 // linked compiles programs and bundles what they import.
@@ -16,16 +15,20 @@ type linked struct {
 	compiler *Compiler
 	packages bundling.Packages // nil if programs may import nothing
 
-	mu        sync.Mutex
-	libraries []library // the most recently used one is last
+	libraries lru.Cache[string, library] // by the imports
 }
 
-// library is the cached bundle of some imports.
+// library is the bundle of some imports.
 type library struct {
-	key   string
 	text  string
 	files bundling.Snapshot // nil if it contains no packages
 }
+
+// The bounds of the cached libraries and of their total size.
+const (
+	maxLibraries    = 32
+	maxLibraryBytes = 32 << 20
+)
 
 // Ready returns the result of [Compiler.Ready].
 func (l *linked) Ready() error { return l.compiler.Ready() }
@@ -101,8 +104,9 @@ func (l *linked) library(ctx context.Context, imports []required) (string, []san
 	}
 	text, _ := json.Marshal(wants) // it can't fail
 	key := string(text)
-	if known := l.known(key); known != "" {
-		return known, nil, nil
+	known, ok := l.libraries.Get(key)
+	if ok && (known.files == nil || !known.files.Changed()) {
+		return known.text, nil, nil
 	}
 	var files bundling.Snapshot
 	host := fileHost{}
@@ -120,44 +124,8 @@ func (l *linked) library(ctx context.Context, imports []required) (string, []san
 		findings = append(findings, unresolved(i, f.Message, f.Hint))
 	}
 	if findings == nil {
-		l.keep(library{key, b.Library, files})
+		bounds := lru.Bounds{Entries: maxLibraries, Size: maxLibraryBytes}
+		l.libraries.Add(key, library{b.Library, files}, len(b.Library), bounds)
 	}
 	return b.Library, findings, nil
-}
-
-// known returns the cached library of a key, or "" if it is not cached or its packages have
-// changed.
-func (l *linked) known(key string) string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	i := slices.IndexFunc(l.libraries, func(old library) bool { return old.key == key })
-	if i < 0 {
-		return ""
-	}
-	found := l.libraries[i]
-	l.libraries = slices.Delete(l.libraries, i, i+1)
-	if found.files != nil && found.files.Changed() {
-		return ""
-	}
-	l.libraries = append(l.libraries, found)
-	return found.text
-}
-
-const (
-	maxLibraries    = 32       // number of cached libraries
-	maxLibraryBytes = 32 << 20 // their total size
-)
-
-func (l *linked) keep(added library) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.libraries = slices.DeleteFunc(l.libraries, func(old library) bool { return old.key == added.key })
-	l.libraries = append(l.libraries, added)
-	size := 0
-	for i, kept := range slices.Backward(l.libraries) {
-		if size += len(kept.text); size > maxLibraryBytes || len(l.libraries)-i > maxLibraries {
-			l.libraries = slices.Delete(l.libraries, 0, i+1)
-			return
-		}
-	}
 }

@@ -14,15 +14,16 @@ import (
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/sandbox/internal/engine/convert"
+	"github.com/writ-go/writ/sandbox/internal/lru"
 )
 
 // Engine runs jobs. It keeps only compiled programs and the VMs of recent sessions.
 // The zero Engine is ready to use. It is safe for concurrent use, but a session must run
 // one program at a time.
 type Engine struct {
-	programs cache[programKey, *program]
-	preludes cache[string, *goja.Program] // by their hashes
-	index    atomic.Pointer[index]        // of the tools of the last job
+	programs lru.Cache[programKey, *program]
+	preludes lru.Cache[string, *goja.Program] // by their hashes
+	index    atomic.Pointer[index]            // of the tools of the last job
 
 	mu       sync.Mutex
 	sessions []*machine // the most recently used one is last

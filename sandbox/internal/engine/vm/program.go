@@ -10,6 +10,7 @@ import (
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/sandbox/internal/engine/check"
+	"github.com/writ-go/writ/sandbox/internal/lru"
 )
 
 // Bounds of the compiled programs that are kept, in bytes of source. A compiled program
@@ -54,7 +55,7 @@ type program struct {
 
 // program parses a program, unless it is in the cache.
 func (e *Engine) program(key programKey) (*program, *engine.Failure) {
-	if p, ok := e.programs.find(key); ok {
+	if p, ok := e.programs.Get(key); ok {
 		return p, nil
 	}
 	return parse(key)
@@ -63,7 +64,8 @@ func (e *Engine) program(key programKey) (*program, *engine.Failure) {
 // keepProgram adds a compiled program to the cache.
 func (e *Engine) keepProgram(key programKey, p *program) {
 	if len(key.text) <= keptProgram {
-		e.programs.add(key, p, max(len(key.text), minSource), bounds{keptSource / minSource, keptSource})
+		bounds := lru.Bounds{Entries: keptSource / minSource, Size: keptSource}
+		e.programs.Add(key, p, max(len(key.text), minSource), bounds)
 	}
 }
 
