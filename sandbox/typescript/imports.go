@@ -79,7 +79,7 @@ func (p *translation) keyword(source []byte, start int, word string) {
 		if strings.HasPrefix(rest, "export ") && (start == 0 || p.code[start-1] == '\n') {
 			p.export(source, rest, at, origin)
 		}
-	case at.Line > 0 && !strings.HasPrefix(origin, word):
+	case !strings.HasPrefix(origin, word):
 	case word == "require":
 		if m := requireCall.FindStringSubmatch(rest); m != nil && !ownRequire.MatchString(p.text) {
 			p.fault(at, "require cannot be used here", "write import name from "+m[1])
@@ -138,7 +138,7 @@ func (p *translation) declared(start int, m []int) {
 func (p *translation) add(offset int, module string, list ...imported) {
 	at, _ := p.origin(offset)
 	module = unquoted(module)
-	if module == shimModule && at.Line > 0 {
+	if module == shimModule {
 		p.fault(at, fmt.Sprintf("%q is not a package", module), "")
 		return
 	}

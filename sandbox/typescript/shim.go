@@ -66,6 +66,21 @@ func shimImports(program string) string {
 	return b.String()
 }
 
+// globalShims imports the shims of the globals that a program uses. esbuild finds them: it
+// removes the imports of the others.
+func (p *translation) globalShims(source string) {
+	imports := shimImports(source)
+	if imports == "" {
+		return
+	}
+	code := string(through(imports + source).Code)
+	for _, s := range shims {
+		if strings.Contains(code, fmt.Sprintf("import { %s } from %q;", s.name, shimModule)) {
+			p.imports = append(p.imports, imported{want: want{Module: shimModule, Name: s.name}, local: s.name})
+		}
+	}
+}
+
 // shims imports the shims of static methods and of regular expressions that the output of
 // esbuild uses.
 func (p *translation) shims() {

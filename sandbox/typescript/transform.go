@@ -1,6 +1,8 @@
 package typescript
 
 import (
+	"encoding/json"
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -41,13 +43,14 @@ func transform(program string) *transformed {
 		return &transformed{Faults: p.faults}
 	}
 	p.value, p.empty, p.load = unused(program, "$r"), unused(program, "$ret"), unused(program, "$imp")
-	result := through(program)
-	if source := p.withoutReturns(result.Errors); source != program {
-		result = through(source)
+	source, result := program, through(program)
+	if replaced := p.withoutReturns(result.Errors); replaced != program {
+		source, result = replaced, through(replaced)
 	}
 	if len(result.Errors) > 0 {
 		return &transformed{Faults: p.faultsOf(result.Errors)}
 	}
+	p.globalShims(source)
 	t, err := p.finish(string(result.Code), result.Map)
 	if err != nil {
 		p.faults = []fault{{Message: err.Error()}}
@@ -83,10 +86,9 @@ func unused(program, prefix string) string {
 	}
 }
 
-// through runs esbuild on a program, after one line that imports shims. esbuild removes
-// the imports that the program does not use.
+// through runs esbuild on a program. esbuild removes unused imports.
 func through(program string) api.TransformResult {
-	return api.Transform(shimImports(program)+"\n"+program, api.TransformOptions{
+	return api.Transform(program, api.TransformOptions{
 		Loader: api.LoaderTS, Target: api.ES2022, Supported: supports(propertyName.MatchString(program)),
 		Charset: api.CharsetUTF8, Platform: api.PlatformNeutral,
 		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude, LegalComments: api.LegalCommentsNone,
@@ -124,7 +126,7 @@ func (p *translation) withoutReturns(errs []api.Message) string {
 		if e.Location == nil || !strings.HasPrefix(e.Text, "Top-level return cannot be used") {
 			continue
 		}
-		at := p.program.Start(e.Location.Line-1) + e.Location.Column
+		at := p.program.Start(e.Location.Line) + e.Location.Column
 		rest := p.text[at+len("return"):]
 		if noOperand.MatchString(rest) {
 			copy(source[at:], p.empty)
@@ -147,30 +149,34 @@ func (p *translation) finish(code string, origins []byte) (*transformed, error) 
 	p.generated = engine.NewLineTable(p.code)
 	source := p.scan()
 	p.shims()
-	p.origins.Shift(-1)
-	t := &transformed{Imports: p.required()}
+	t := &transformed{Map: string(origins), Imports: p.required()}
 	if head := p.head(t.Imports); head != "" {
-		p.origins.Push(1)
 		source = head + "\n" + source
+		t.Map = lineLower(origins)
 	}
-	t.Source, t.Map = source, string(p.origins.JSON())
+	t.Source = source
 	return t, nil
 }
 
+// lineLower returns a source map for code that begins one line lower.
+func lineLower(origins []byte) string {
+	var file map[string]any
+	_ = json.Unmarshal(origins, &file) // sourcemap.Parse has accepted it
+	file["mappings"] = fmt.Sprintf(";%s", file["mappings"])
+	text, _ := json.Marshal(file)
+	return string(text)
+}
+
 // origin returns the position in the program of the token at an offset in the code, and
-// what begins there. The position is zero if no token begins there; its line is 0 in the line
-// of shims.
+// what begins there. The position is zero if no token begins there.
 func (p *translation) origin(offset int) (at engine.Pos, text string) {
 	here := p.generated.Pos(offset)
 	line, column, behind, ok := p.origins.Origin(here.Line-1, here.Column-1)
-	switch {
-	case !ok || behind > 0 || line > p.program.Len():
+	if !ok || behind > 0 || line >= p.program.Len() {
 		return engine.Pos{}, ""
-	case line == 0:
-		return engine.Pos{Column: 1}, ""
 	}
-	at = engine.Pos{Line: line, Column: column + 1}
-	text = p.text[p.program.Start(line):]
+	at = engine.Pos{Line: line + 1, Column: column + 1}
+	text = p.text[p.program.Start(at.Line):]
 	for i, r := range text {
 		if column <= 0 {
 			return at, text[i:]
@@ -189,7 +195,7 @@ func (p *translation) faultsOf(errs []api.Message) []fault {
 	for _, e := range errs[:min(len(errs), maxFaults)] {
 		var at engine.Pos
 		if l := e.Location; l != nil {
-			at = p.position(l.Line-1, l.Column)
+			at = p.position(l.Line, l.Column)
 		}
 		p.fault(at, lower(e.Text), "")
 	}
