@@ -16,7 +16,6 @@ type block struct {
 	parameters  bool // the block has the parameters of a function, and encloses its body
 	body        bool // var declarations belong to this block
 	variables   map[unistring.String]*variable
-	try         *handler // the try statement around it in its function; nil if none has a catch
 }
 
 // kind is the kind of a declaration.
@@ -98,8 +97,7 @@ func (v *variable) constant() bool { return v.kind >= lexical && v.fixed() != ni
 // open opens a block in the current one.
 func (w *Walker) open() {
 	if outer := w.block; outer != nil {
-		w.block = &block{outer: outer, conditional: w.conditional, function: outer.function, body: outer.parameters,
-			try: outer.try}
+		w.block = &block{outer: outer, conditional: w.conditional, function: outer.function, body: outer.parameters}
 	}
 }
 
@@ -107,7 +105,7 @@ func (w *Walker) open() {
 func (w *Walker) openFunction() {
 	if w.open(); w.block != nil {
 		w.numbered++
-		w.block.function, w.block.parameters, w.block.try = w.numbered, true, nil
+		w.block.function, w.block.parameters = w.numbered, true
 	}
 }
 

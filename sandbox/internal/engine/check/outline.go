@@ -40,7 +40,6 @@ type usedName struct {
 	place
 	assigned  bool     // the use is an assignment
 	elsewhere file.Idx // a declaration that is not visible at the use; 0 if there is none
-	uses      []file.Idx
 }
 
 // place is a name and its position.
@@ -62,13 +61,7 @@ func survey(body []ast.Statement, words bool, pos func(file.Idx) engine.Pos) *Ou
 	s.walker.Visit, s.walker.Arguments = s.visit, mentionArguments
 	top := &block{body: true}
 	s.walker.block = top
-	for i, statement := range body {
-		s.statement = i + 1
-		if _, ok := statement.(*ast.FunctionDeclaration); ok {
-			s.statement = 0 // it may be called before
-		}
-		s.walker.Walk(statement)
-	}
+	s.walker.statements(body)
 	s.index()
 	s.resolve()
 	for _, v := range s.walker.variables {
@@ -88,8 +81,6 @@ type surveyor struct {
 	*Outline
 	recordsWords bool
 	walker       Walker
-	handlers     map[*ast.CallExpression]*handler // recorded before the calls are visited
-	statement    int                              // the top-level statement that is visited
 	called       []calledExpression
 	members      []located
 	texts        []located // that may name members
@@ -107,8 +98,6 @@ type calledExpression struct {
 	located
 	arguments []ast.Expression
 	isNew     bool
-	statement int      // the top-level statement with the call, as in [engine.Site]
-	handler   *handler // of the call's error, or nil
 }
 
 func (s *surveyor) visit(n ast.Node) {
@@ -118,7 +107,6 @@ func (s *surveyor) visit(n ast.Node) {
 		s.word(n.Name.String(), n.Idx)
 	case *ast.AwaitExpression:
 		s.Awaits = s.Awaits || s.walker.functions == 0
-		s.handle(n.Argument, s.walker.block.try)
 	case *ast.ReturnStatement:
 		s.Returns = s.Returns || n.Argument != nil && s.walker.functions == 0
 	case *ast.UnaryExpression:
@@ -232,17 +220,11 @@ func NeverMatches(pattern, flags string) bool {
 // call records a call.
 func (s *surveyor) call(n *ast.CallExpression) {
 	s.callback(n)
-	s.called = append(s.called, calledExpression{
-		located: s.here(n.Callee), arguments: n.ArgumentList,
-		statement: s.statement, handler: s.handlers[n],
-	})
+	s.called = append(s.called, calledExpression{located: s.here(n.Callee), arguments: n.ArgumentList})
 	switch of := n.Callee.(type) {
 	case *ast.Identifier:
 		s.Callees = append(s.Callees, Callee{n.LeftParenthesis, of.Idx})
 	case *ast.DotExpression:
-		if of.Identifier.Name == "catch" {
-			s.handle(of.Left, &handler{n.Idx0(), n.Idx1()})
-		}
 		s.Callees = append(s.Callees, Callee{n.LeftParenthesis, of.Identifier.Idx})
 	case *ast.BracketExpression:
 		if name, ok := of.Member.(*ast.StringLiteral); ok {

@@ -63,7 +63,6 @@ func (s *surveyor) unknown(known map[unistring.String]*usedName, r reference) {
 		s.names = append(s.names, name)
 	}
 	name.at = min(name.at, r.id.Idx)
-	name.uses = append(name.uses, r.id.Idx)
 }
 
 // assignment notes what is assigned to: a variable, or what nothing declares.

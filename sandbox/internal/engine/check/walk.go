@@ -275,12 +275,7 @@ func (w *Walker) try(s *ast.TryStatement) {
 		w.blockStatement(s.Body)
 	} else {
 		w.conditional++
-		w.open()
-		if w.block != nil {
-			w.block.try = &handler{s.Idx0(), s.Idx1()}
-		}
-		w.Walk(s.Body)
-		w.close()
+		w.blockStatement(s.Body)
 		w.open()
 		if s.Catch.Parameter != nil {
 			w.pattern(s.Catch.Parameter, given, nil)
