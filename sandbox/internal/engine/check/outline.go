@@ -58,7 +58,7 @@ type callSite struct {
 // whether every name is recorded, and pos returns the position of an index.
 func survey(body []ast.Statement, words bool, pos func(file.Idx) engine.Pos) *Outline {
 	s := surveyor{Outline: &Outline{pos: pos}, recordsWords: words}
-	s.walker.Visit, s.walker.Arguments = s.visit, mentionArguments
+	s.walker.Visit, s.walker.ArrowInDefault = s.visit, s.arrowInDefault
 	top := &block{body: true}
 	s.walker.block = top
 	s.walker.statements(body)
@@ -215,6 +215,14 @@ func (s *surveyor) regexp(n *ast.RegExpLiteral) {
 // these, but they match nothing.
 func NeverMatches(pattern, flags string) bool {
 	return strings.Contains(flags, "u") && unicodeClass.MatchString(pattern)
+}
+
+func (s *surveyor) arrowInDefault(f *ast.FunctionLiteral) {
+	s.findings = append(s.findings, engine.Finding{
+		Message: "an arrow function in the default of a parameter cannot use arguments",
+		Hint:    "use a parameter instead, such as ...list",
+		Pos:     s.pos(f.Function),
+	})
 }
 
 // call records a call.

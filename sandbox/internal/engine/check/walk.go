@@ -14,9 +14,9 @@ import (
 type Walker struct {
 	Visit func(ast.Node)
 
-	// Arguments, if not nil, is called after each function whose arguments object is used
-	// by an arrow function in it.
-	Arguments func(*ast.FunctionLiteral)
+	// ArrowInDefault, if not nil, is called for each function whose parameters contain an
+	// arrow function that uses the arguments of the function, which goja cannot compile.
+	ArrowInDefault func(*ast.FunctionLiteral)
 
 	functions int // the number of functions around the node
 
@@ -194,10 +194,13 @@ func (w *Walker) function(e *ast.FunctionLiteral) {
 		w.declareName(e.Name, given)
 	}
 	w.enter(e.ParameterList)
+	if w.usesArguments && w.ArrowInDefault != nil {
+		w.ArrowInDefault(e)
+	}
 	w.blockStatement(e.Body)
 	w.exit()
-	if w.usesArguments && w.Arguments != nil {
-		w.Arguments(e)
+	if w.usesArguments {
+		mentionArguments(e)
 	}
 	w.block, w.arrows, w.usesArguments = outer, arrows, usesArguments
 }
