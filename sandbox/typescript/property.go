@@ -123,25 +123,9 @@ func class(name string) (ranges string, ok bool) {
 			start = r
 		}
 		if !member && start >= 0 {
-			writeRange(&b, start, r-1)
+			fmt.Fprintf(&b, `\u{%x}-\u{%x}`, start, r-1)
 			start = -1
 		}
 	}
 	return b.String(), true
-}
-
-func writeRange(b *strings.Builder, first, last rune) {
-	writeRune(b, first)
-	if last > first {
-		b.WriteByte('-')
-		writeRune(b, last)
-	}
-}
-
-func writeRune(b *strings.Builder, r rune) {
-	if r > 0xFFFF {
-		fmt.Fprintf(b, `\u{%x}`, r)
-		return
-	}
-	fmt.Fprintf(b, `\u%04x`, r)
 }

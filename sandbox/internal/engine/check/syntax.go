@@ -153,7 +153,7 @@ func diagnose(src *Source, f *engine.Failure) {
 		if fits(m.says, f.Message) && fits(m.before, before) && fits(m.behind, behind) && fits(m.line, line) {
 			f.Message, f.Hint = cmp.Or(m.message, f.Message), m.hint
 			if m.hint == noTypes {
-				f.Message += otherTypes(src.Text, f.Line)
+				f.Message += otherTypes(src, f.Line)
 			}
 			return
 		}
@@ -171,11 +171,11 @@ var typed = re(`^\s*(export\s+|declare\s+)*(interface|type|enum|declare|namespac
 var stringOrComment = re(`"(\\.|[^"\\\n])*"|'(\\.|[^'\\\n])*'|//.*|/\*(?s:.*?)\*/`)
 
 // otherTypes names the other lines with types, so that all can be removed at once.
-func otherTypes(text string, known int) string {
+func otherTypes(src *Source, known int) string {
 	var lines []string
-	for i, line := range engine.Lines(text) {
-		if i+1 != known && typed.MatchString(stringOrComment.ReplaceAllString(line, `""`)) && len(lines) < 20 {
-			lines = append(lines, strconv.Itoa(i+1))
+	for n := 1; n <= src.Len() && len(lines) < 20; n++ {
+		if n != known && typed.MatchString(stringOrComment.ReplaceAllString(src.Line(n), `""`)) {
+			lines = append(lines, strconv.Itoa(n))
 		}
 	}
 	switch last := len(lines) - 1; {
