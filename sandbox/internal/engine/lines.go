@@ -42,7 +42,7 @@ func (t *LineTable) Len() int { return len(t.starts) }
 // Start returns the offset at which a line begins. Lines count from 1.
 func (t *LineTable) Start(line int) int { return t.starts[line-1] }
 
-// End returns the offset at which a line ends, behind its terminator.
+// End returns the offset after a line and its terminator.
 func (t *LineTable) End(line int) int {
 	if line < len(t.starts) {
 		return t.starts[line]

@@ -1,7 +1,7 @@
 package engine
 
 // PromiseMisuse is the promise of a tool call that was never awaited, or a promise that was used
-// like its value.
+// as if it were its value.
 type PromiseMisuse struct {
 	Use     string `json:"use"`               // how the promise was used, or Dropped
 	Tool    int    `json:"tool"`              // index into Job.Tools; -1 if no tool returned the promise
@@ -20,8 +20,8 @@ const (
 	Read      = "read"      // a member that promises do not have, or the elements
 )
 
-// Miss is the read of a member that an object in a result of a tool does not have, or that a
-// string does not have.
+// Miss is a read of a member that does not exist, either in an object in the result of a tool
+// or in a string.
 type Miss struct {
 	Tool   string `json:"tool,omitempty"`   // its path; "" for a string that is not the whole result of a tool
 	Path   string `json:"path,omitempty"`   // of the object in the result, such as .rows[]

@@ -21,7 +21,7 @@ type Map struct {
 	lines [][]segment // by generated line
 }
 
-// segment is the beginning of a stretch of generated code, and its origin.
+// segment is the beginning of a range of generated code, and its origin.
 type segment struct {
 	column       int
 	line, origin int // -1 if it has no origin
@@ -57,7 +57,7 @@ func Parse(data []byte) (*Map, error) {
 	return m, nil
 }
 
-// decoder holds the fields of the last segment. Those of the next one are relative to
+// decoder holds the fields of the last segment. The fields of the next segment are relative to
 // them.
 type decoder struct {
 	source, line, column int
@@ -139,8 +139,8 @@ func signed(n int) int {
 	return n >> 1
 }
 
-// Origin returns the origin of the segment at a position, and how many columns behind the
-// beginning of the segment the position is. ok is false if there is no origin.
+// Origin returns the origin of the segment at a position, and by how many columns the position
+// is after the beginning of the segment. ok is false if there is no origin.
 func (m *Map) Origin(line, column int) (originLine, originColumn, behind int, ok bool) {
 	if line < 0 || line >= len(m.lines) {
 		return 0, 0, 0, false

@@ -35,8 +35,8 @@ type variable struct {
 	block *block
 	id    *ast.Identifier // the identifier in a pattern; nil for the name of a function or a class
 
-	// value is the initial value, and path the member of it that the variable holds. Both are
-	// empty if the value is unknown or of no use.
+	// value is the initial value, and path is the member of it that the variable holds. Both
+	// are empty if the value is unknown or useless.
 	value ast.Expression
 	path  []string
 
@@ -83,7 +83,7 @@ func (v *variable) early(number int, r reference) bool {
 	return number < v.declared || v.begin <= number && number < v.end
 }
 
-// fixed returns the only value that the variable has, or nil if that is not known.
+// fixed returns the initial value if it is known and the variable is never assigned to, or nil.
 func (v *variable) fixed() ast.Expression {
 	if v.writes > 0 {
 		return nil
@@ -91,7 +91,7 @@ func (v *variable) fixed() ast.Expression {
 	return v.value
 }
 
-// constant reports whether the variable has the same value wherever it can be read.
+// constant reports whether the variable has the same known value wherever it can be read.
 func (v *variable) constant() bool { return v.kind >= lexical && v.fixed() != nil }
 
 // open opens a block in the current one.
@@ -156,7 +156,7 @@ func (w *Walker) initialize(first int, initializer ast.Expression) {
 // initialized records that the value of a variable has been walked since its declaration.
 func (w *Walker) initialized(v *variable) { v.begin, v.end = v.declared, len(w.references) }
 
-// hasOwnName reports whether a function or class has a name that is visible only in it.
+// hasOwnName reports whether a function or class has a name that is visible only inside it.
 func (w *Walker) hasOwnName(id *ast.Identifier) bool {
 	return id != nil && w.block != nil && w.block.variables[id.Name] == nil
 }
@@ -181,8 +181,8 @@ func (w *Walker) pattern(target ast.Expression, k kind, value ast.Expression) {
 	w.Walk(target)
 }
 
-// worthKeeping reports whether a known initial value can be of use. The value stays in
-// memory as long as the program.
+// worthKeeping reports whether an initial value can help the check. A value that is kept stays
+// in memory as long as the program.
 func worthKeeping(e ast.Expression) bool {
 	switch e.(type) {
 	case *ast.Identifier, *ast.DotExpression, *ast.BracketExpression, *ast.OptionalChain,

@@ -13,7 +13,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// arguments returns what is known from the source about the argument of a call, or nil if it is
+// arguments returns what the source shows about the argument of a call, or nil if it shows
 // nothing.
 func arguments(list []ast.Expression, in *block) *engine.Literal {
 	if len(list) == 0 || isUndefined(list[0], in) {
@@ -47,7 +47,8 @@ func gathered(list []ast.Expression, in *block, params []string) *engine.Literal
 	return &engine.Literal{JSON: l.buf.Bytes(), Unknown: l.unknown}
 }
 
-// literal encodes an expression as JSON, with null for what is not known before it runs.
+// literal encodes an expression as JSON, with null for the parts that are not known before the
+// program runs.
 type literal struct {
 	block     *block
 	variables int // the number of variables being followed

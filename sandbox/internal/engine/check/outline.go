@@ -75,15 +75,15 @@ func survey(body []ast.Statement, words bool, pos func(file.Idx) engine.Pos) *Ou
 // maxDeclared bounds the declarations that are reported.
 const maxDeclared = 100
 
-// surveyor collects the outline of a program. What it records together with a block is
-// resolved at the end.
+// surveyor collects the outline of a program. It records expressions with their blocks, and
+// resolves them at the end.
 type surveyor struct {
 	*Outline
 	recordsWords bool
 	walker       Walker
 	called       []calledExpression
 	members      []located
-	texts        []located // that may name members
+	texts        []located // expressions whose strings may name members
 	written      []written
 }
 
@@ -187,7 +187,7 @@ func (s *surveyor) dot(n *ast.DotExpression) {
 	}
 }
 
-// in records a test for a member with the operator in.
+// in records a test with the operator in.
 func (s *surveyor) in(n *ast.BinaryExpression) {
 	if name, isText := n.Left.(*ast.StringLiteral); isText && n.Operator == token.IN {
 		if global, ok := n.Right.(*ast.Identifier); ok && global.Name == "globalThis" {

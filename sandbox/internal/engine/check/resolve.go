@@ -65,7 +65,7 @@ func (s *surveyor) unknown(known map[unistring.String]*usedName, r reference) {
 	name.at = min(name.at, r.id.Idx)
 }
 
-// assignment notes what is assigned to: a variable, or what nothing declares.
+// assignment records an assignment to a variable or to an undeclared name.
 func (s *surveyor) assignment(w written) {
 	if id, ok := w.expression.(*ast.Identifier); ok {
 		switch v := w.block.find(id.Name); {

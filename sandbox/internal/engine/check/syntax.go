@@ -73,7 +73,7 @@ const (
 	notPython = "the program must be JavaScript, not Python"
 )
 
-// mistakes are tried in this order: the certain ones come first.
+// mistakes are tried in this order, the most certain ones first.
 var mistakes = []mistake{
 	{says: re(`\b(import|export)\b`), message: "import and export cannot be used here", hint: noModulesHint},
 	{behind: re(`^import\b`), message: "import cannot be used here", hint: noModulesHint},

@@ -8,9 +8,9 @@ import (
 	"github.com/dop251/goja/token"
 )
 
-// Walker visits nodes, in the order of the source where that matters, and keeps track of
-// where it is; goja's AST has no visitor. The names of members and labels are not visited,
-// because they refer to nothing.
+// Walker visits the nodes of a syntax tree, because goja has no visitor. It keeps the order of
+// the source where that matters, and keeps track of the blocks and functions around a node. It
+// does not visit the names of members and labels, which refer to nothing.
 type Walker struct {
 	Visit func(ast.Node)
 

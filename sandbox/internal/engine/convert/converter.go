@@ -64,7 +64,7 @@ func (e *promiseError) Error() string {
 	case where[0] == '[':
 		where = "element " + where
 	}
-	return where + " is a promise; await it first, several by Promise.all"
+	return where + " is a promise; await it first, and await several with Promise.all"
 }
 
 // maxPath bounds the path to a promise in bytes.

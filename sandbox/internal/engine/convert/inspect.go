@@ -95,8 +95,8 @@ func (i *inspector) atom(o *goja.Object, class string) {
 	}
 }
 
-// promise prints the state of a promise. It does not print the value, which the program does
-// not have.
+// promise prints the state of a promise. It does not print the value, because the program has
+// not awaited it.
 func (i *inspector) promise(o *goja.Object) {
 	state := "pending"
 	p, ok := PromiseOf(o)

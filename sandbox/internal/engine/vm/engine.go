@@ -68,7 +68,7 @@ func (e *Engine) machine(ctx context.Context, job *engine.Job) (*machine, *engin
 	start := time.Now()
 	texts := map[string]*engine.Prelude{}
 	for i, step := range s.Log {
-		limits := job.Limits // of one run apply to the whole rebuild
+		limits := job.Limits // the limits of one run apply to the whole rebuild
 		limits.Time = max(limits.Time-time.Since(start), 1)
 		step.Prelude = step.Prelude.First(texts)
 		if failure := r.rebuild(ctx, e, &step, limits); failure != nil {
@@ -111,8 +111,8 @@ func (e *Engine) keep(r *machine) {
 	e.sessions = append(e.sessions, r)
 }
 
-// runJob runs one program in a VM that may have run others. A program that is run again has a
-// replay instead of a host.
+// runJob runs one program in a VM that may have run others. If the program is run again, a
+// replay takes the place of the host.
 func (r *machine) runJob(
 	ctx context.Context, e *Engine, job *engine.Job, host engine.Host, again *replay,
 ) (result *engine.Result) {
@@ -157,7 +157,7 @@ func (r *machine) pipeline(e *Engine, job *engine.Job) *engine.Failure {
 		return failure
 	}
 	r.program = p
-	if r.replay == nil { // otherwise the program was checked before
+	if r.replay == nil { // otherwise the program has already been checked
 		r.host.Report(p.report(r.scope, job))
 	}
 	code, failure := p.compile()

@@ -11,8 +11,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine/convert"
 )
 
-// Built-in functions that goja lacks, or implements differently, are installed here. A
-// program gets those whose names it contains.
+// Built-in functions that goja lacks, or implements differently, are installed here. A program
+// gets only the functions whose names it contains.
 //
 // Built-in functions that could bring the process down, or would silently give wrong
 // results, are replaced with functions that throw. goja executes a built-in function in

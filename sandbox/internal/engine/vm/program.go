@@ -77,9 +77,9 @@ func parse(key programKey) (*program, *engine.Failure) {
 	return &program{Program: parsed, functionKinds: kindsIn(parsed.Text, parsed.Awaits)}, nil
 }
 
-// kindsIn returns samples of the kinds of function that a string may contain besides
-// ordinary functions. It searches the text for what they cannot be written without,
-// because a visitor of the syntax tree might miss some.
+// kindsIn returns samples of the kinds of function that a program may contain besides ordinary
+// functions. It searches the text for the words and characters that such functions need,
+// because a visitor of the syntax tree might miss some of them.
 func kindsIn(text string, wrappedAsync bool) []*goja.Program {
 	var kinds []*goja.Program
 	if wrappedAsync || strings.Contains(text, "async") {

@@ -34,7 +34,7 @@ func (r *machine) turn(t engine.Turn) {
 	}
 }
 
-// replay is a program that runs again and receives the recorded replies in order.
+// replay is the state of a program that runs again and receives the recorded replies in order.
 type replay struct {
 	step    *engine.Step
 	at      int // turns that have been repeated

@@ -7,11 +7,11 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// scope is what a job adds to the globals.
+// scope is the globals that a job adds.
 type scope struct {
 	*index
 	inputs  map[string]int  // name → index into Job.Inputs
-	earlier map[string]bool // declarations of earlier programs of the session → whether they are constant
+	earlier map[string]bool // declarations of earlier programs of the session, and whether they are constant
 }
 
 // index finds tools by their names in a program. It is immutable.

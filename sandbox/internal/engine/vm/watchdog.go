@@ -18,14 +18,14 @@ var (
 	errCompute = errors.New("it computed for too long")
 )
 
-// watchdog stops a run that exceeds a time limit or whose context is cancelled. The run
-// waits while its event loop is idle; otherwise it computes, as long as it has a processor:
-// on a busy machine, time in which a program is not scheduled does not count.
+// watchdog stops a run that exceeds a time limit or whose context is cancelled. The run waits
+// while its event loop is idle, and otherwise computes. On a busy machine, time in which the
+// program has no processor does not count as computing.
 type watchdog struct {
 	vm     *goja.Runtime
 	limits engine.Limits
 	host   engine.Supervisor // may be nil
-	over   chan struct{}     // closed when the run must end
+	over   chan struct{}     // closed when the program is stopped
 	unbind func() bool       // from the context
 
 	mu       sync.Mutex
@@ -36,10 +36,10 @@ type watchdog struct {
 	cpu      time.Duration // processor time at the start
 	since    time.Time     // until when waiting has been counted; zero while the program computes
 	waited   time.Duration
-	stood    time.Duration // time that counts for nothing, because the clocks stood still
+	stood    time.Duration // time that counts towards no limit, because the clocks stood still
 	still    bool          // the clocks stand still while the program does nothing but wait for calls
-	quiet    bool          // that is all it does now
-	replies  int           // that it has received
+	quiet    bool          // the program now does nothing but wait for calls
+	replies  int           // replies that the program has received
 	idle     *time.Timer   // calls announce
 	next     int           // the smallest number of replies that may be announced
 	cause    error         // of the first stop
