@@ -5,14 +5,14 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// boundTools is what programs see of a set of tools, without its policies.
+// boundTools are the tools of a set as programs see them, without the policies.
 type boundTools struct {
 	set      *tools.Set
 	bindings []*tools.Binding
 	globals  map[string]bool // the global names of the bindings
 
-	// plain are the bindings as the engine sees them. A worker that has this very slice is
-	// not sent it again.
+	// plain are the bindings as the engine sees them. If a worker already has this slice, it is
+	// not sent again.
 	plain []engine.Binding
 }
 

@@ -48,9 +48,9 @@ func checkResult(out *Outcome, err error) (CheckResult, error) {
 // maxFindings is the maximum number of findings of one check.
 const maxFindings = 20
 
-// judge turns the worker's report into the reasons to refuse the program: what must fail
-// when it runs, and what the rules forbid. Arguments are validated by the same code as the
-// arguments of real calls.
+// judge turns the worker's report into the reasons to refuse the program: code that must fail
+// when it runs, and violations of the rules. The code that validates the arguments of real
+// calls also validates the arguments in the report.
 //
 // The program decides how much there is to judge, and judging happens in this process, so
 // it stops when the run ends and after maxFindings.
@@ -113,13 +113,13 @@ func (h *host) usedEarly(name engine.Name) Finding {
 	if name.Assigned {
 		hidden := "the " + h.constantKind(name.Name)
 		if hidden == "the "+earlierConstant {
-			hidden = "the one of an earlier program"
+			hidden = "a declaration of an earlier program"
 		}
 		message += ": the variable hides " + hidden
 	}
 	hint := "choose another name for the variable"
 	if e := name.Elsewhere; !name.Assigned && e != nil && cmp.Or(e.Line-name.Line, e.Column-name.Column) > 0 {
-		hint = fmt.Sprintf("line %d declares it; move that up", e.Line)
+		hint = fmt.Sprintf("line %d declares it; move the declaration up", e.Line)
 	}
 	return h.finding(kindUnsupported, message, hint, name.Pos)
 }
@@ -171,7 +171,7 @@ func (h *host) site(s engine.Site) Finding {
 	if !bytes.HasPrefix(args, []byte("{")) {
 		what := valueText(args)
 		if slices.Contains(s.Args.Unknown, "") { // only its type is known
-			what = "a text"
+			what = "a string"
 		}
 		message := fmt.Sprintf("%s: a tool takes one object, not %s", b.Path(), what)
 		return h.finding(kindInvalidArgument, message, declaredAs(b), s.Pos)
@@ -205,7 +205,7 @@ func (h *host) unknownTool(s engine.Site) Finding {
 	return h.finding(kindUnknownTool, message, h.unknownToolHint(s, members), s.Pos)
 }
 
-// memberOfTool reports a call such as search.query({}) where search is a tool.
+// memberOfTool reports a call such as search.query({}) if search is a tool.
 func (h *host) memberOfTool(object, name, member string, at engine.Pos) Finding {
 	if b := h.tool(object, name); b != nil {
 		message := fmt.Sprintf("%s is a tool, not an object: it has no member %q", b.Path(), member)

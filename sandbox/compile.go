@@ -17,7 +17,7 @@ import (
 //	Describe() string  // a constant Markdown list for models: the language, what programs
 //	                   // may import, and which features the language has and lacks
 type Compiler interface {
-	// Compile compiles one program. Errors of the author are in Compiled.Findings. Compile
+	// Compile compiles one program. Mistakes of the author are in Compiled.Findings. Compile
 	// returns an error only for a problem that no program can fix; the error ends the run.
 	// Compile is called once for each run and check, concurrently, before the run's time
 	// limits begin.
@@ -47,8 +47,8 @@ type Compiled struct {
 	// plus 64 KiB.
 	Map []byte
 
-	// Findings are the reasons why the program cannot be compiled. Kind may be empty, and
-	// Frame is filled in from the text.
+	// Findings are the reasons why the program cannot be compiled. Kind may be empty. The
+	// sandbox sets Frame.
 	Findings []Finding
 }
 

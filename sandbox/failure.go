@@ -30,8 +30,8 @@ func (h *host) fatal(ctx context.Context, out *Outcome) error {
 	return nil
 }
 
-// partial returns the outcome of a run that could not be stopped: the calls that were
-// made, or nil if there were none.
+// partial returns the outcome of a run that could not be stopped, with the calls that were
+// made, or nil if no call was made.
 func (h *host) partial() *Outcome {
 	h.mu.Lock()
 	calls := len(h.calls)
@@ -84,7 +84,7 @@ func (h *host) outcome(r *engine.Result) *Outcome {
 	return out
 }
 
-// allWarnings returns the warnings of the check and those about what the run has shown.
+// allWarnings returns the warnings of the check and the warnings of the run.
 func (h *host) allWarnings(r *engine.Result, out *Outcome) []Finding {
 	shown := h.explain(out.Failure, slices.Concat(h.strayPromises(r), h.misses(r, out.Calls)))
 	warnings := slices.Concat(h.checkWarnings(r), shown)
@@ -216,7 +216,7 @@ func (h *host) unawaited(ids []int) string {
 	var b strings.Builder
 	for _, id := range ids[:min(len(ids), maxFindings)] {
 		c := h.call(id)
-		if c == nil { // beyond the limit
+		if c == nil { // the call was over the limit and is not recorded
 			continue
 		}
 		b.WriteString("\n- ")
@@ -241,8 +241,8 @@ func (h *host) unawaited(ids []int) string {
 	return b.String()
 }
 
-// uncaught returns the error of the call that made the program fail. The recorded error
-// has a cause, which the engine does not know.
+// uncaught returns the error of the call that made the program fail. It prefers the recorded
+// error, which has a cause that the engine does not know.
 func (h *host) uncaught(f *engine.Failure) *tools.ToolError {
 	if c := h.call(f.Call); c != nil && c.Error != nil {
 		return c.Error

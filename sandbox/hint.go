@@ -26,8 +26,8 @@ const (
 	javaScript = "the program must be JavaScript: write "
 )
 
-// externals explains the globals with which programs elsewhere reach the outside world.
-// Here they use tools.
+// externals explains the absence of the globals with which other JavaScript programs reach the
+// outside world. Here, programs use tools.
 var externals = map[string]string{
 	"require": noModules, "fs": "there is no file system", "process": "there is no process",
 	"fetch": noNetwork, "XMLHttpRequest": noNetwork, "WebSocket": noNetwork, "axios": noNetwork,
@@ -87,7 +87,7 @@ func (h *host) undeclaredHint(name engine.Name) string {
 	return ""
 }
 
-// isCalled reports whether a line awaits a call of a name or of its member.
+// isCalled reports whether a line awaits a call of a name or of one of its members.
 func isCalled(name, line string) bool {
 	called, err := regexp.MatchString(`\bawait\s+`+regexp.QuoteMeta(name)+`(\.[\w$]+)?\(`, line)
 	return err == nil && called
@@ -227,7 +227,7 @@ func listed(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// names returns the names that a program may have meant.
+// names returns the names that the author of a program may have meant.
 func (h *host) names() []string {
 	names := []string{"console", "sleep", "setTimeout"}
 	if h.program.Submit {

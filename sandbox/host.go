@@ -105,11 +105,11 @@ func (h *host) Allowed() bool {
 	return len(findings) == 0 && !h.checkOnly
 }
 
-// errCallLimit ends a program that goes on making calls that are refused.
+// errCallLimit ends a program that keeps making calls that are refused.
 var errCallLimit = errors.New("too many tool calls")
 
-// isProgramError reports whether a rewritten program may avoid the error that ended this
-// one. A fatal error may wrap a hold, but then the hold is of another run.
+// isProgramError reports whether a rewritten program may avoid the error that ended this one.
+// If a fatal error wraps a hold, the hold belongs to another run.
 func isProgramError(err error) bool {
 	var hold *tools.HoldError
 	return !tools.IsFatal(err) && (errors.Is(err, errCallLimit) || errors.As(err, &hold))
@@ -129,8 +129,8 @@ func (h *host) abort(err error) {
 	}
 }
 
-// drop drops the calls that have not reached their tools. Nothing more is done for a
-// program that has ended, and no approver is asked.
+// drop drops the calls that have not reached their tools, so that nothing more is done for the
+// program and no approver is asked.
 func (h *host) drop() {
 	h.ending.Do(func() {
 		close(h.ended)
@@ -152,9 +152,9 @@ func (h *host) hasEnded() bool {
 // settleTime is how long handlers may take to return after they were canceled.
 const settleTime = 200 * time.Millisecond
 
-// end settles the calls in progress. If the program ended by itself or will be rewritten,
-// they may finish within its time, so that their effects are known. Then, and in all other
-// cases, they are canceled and waited for during settleTime.
+// end settles the calls in progress. If the program ended by itself or will be rewritten, they
+// may finish within its time, so that their effects are known. Then, and in all other cases,
+// end cancels them and waits for at most settleTime.
 func (h *host) end(r *engine.Result) {
 	h.drop()
 	h.mu.Lock()

@@ -13,9 +13,9 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// misses returns clues about members that the program read although no object at the same
-// place in the results has them, and about objects that it used as numbers or strings. What
-// the worker reports is checked against the results.
+// misses returns clues about members that the program read although no object at the same place
+// in the results has them, and about objects that it used as numbers or strings. It checks the
+// worker's report against the results.
 func (h *host) misses(r *engine.Result, calls []Call) (clues []clue) {
 	shapes := map[string]*shape{}
 	for _, m := range r.Misses[:min(len(r.Misses), engine.MaxMisses)] {
@@ -43,7 +43,8 @@ func (h *host) misses(r *engine.Result, calls []Call) (clues []clue) {
 	return clues
 }
 
-// textTool returns a tool that returned a string of JSON to a program that parses nothing, or "".
+// textTool returns the path of a tool that returned a string of JSON, or "". It returns "" if the
+// program parses anything.
 func (h *host) textTool(calls []Call) string {
 	i := slices.IndexFunc(calls, func(c Call) bool { return h.shapeOf(engine.Miss{Tool: c.Tool}, []Call{c}).json })
 	if i < 0 || strings.Contains(h.program.Source, "parse") {
@@ -99,7 +100,7 @@ func (h *host) miss(m engine.Miss, s *shape) (message, hint string) {
 	return "", ""
 }
 
-// shape is what the results of a tool show about a place in them.
+// shape describes a place in the results of a tool.
 type shape struct {
 	schema     json.RawMessage // declared by the tool
 	objects    int             // at the place

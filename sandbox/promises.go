@@ -17,8 +17,8 @@ type clue struct {
 	name string // of the variable or member that the warning is about, if any
 }
 
-// explain adds the clue to which the line of a failure points to that failure, and returns
-// the other clues as warnings.
+// explain adds to a failure the clue to which its line points, and returns the other clues as
+// warnings.
 func (h *host) explain(f *Failure, clues []clue) (warnings []Finding) {
 	explained := f == nil || f.Kind != KindThrown || f.Hint != "" || f.Line == 0
 	line := ""

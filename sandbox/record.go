@@ -87,7 +87,7 @@ func (s *Session) line(i int) (line []byte, sum chain, err error) {
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // strings are compared when the programs run again
+	e.SetEscapeHTML(false) // strings must not change, because they are compared when the programs run again
 	err = e.Encode(content)
 	line = bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 	return line, sum.next(line), err

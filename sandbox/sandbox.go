@@ -29,10 +29,10 @@ type Options struct {
 	// tool call of another program returns [ErrNested] instead. Zero means 256.
 	Processes int
 
-	// Resident is how many bytes of memory the workers of waiting programs may occupy
-	// together. Beyond that, programs count as computing while they wait, and nested runs
-	// return [ErrNested]. Computing programs may use Workers × Limits.Memory in addition.
-	// Zero means as much, but at least 2 GiB. It is measured on Linux only.
+	// Resident is how many bytes of memory the workers of waiting programs may occupy together.
+	// Beyond that, programs count as computing while they wait, and nested runs return
+	// [ErrNested]. Computing programs may use Workers × Limits.Memory in addition. Zero means
+	// the same amount, but at least 2 GiB. It is measured on Linux only.
 	Resident int64
 
 	// Command is the command line of a dedicated worker program, which is used instead of

@@ -161,8 +161,8 @@ func newClock() *engine.Clock {
 	return &engine.Clock{Start: time.Now().UnixMilli(), Seed: int64(binary.LittleEndian.Uint64(seed[:]))}
 }
 
-// sessionStep is the next program of a session, and after it has run what is needed to run
-// it again.
+// sessionStep is the next program of a session. After the program has run, record holds what is
+// needed to run it again.
 type sessionStep struct {
 	key       string
 	log       []engine.Step
@@ -172,7 +172,7 @@ type sessionStep struct {
 	finished  bool // later replies are ignored
 	succeeded bool
 
-	list      bool // run nothing and list the variables
+	list      bool // list the variables and run nothing
 	variables []engine.Variable
 }
 
@@ -230,7 +230,7 @@ func stepSize(s *engine.Step) int {
 	return n
 }
 
-// recordCall records a call of a session's program, and its reply when that is given.
+// recordCall records a call of a session's program, and later its reply.
 func (h *host) recordCall(c engine.Call, reply func(engine.Reply)) func(engine.Reply) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -8,7 +8,7 @@ type Hello struct {
 	Memory int64  `json:"memory"` // bytes in addition to what the empty worker needs
 }
 
-// Ready is the worker's answer to [Hello], sent before it has read a program.
+// Ready is the worker's reply to [Hello]. It is sent before the worker has read a program.
 type Ready struct {
 	Isolation Isolation `json:"isolation"`
 }

@@ -129,8 +129,8 @@ func (s *server) setCurrent(r *attempt) {
 	s.mu.Unlock()
 }
 
-// deliver passes a frame to the run in progress. It drops frames for runs that have
-// ended, because such a frame may cross the result.
+// deliver passes a frame to the run in progress. It drops frames for runs that have ended: the
+// host may have sent them before it received the result.
 func (s *server) deliver(f worker.Frame) error {
 	s.mu.Lock()
 	r := s.cur
@@ -154,8 +154,8 @@ func (s *server) deliver(f worker.Frame) error {
 // maxMessage bounds the text of a failure. A program may throw an error of any length.
 const maxMessage = 4 << 10
 
-// shortened returns a result that fits the host's limits. It drops the data of a
-// tool's error, which the host has already.
+// shortened returns a result that fits the host's limits. It drops the data of a tool's error,
+// which the host already has.
 func shortened(res *engine.Result) *engine.Result {
 	if res == nil || res.Failure == nil {
 		return res

@@ -64,7 +64,7 @@ func callRules(pid int) []rule {
 	return append(rules, archRules...)
 }
 
-// callAnswers are the errors of calls whose callers expect an error other than EPERM.
+// callAnswers are the errors of forbidden calls whose callers expect an error other than EPERM.
 var callAnswers = map[uint32]unix.Errno{
 	unix.SYS_CLONE3: unix.ENOSYS, // its flags cannot be inspected; C libraries then use clone
 	unix.SYS_PRCTL:  unix.EINVAL, // Go's runtime then stops naming its mappings

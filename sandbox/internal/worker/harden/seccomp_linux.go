@@ -76,7 +76,7 @@ func (r rule) code() []unix.SockFilter {
 	return append(code, unix.SockFilter{Code: ret, K: allowed})
 }
 
-// code returns instructions that reject the call or continue after the last one.
+// code returns instructions that reject the call, or continue after the last instruction.
 func (a arg) code() []unix.SockFilter {
 	at := offArgs + 8*a.index
 	code := []unix.SockFilter{

@@ -23,8 +23,8 @@ var (
 const (
 	// handshakeLimit bounds the body of a frame before the first run.
 	handshakeLimit = 1 << 20
-	// unreadShare is the part of a worker's memory (1/unreadShare) that may wait to be
-	// read by it.
+	// unreadShare limits the data that waits for a worker to read it, to 1/unreadShare of the
+	// worker's memory.
 	unreadShare = 2
 	// exitTime is how long a worker whose connection is broken may take to exit.
 	exitTime = 5 * time.Second
@@ -37,9 +37,9 @@ type instance struct {
 	out      *worker.Writer
 	box      *outbox          // to which out writes
 	runs     uint32           // the number of the last run
-	tools    []engine.Binding // those sent last
+	tools    []engine.Binding // the tools that were sent last
 	sessions map[string]int   // the sessions whose VMs it has, and how many programs they have run
-	preludes map[string]bool  // the preludes that it has compiled
+	preludes map[string]bool  // the hashes of the preludes that it has compiled
 
 	isolation worker.Isolation // as the worker found it before its first run
 
@@ -69,7 +69,7 @@ func newInstance(ctx context.Context, o *Options) (*instance, error) {
 	return w, nil
 }
 
-// newInstanceOn returns an instance on a connection, without a process.
+// newInstanceOn returns an instance that uses a connection and has no process.
 func newInstanceOn(l link, o *Options) *instance {
 	box := &outbox{link: l, limit: int(o.Memory / unreadShare)}
 	return &instance{in: worker.NewReader(l, handshakeLimit), out: worker.NewWriter(box), box: box}

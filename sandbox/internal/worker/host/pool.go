@@ -39,14 +39,14 @@ type Options struct {
 	Resident int64
 	// Warm is how many workers stay when there is nothing to do. Default: 1.
 	Warm int
-	// Idle is after what time the other idle workers end. Default: 30 seconds.
+	// Idle is how long the other idle workers are kept. Default: 30 seconds.
 	Idle time.Duration
 	// Command is a program and its arguments to run instead of this executable.
 	Command []string
 	// StartTimeout is how long a worker may take to become ready. Default: 30 seconds.
 	StartTimeout time.Duration
-	// MinIsolation is what a worker must have to be used. In addition, every worker must
-	// have what the first one had.
+	// MinIsolation is the isolation that a worker must have to be used. Every worker must also
+	// have the isolation of the first one.
 	MinIsolation worker.Isolation
 }
 
@@ -128,7 +128,8 @@ func NewPool(o Options) (*Pool, error) {
 	return p, nil
 }
 
-// Isolation returns what the first worker has. All others have at least that.
+// Isolation returns the isolation of the first worker. All other workers have at least the
+// same.
 func (p *Pool) Isolation() worker.Isolation { return p.opts.MinIsolation }
 
 // Run runs one job in its own worker. If all slots are taken, it waits in line; the
@@ -169,7 +170,8 @@ func (p *Pool) Run(ctx context.Context, t *Ticket, job *engine.Job, host engine.
 	}
 }
 
-// isRetried reports whether the job did not begin in its worker. Only errLost can happen in a new one.
+// isRetried reports whether the job did not begin in its worker, so that it can be run in another
+// one. In a new worker, only errLost can happen.
 func isRetried(err error) bool {
 	return errors.Is(err, errLeftover) || errors.Is(err, errStale) || errors.Is(err, errLost)
 }
@@ -190,7 +192,7 @@ func (p *Pool) try(
 	return res, err
 }
 
-// free frees the slot of a run, which has no worker anymore.
+// free frees the slot of a run that no longer has a worker.
 func (p *Pool) free(t *Ticket) {
 	p.slots.leave(t)
 	p.slots.discharge()
@@ -233,7 +235,8 @@ func (p *Pool) start(ctx context.Context) (*instance, error) {
 	return w, err
 }
 
-// give returns a worker and the slot. No more workers are idle than may compute.
+// give takes back a worker and the slot of a run. At most as many workers are idle as may
+// compute.
 func (p *Pool) give(t *Ticket, w *instance, reusable bool) {
 	if reusable && p.park(w) {
 		p.free(t)

@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// resident returns how many bytes of memory the worker occupies, not counting what all workers
-// share, or 0 on systems that do not tell.
+// resident returns how many bytes of memory the worker occupies, not counting the memory that
+// all workers share, or 0 if the system does not report it.
 func (w *instance) resident() int64 {
 	if w.process == nil {
 		return 0

@@ -6,13 +6,13 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker"
 )
 
-// waits is the part of a run that is about programs which wait for calls. The lock of the
-// worker's writer guards it.
+// waits is the state of a run whose program may wait for calls. The lock of the worker's writer
+// guards it.
 type waits struct {
 	waiting bool           // the program waits, so that the run may have no slot
 	held    []worker.Reply // to be sent when the run has a slot again
-	still   bool           // all calls in progress wait for a person or a nested run
-	told    bool           // what the worker knows of its program's clocks: they stand still
+	still   bool           // the host has stopped the program's clocks
+	told    bool           // the worker has been told that its program's clocks stand still
 	sent    int            // replies
 	next    int            // the smallest number of replies with which the program may wait again
 
