@@ -37,7 +37,7 @@ func (c *effectCounter) add(n int64) {
 	}
 }
 
-// mark returns the error of a handler as one that says [actedError.MayHaveActed] if effects happened within it,
+// mark wraps the error of a handler in an [actedError] if effects happened within the handler,
 // unless the error is a [tools.ToolError] with a kind.
 func (c *effectCounter) mark(err error) error {
 	if te, ok := err.(*tools.ToolError); err == nil || ok && te.Kind != "" || tools.IsFatal(err) || c.count.Load() == 0 {

@@ -17,8 +17,8 @@ import (
 
 // Options configures a [Compiler]. A zero field means its default.
 type Options struct {
-	// Time is how long one step may take; default 10 s. A program needs one step, and a
-	// second one if its imports are not cached.
+	// Time is how long one step may take; default 10 s. To compile a program takes one step,
+	// and another one if its imports are not cached.
 	Time time.Duration
 
 	// Memory is the number of bytes that a worker may use in addition to its own needs;
@@ -115,13 +115,14 @@ func (c *Compiler) Compile(ctx context.Context, source string) (*sandbox.Compile
 	return c.alone.Compile(ctx, source)
 }
 
-// With returns a compiler of programs that may also import packages. Only package agent/codemode,
-// which installs and finds them, can call it.
+// With returns a compiler for programs that may also import packages. Only package
+// agent/codemode, which installs and finds the packages, can call it.
 func (c *Compiler) With(p bundling.Packages) sandbox.Compiler {
 	return &linked{compiler: c, packages: p}
 }
 
-// run executes a task in a worker. Errors in the program or its packages are findings.
+// run executes a task in a worker and decodes the result into answer. Errors in the program or
+// its packages are findings.
 func (c *Compiler) run(ctx context.Context, t task, host engine.Host, answer any) ([]sandbox.Finding, error) {
 	request, err := json.Marshal(t)
 	if err != nil {

@@ -36,16 +36,16 @@ var (
 	requireCall = regexp.MustCompile(`^require\((` + quoted + `)`)
 	// ownRequire matches a program's own declaration of require.
 	ownRequire = regexp.MustCompile(`\b(?:function|const|let|var)\s+require\b`)
-	// exported matches what of an export is ignored: the word, or a list that esbuild added.
+	// exported matches the part of an export that is ignored: the word, or a list that esbuild added.
 	exported = regexp.MustCompile(`^export (?:\{[^"}]*\};)?`)
 	// exportable matches the beginning of a declaration that may be exported.
 	exportable = regexp.MustCompile(`^(?:export\s+)?(?:const|let|var|function|async|class|abstract|enum|namespace|` +
 		`module|import|using|await|@)|^export\s*\{\s*\}`)
 )
 
-// scan finds the imports and exports in the output of esbuild, and returns the output
-// without them. The source map shows whether a word is a keyword, or part of a string. If
-// a declaration is missed, a later stage rejects it.
+// scan finds the imports and exports in the output of esbuild, and returns the output without
+// them. The source map shows whether a word is a keyword or part of a string. If scan misses a
+// declaration, a later stage rejects it.
 func (p *translation) scan() string {
 	source := []byte(p.code)
 	for _, word := range []string{"import", "export", "require"} {
@@ -99,8 +99,8 @@ func (p *translation) keyword(source []byte, start int, word string) {
 	}
 }
 
-// export blanks the word export before a declaration, and export {}, because nothing can
-// import a program. For other exports, it reports a fault.
+// export blanks the word export before a declaration, and the statement export {}, because
+// nothing can import a program. For other exports, it reports a fault.
 func (p *translation) export(source []byte, rest string, at engine.Pos, origin string) {
 	switch {
 	case exportable.MatchString(origin):
@@ -171,7 +171,7 @@ func blank(s string) string {
 	return b.String()
 }
 
-// required returns the imports that are needed, in the same order for all programs with the
+// required returns the imports without duplicates, in the same order for all programs with the
 // same imports.
 func (p *translation) required() []required {
 	slices.SortStableFunc(p.imports, func(a, b imported) int { return a.compare(b.want) })
@@ -194,8 +194,7 @@ func (w want) compare(other want) int {
 	return -1
 }
 
-// head returns the declarations of the imported names, and of the function that replaces
-// import().
+// head returns declarations of the imported names and of the function that replaces import().
 func (p *translation) head(list []required) string {
 	var b strings.Builder
 	for _, one := range p.imports {

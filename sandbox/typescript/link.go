@@ -83,8 +83,8 @@ func unresolved(i required, message, hint string) sandbox.Finding {
 	return sandbox.Finding{Kind: KindUnresolved, Message: message, Hint: hint, Line: i.Line, Column: i.Column}
 }
 
-// refusal returns the reason why a module cannot be imported, and a hint. The message is empty if
-// the module can be imported.
+// refusal returns the reason why a module cannot be imported, and a hint. If the module can be
+// imported, both are empty.
 func (l *linked) refusal(module string) (message, hint string) {
 	switch {
 	case module == shimModule:

@@ -9,16 +9,17 @@ import (
 	"strings"
 )
 
-// shimSource implements what packages and programs use and the engine lacks or gets wrong.
-// In a library, the needed parts precede the bundle. They are constants that hide the
-// globals; static methods are added to the existing globals. Each part begins with a line
-// that has its name, followed by the names of the parts that it needs.
+// shimSource implements globals and static methods that packages and programs use, and that the
+// engine lacks or implements incorrectly. In a library, the parts that it needs precede the
+// bundle. Globals become constants that hide the engine's globals; static methods are added to
+// the engine's globals. Each part begins with a line that has its name, followed by the names
+// of the parts that it needs.
 //
 //go:embed shim.js
 var shimSource string
 
 // patternSource is a RegExp that supports character properties. The engine's RegExp accepts
-// them, but never matches.
+// such patterns, but they never match.
 //
 //go:embed pattern.js
 var patternSource string
@@ -66,8 +67,8 @@ func shimImports(program string) string {
 	return b.String()
 }
 
-// globalShims imports the shims of the globals that a program uses. esbuild finds them: it
-// removes the imports of the others.
+// globalShims imports the shims of the globals that a program uses. To find them, it adds
+// imports of all candidates to the program and lets esbuild remove the unused imports.
 func (p *translation) globalShims(source string) {
 	imports := shimImports(source)
 	if imports == "" {

@@ -67,7 +67,7 @@ type translation struct {
 	text    string // the program
 	faults  []fault
 
-	// Names that the program does not contain: the variables that replace return with and
+	// Names that do not occur in the program: the variables that replace return with and
 	// without a value, and the function that replaces import().
 	value, empty, load string
 
@@ -96,10 +96,10 @@ func through(program string) api.TransformResult {
 	})
 }
 
-// supports returns the language features that esbuild may use. goja accepts some patterns
-// that it never matches. If such patterns are possible, esbuild replaces literals by calls to
-// RegExp, for which the library has a more capable version: see patternSource. import() is
-// replaced later: see [translation.scan].
+// supports returns which language features the output of esbuild may use. goja accepts patterns
+// with character properties but never matches them. If the program may have such patterns,
+// esbuild replaces pattern literals with calls to RegExp, for which a library has another
+// implementation: see patternSource. import() is replaced later: see [translation.scan].
 func supports(patterns bool) map[string]bool {
 	return map[string]bool{
 		"async-generator": false, "for-await": false, "using": false, "decorators": false, "dynamic-import": true,
@@ -117,9 +117,9 @@ var (
 
 const comment = `//[^\n\r]*|/\*(?s:.*?)\*/`
 
-// withoutReturns replaces the returns about which esbuild complains, because a module cannot
-// return, by assignments of the same length. [translation.finish] restores them. Comments before
-// the value are blanked, because esbuild would put the value on another line.
+// withoutReturns replaces the returns that esbuild rejects, because a module cannot return, with
+// assignments of the same length. [translation.finish] restores the returns. Comments before the
+// value are blanked, because esbuild would otherwise put the value on another line.
 func (p *translation) withoutReturns(errs []api.Message) string {
 	source := []byte(p.text)
 	for _, e := range errs {

@@ -1,5 +1,5 @@
-// Package search finds tools that a prompt does not show: by the words of their names and
-// descriptions, and by names that are almost correct.
+// Package search finds tools that are not declared in a prompt, by the words of their names and
+// descriptions, and by misspelled names.
 //
 //	package main
 //
@@ -35,12 +35,11 @@
 //	}
 //
 // Tools are ranked by Okapi BM25 over the words of their names, servers, descriptions and
-// parameters. A word in a name counts most, and a rare word counts more than one that many
-// tools have. Letter case, plural endings and common words such as "the" do not matter. A
-// word that no tool has is replaced by the most similar word in a tool's name, so that a
-// misspelled name is found. The search does not know synonyms: a query should use words
-// that are likely to occur in the tool's description, and a model can try again with other
-// words.
+// parameters. A word in a name counts most, and a rare word counts more than a word that many
+// tools have. Letter case, plural endings and common words such as "the" do not matter. A word
+// that no tool has is replaced by the most similar word in a tool's name, so that a misspelled
+// name is found. The search does not know synonyms: a query should use words that are likely to
+// occur in the tool's description, and a model can try again with other words.
 //
 // # What programs see
 //

@@ -87,7 +87,7 @@ func Summary(description string) string {
 	return cut + "…"
 }
 
-// remark is the [tools.Tool.Remark] of tools.search.
+// remark implements [tools.Tool.Remark] for tools.search.
 func (d *Index) remark(args, result json.RawMessage) string {
 	var in searchArgs
 	if string(result) != "[]" || json.Unmarshal(args, &in) != nil {
@@ -106,7 +106,7 @@ func (d *Index) NothingFound(query string) string {
 // maxServers is the number of servers that a note names.
 const maxServers = 20
 
-// servers lists the servers with the number of their tools, the largest first.
+// servers lists the servers with the number of their tools, the largest servers first.
 func (d *Index) servers() string {
 	count := map[string]int{}
 	var names []string

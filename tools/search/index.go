@@ -17,7 +17,7 @@ type Index struct {
 	words    *bm25.Index
 	maxText  int // bytes of a description
 
-	// howToSearch returns the advice how to search all tools, or the tools of one server.
+	// howToSearch returns advice on how to search all tools, or the tools of one server.
 	howToSearch func(server string) string
 }
 
@@ -47,10 +47,10 @@ func inProgram(server string) string {
 	return fmt.Sprintf("%s.search(query, {server: %q})", tools.BuiltinNamespace, server)
 }
 
-// Extended returns a copy of the set with two more tools, tools.search and tools.describe.
-// They are tools of class [tools.Read] which the journal records like any other, but
-// policies do not apply to them: they reveal only the set. Extended returns the set itself if
-// it is empty or already has these tools.
+// Extended returns a copy of the set with two more tools, tools.search and tools.describe. They
+// are tools of class [tools.Read]. The journal records their calls like any others, but
+// policies do not apply to them, because they reveal only the set. Extended returns the set
+// itself if it is empty or already has these tools.
 func (d *Index) Extended() *tools.Set {
 	if len(d.bindings) == 0 || len(d.bindings) < d.set.Len() {
 		return d.set
