@@ -162,7 +162,7 @@ func (h *host) perform(call *trackedCall, reply func(engine.Reply)) {
 	defer at.end()
 	returned := false
 	defer func() {
-		if !returned { // by runtime.Goexit, which t.FailNow calls, too
+		if !returned { // runtime.Goexit has ended the goroutine, for example by t.FailNow
 			h.abort(fmt.Errorf("the handler of %s ended its goroutine instead of returning", call.Tool))
 		}
 	}()
@@ -172,7 +172,7 @@ func (h *host) perform(call *trackedCall, reply func(engine.Reply)) {
 	te, catchable := toolError(err, call.Tool)
 	h.settle(call, result, te)
 	switch {
-	case tools.IsFatal(err) && h.callCtx.Err() == nil: // also if the program has ended
+	case tools.IsFatal(err) && h.callCtx.Err() == nil: // even if the program has ended
 		h.abort(fmt.Errorf("tool %s: %w", call.Tool, err))
 	case h.hasEnded(): // the program gets no reply
 	case err == nil:
@@ -257,7 +257,7 @@ type resultLimiter struct {
 	each, all int // bytes
 
 	mu   sync.Mutex
-	used int // of all
+	used int // bytes used so far
 }
 
 // policy is a [tools.Policy].

@@ -53,8 +53,8 @@ type Compiled struct {
 }
 
 const (
-	maxGrowth    = 4 // of Source over Limits.Source
-	maxMapGrowth = 8 // of Map over Source
+	maxGrowth    = 4 // maximum ratio of the sizes of Source and Limits.Source
+	maxMapGrowth = 8 // maximum ratio of the sizes of Map and Source
 	spareBytes   = 64 << 10
 	maxLibrary   = 4 << 20
 )

@@ -43,11 +43,11 @@ const (
 	KindThrown       Kind = "thrown"        // an uncaught exception or rejection
 	KindToolError    Kind = "tool_error"    // an uncaught error of a tool
 	KindHeld         Kind = "held"          // a call resembles an earlier one: see tools.HoldError
-	KindUnawaited    Kind = "unawaited"     // it submitted while calls were unanswered or unhandled, or a promise as text
-	KindTimeout      Kind = "timeout"       // it ran longer than Limits.Time
-	KindComputeLimit Kind = "compute_limit" // it computed for longer than Limits.Compute
-	KindMemoryLimit  Kind = "memory_limit"  // it used more than Limits.Memory
-	KindCallLimit    Kind = "call_limit"    // it kept making calls after calls beyond Limits.Calls were refused
+	KindUnawaited    Kind = "unawaited"     // submitted while calls were unanswered or unhandled, or a promise as text
+	KindTimeout      Kind = "timeout"       // ran longer than Limits.Time
+	KindComputeLimit Kind = "compute_limit" // computed for longer than Limits.Compute
+	KindMemoryLimit  Kind = "memory_limit"  // used more than Limits.Memory
+	KindCallLimit    Kind = "call_limit"    // kept making calls after calls beyond Limits.Calls were refused
 	KindStopped      Kind = "stopped"       // the context was canceled; Run also returns an error
 )
 
@@ -71,7 +71,7 @@ type Finding struct {
 	Kind    Kind   `json:"kind"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"` // what to write instead
-	Line    int    `json:"line,omitempty"` // from 1; 0 if unknown
+	Line    int    `json:"line,omitempty"` // counted from 1; 0 if unknown
 	Column  int    `json:"column,omitempty"`
 	Frame   string `json:"frame,omitempty"` // the source line, with a caret under the column, and the line that called it
 }
@@ -97,9 +97,9 @@ func (f Finding) String() string {
 type Failure struct {
 	Finding                   // what happened first, or the only finding
 	Findings []Finding        `json:"findings,omitempty"` // all findings if the program was refused; otherwise nil
-	Stack    []string         `json:"stack,omitempty"`    // of an exception: "line 3, column 7", innermost first
-	Tool     *tools.ToolError `json:"tool,omitempty"`     // of KindToolError: the uncaught error
-	Hold     *tools.HoldError `json:"hold,omitempty"`     // of KindHeld: the call in question
+	Stack    []string         `json:"stack,omitempty"`    // positions such as "line 3, column 7", innermost first
+	Tool     *tools.ToolError `json:"tool,omitempty"`     // for KindToolError, the uncaught error
+	Hold     *tools.HoldError `json:"hold,omitempty"`     // for KindHeld, the call in question
 }
 
 // Error returns the whole message, including all findings.

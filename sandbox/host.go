@@ -15,15 +15,15 @@ import (
 // host is the caller's side of one run: it judges the worker's report and performs the
 // tool calls. It implements [engine.Host].
 type host struct {
-	ctx         context.Context // of the program
+	ctx         context.Context // canceled when the program must end
 	stop        context.CancelCauseFunc
-	parent      context.Context // of the caller
-	callCtx     context.Context // of the calls, which may outlive the program; nil before the first
+	parent      context.Context // the context of the caller
+	callCtx     context.Context // the context of the calls, which may outlive the program; nil before the first call
 	cancelCalls context.CancelCauseFunc
 
 	program    *Program
 	step       *sessionStep // nil outside of sessions
-	origin     *origin      // of a compiled program; nil for JavaScript
+	origin     *origin      // positions of a compiled program; nil for JavaScript
 	limits     Limits
 	rules      *Rules // nil if there are none
 	checkOnly  bool
@@ -31,8 +31,8 @@ type host struct {
 	plain      []engine.Binding // the same, as the engine sees them
 	dispatcher *dispatch.Dispatcher
 	ticket     *workers.Ticket
-	slots      chan struct{} // one for each call that may be performed; nil before the first
-	goroutines goroutines    // that perform calls
+	slots      chan struct{} // has an element for each call that is being performed; nil before the first call
+	goroutines goroutines    // perform the calls
 	ending     sync.Once
 	ended      chan struct{} // closed when the program has ended and gets no more replies
 	start      time.Time
@@ -48,12 +48,12 @@ type host struct {
 	counted   int            // calls that count towards the limit
 	refused   int            // calls beyond the limit
 	uncounted map[string]int // calls that do not count, by the path of the tool
-	aborted   error          // why the host ended the program
+	aborted   error          // the reason why the host ended the program, or nil
 	over      bool           // the run has ended; handlers that return now are ignored
 	running   sync.WaitGroup
 	still     func(bool) // stops and starts the program's clocks
 	open      int        // calls in progress
-	paused    int        // those that wait for a person or a nested run
+	paused    int        // calls that wait for a person or a nested run
 }
 
 func newHost(ctx context.Context, limits Limits, p *Program, bound *boundTools) *host {

@@ -22,7 +22,7 @@ var ErrStuck = errors.New("the program does not react to being stopped")
 type inProcess struct {
 	engine     *vm.Engine
 	heap       heap
-	goroutines goroutines // that run programs
+	goroutines goroutines // run the programs
 
 	mu     sync.Mutex
 	closed bool

@@ -104,8 +104,8 @@ func (h *host) miss(m engine.Miss, s *shape) (message, hint string) {
 type shape struct {
 	schema     json.RawMessage // declared by the tool
 	objects    int             // at the place
-	rows       int             // those of them that are in a list
-	names      []string        // of their members
+	rows       int             // objects that are in a list
+	names      []string        // names of the members of the objects
 	text, json bool            // a result is a string, and the string is JSON
 }
 

@@ -18,7 +18,7 @@ type callPlace struct {
 	mu    sync.Mutex
 	has   bool // the call has the place
 	over  bool // the call has ended
-	waits int  // for persons and nested runs
+	waits int  // how many persons and nested runs the call waits for
 }
 
 // enter waits for a place, or for the end of the program.

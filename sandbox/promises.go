@@ -14,7 +14,7 @@ import (
 // clue is a warning about a value that may be the reason why the program failed.
 type clue struct {
 	Finding
-	name string // of the variable or member that the warning is about, if any
+	name string // the variable or member that the warning is about, or ""
 }
 
 // explain adds to a failure the clue to which its line points, and returns the other clues as

@@ -107,7 +107,8 @@ func (h *host) violations() (findings []Finding) {
 	for _, pattern := range h.rules.Patterns {
 		for _, m := range pattern.FindAllStringIndex(source, maxFindings-len(findings)) {
 			message := fmt.Sprintf("%q is not allowed here", engine.Shorten(source[m[0]:m[1]], 60))
-			findings = append(findings, h.finding(kindPolicyViolation, message, "do without it", engine.NewLineTable(source).Pos(m[0])))
+			at := engine.NewLineTable(source).Pos(m[0])
+			findings = append(findings, h.finding(kindPolicyViolation, message, "do without it", at))
 		}
 	}
 	return findings

@@ -31,7 +31,7 @@ type Session struct {
 	box    *Sandbox
 	key    string
 	inputs []engine.Input
-	err    error         // of invalid inputs
+	err    error         // the error of invalid inputs, or nil
 	turn   chan struct{} // has room for the one program that runs
 
 	mu   sync.Mutex
@@ -166,7 +166,7 @@ func newClock() *engine.Clock {
 type sessionStep struct {
 	key       string
 	log       []engine.Step
-	inputs    []engine.Input // of the session
+	inputs    []engine.Input // the inputs of the session
 	clock     *engine.Clock
 	record    engine.Step
 	finished  bool // later replies are ignored

@@ -56,7 +56,7 @@ func (s *Session) Variables(ctx context.Context) ([]Variable, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case out.Failure != nil && out.Failure.Ran(): // it exceeded a limit; violations of Rules by the empty program do not matter
+	case out.Failure != nil && out.Failure.Ran(): // a limit; it does not matter if the empty program violates Rules
 		return nil, fmt.Errorf("sandbox: the session's variables: %w", out.Failure)
 	}
 	return validVariables(step.variables), nil

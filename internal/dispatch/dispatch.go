@@ -168,7 +168,7 @@ type pendingCall struct {
 	call       tools.Call
 	entry      Entry // nil without a journal
 	dispatcher *Dispatcher
-	cancel     context.CancelFunc // of the policies
+	cancel     context.CancelFunc // cancels the context of the policies
 	acts       bool               // the call may have an effect
 
 	mu        sync.Mutex

@@ -32,7 +32,7 @@ type list struct {
 	tool    *tools.Binding
 	id      string          // see lists.Keys
 	key     string          // the arguments, as JSON
-	states  []lists.State   // of the calls
+	states  []lists.State   // the states that the calls returned
 	limited bool            // the last call requested only a few rows
 	program int             // the last program that read the list
 	at      sandbox.Finding // the position of the last call

@@ -15,7 +15,7 @@ type linked struct {
 	compiler *Compiler
 	packages bundling.Packages // nil if programs may import nothing
 
-	libraries lru.Cache[string, library] // by the imports
+	libraries lru.Cache[string, library] // keyed by the imports
 }
 
 // library is the bundle of some imports.
@@ -102,7 +102,7 @@ func (l *linked) library(ctx context.Context, imports []required) (string, []san
 	for i, r := range imports {
 		wants[i] = r.want
 	}
-	text, _ := json.Marshal(wants) // it can't fail
+	text, _ := json.Marshal(wants) // cannot fail
 	key := string(text)
 	known, ok := l.libraries.Get(key)
 	if ok && (known.files == nil || !known.files.Changed()) {

@@ -90,7 +90,7 @@ func (p *translation) shims() {
 			p.imports = append(p.imports, imported{want: want{Module: shimModule, Name: s.name}})
 		}
 	}
-	code := strings.ReplaceAll(p.code, `\\`, `\`) // as in pattern literals
+	code := strings.ReplaceAll(p.code, `\\`, `\`) // as it would be in pattern literals
 	if strings.Contains(code, patterns) && (propertyName.MatchString(code) || setFlag.MatchString(code)) {
 		w := want{Module: shimModule, Name: patterns, Properties: strings.Join(append(properties(code), "L"), " ")}
 		p.imports = append(p.imports, imported{want: w, local: patterns})
@@ -156,6 +156,6 @@ func patternShim(names []string) string {
 			known[name] = text
 		}
 	}
-	classes, _ := json.Marshal(known) // it can't fail
+	classes, _ := json.Marshal(known) // cannot fail
 	return strings.Replace(patternSource, "CLASSES", string(classes), 1)
 }

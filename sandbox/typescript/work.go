@@ -30,9 +30,9 @@ type task struct {
 
 // want is one import of a program.
 type want struct {
-	Module  string `json:"module"`            // as written
+	Module  string `json:"module"`            // module name, as written in the program
 	Name    string `json:"name,omitempty"`    // the export; "*" for all, "" for none
-	Dynamic bool   `json:"dynamic,omitempty"` // by import()
+	Dynamic bool   `json:"dynamic,omitempty"` // imported by import()
 
 	Properties string `json:"properties,omitempty"` // character properties in the program's patterns
 }
@@ -43,7 +43,7 @@ type fault struct {
 	Hint    string `json:"hint,omitempty"`
 	Line    int    `json:"line,omitempty"`
 	Column  int    `json:"column,omitempty"`
-	Want    int    `json:"want,omitempty"` // of a bundle: the number of the import, from 1
+	Want    int    `json:"want,omitempty"` // for a bundle, the number of the import, from 1
 }
 
 // work executes a task in the worker.
@@ -134,7 +134,7 @@ func (s fileHost) Call(c engine.Call, reply func(engine.Reply)) {
 			reply(engine.Reply{Error: &engine.ToolError{Tool: "files.first", Kind: "failed", Message: err.Error()}})
 			return
 		}
-		value, _ := json.Marshal(f) // it can't fail
+		value, _ := json.Marshal(f) // cannot fail
 		reply(engine.Reply{Value: value})
 	}()
 }

@@ -34,7 +34,7 @@ func (d *Index) only(name string, normalize func(string) string) (b *tools.Bindi
 	if wanted == "" {
 		return nil, false
 	}
-	var qualified, unqualified []*tools.Binding // with and without the name of the server
+	var qualified, unqualified []*tools.Binding // matches with and without the name of the server
 	for _, b := range d.bindings {
 		has := func(prefix string) bool {
 			return slices.ContainsFunc(append(slices.Clip(b.Names), b.Name), func(member string) bool {

@@ -60,7 +60,7 @@ func (b Binding) Path() string {
 
 // Limits bounds one run. The host enforces the limits on calls and their concurrency.
 type Limits struct {
-	Time    time.Duration `json:"time"`    // from start to end
+	Time    time.Duration `json:"time"`    // total time
 	Compute time.Duration `json:"compute"` // the part of Time spent computing
 	Memory  int64         `json:"memory"`  // bytes that the program may use; enforced by the caller of the engine
 	Output  int           `json:"output"`  // bytes of the value, and bytes of each console stream that are kept
@@ -150,7 +150,7 @@ type Result struct {
 	Turns     []Turn          `json:"turns,omitempty"` // set only for programs in sessions
 	// the sorted indices of the tools that a program in a session used
 	Used           []int           `json:"used,omitempty"`
-	Variables      []Variable      `json:"variables,omitempty"` // of the session; see SessionJob.List
+	Variables      []Variable      `json:"variables,omitempty"` // the variables of the session; see SessionJob.List
 	PromiseMisuses []PromiseMisuse `json:"strays,omitempty"`
 	Misses         []Miss          `json:"misses,omitempty"`
 }
@@ -186,7 +186,7 @@ const (
 	KindDiverged     = "diverged"      // a program of a session behaved differently when it was run again
 	KindStopped      = "stopped"       // the context was cancelled
 	KindDeadlock     = "deadlock"      // the program awaits a promise that nothing can settle
-	KindUnawaited    = "unawaited"     // it submitted while calls were unsettled or had failed unnoticed, or the text of a promise
+	KindUnawaited    = "unawaited"     // submitted while calls were unsettled or unhandled, or a promise as text
 	KindTooLarge     = "output_limit"  // the value exceeds Limits.Output
 	KindBadValue     = "bad_value"     // the value has no JSON form
 	KindMemory       = "memory_limit"  // memory ran short

@@ -14,9 +14,9 @@ type PromiseMisuse struct {
 // Uses of promises.
 const (
 	Dropped   = "dropped"   // never awaited
-	Printed   = "printed"   // by the console
-	Converted = "converted" // to a string or a number
-	Written   = "written"   // as JSON, by JSON.stringify
+	Printed   = "printed"   // printed by the console
+	Converted = "converted" // converted to a string or a number
+	Written   = "written"   // written as JSON by JSON.stringify
 	Read      = "read"      // a member that promises do not have, or the elements
 )
 
@@ -24,7 +24,7 @@ const (
 // or in a string.
 type Miss struct {
 	Tool   string `json:"tool,omitempty"`   // its path; "" for a string that is not the whole result of a tool
-	Path   string `json:"path,omitempty"`   // of the object in the result, such as .rows[]
+	Path   string `json:"path,omitempty"`   // the path of the object in the result, such as .rows[]
 	Member string `json:"member,omitempty"` // "" if the object was converted to a number or a string
 	Text   bool   `json:"text,omitempty"`   // the member of a string was read
 	Pos
@@ -39,7 +39,7 @@ type Variable struct {
 	Name  string   `json:"name"`
 	Kind  string   `json:"kind"`
 	Count int      `json:"count,omitempty"` // items, keys, or characters
-	Keys  []string `json:"keys,omitempty"`  // of an object, or of the first object in an array
+	Keys  []string `json:"keys,omitempty"`  // the keys of an object, or of the first object in an array
 }
 
 // Kinds of variables.

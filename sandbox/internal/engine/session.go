@@ -53,7 +53,7 @@ type Step struct {
 
 // RecordedCall is a call and its reply.
 type RecordedCall struct {
-	Tool  string          `json:"tool"` // as the program writes it
+	Tool  string          `json:"tool"` // the path by which the program called the tool
 	Args  json.RawMessage `json:"args"` // the [Digest] of the arguments
 	More  json.RawMessage `json:"more,omitempty"`
 	Reply Reply           `json:"reply"`
@@ -93,7 +93,7 @@ type Clock struct {
 // within the same limits. The program can read what it returns as the constant
 // [PreludeName]; its declarations are not visible.
 type Prelude struct {
-	Hash string `json:"hash"`           // of Text
+	Hash string `json:"hash"`           // SHA-256 of Text
 	Text string `json:"text,omitempty"` // "" for an engine that has it
 }
 

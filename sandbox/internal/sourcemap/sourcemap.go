@@ -18,7 +18,7 @@ import (
 
 // Map says where each part of generated code comes from.
 type Map struct {
-	lines [][]segment // by generated line
+	lines [][]segment // the segments of each generated line
 }
 
 // segment is the beginning of a range of generated code, and its origin.

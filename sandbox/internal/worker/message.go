@@ -4,7 +4,7 @@ import "github.com/writ-go/writ/sandbox/internal/engine"
 
 // Hello is the first message, from the host.
 type Hello struct {
-	Token  string `json:"token"`  // also in the worker's environment
+	Token  string `json:"token"`  // repeats the token in the worker's environment
 	Memory int64  `json:"memory"` // bytes in addition to what the empty worker needs
 }
 

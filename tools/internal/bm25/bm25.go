@@ -38,8 +38,8 @@ type posting struct {
 type postings struct {
 	lists  map[string][]posting // the postings of each word, in the order of the tools
 	names  []string             // the words that occur in names, sorted
-	length []float64            // of each tool: the sum of the weights of its words
-	mean   float64              // of length
+	length []float64            // for each tool, the sum of the weights of its words
+	mean   float64              // the mean of length
 }
 
 func newPostings(list []*tools.Binding) *postings {

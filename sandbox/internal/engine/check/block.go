@@ -23,9 +23,9 @@ type kind int
 
 const (
 	given    kind = iota // a function, a parameter or a caught value, which has a value from the start
-	hoisted              // by var
-	lexical              // by let or class
-	constant             // by const
+	hoisted              // declared by var
+	lexical              // declared by let or class
+	constant             // declared by const
 )
 
 // variable is a declared variable.

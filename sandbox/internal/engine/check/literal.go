@@ -144,14 +144,14 @@ func (l *literal) variable(id *ast.Identifier, path string) {
 	value := v.value
 	switch value.(type) {
 	case *ast.ObjectLiteral, *ast.ArrayLiteral:
-		if v.reads > 1 { // it may have been changed
+		if v.reads > 1 { // the program may have changed the object
 			value = nil
 		}
 	case *ast.StringLiteral, *ast.TemplateLiteral:
 		if _, ok := constantText(id, l.block); !ok {
 			value = nil
 		}
-	case *ast.Identifier: // it may be an object that is changed through its other name
+	case *ast.Identifier: // the other variable may hold an object that the program changes
 		value = nil
 	}
 	outer := l.block
@@ -209,14 +209,14 @@ func (l *literal) object(e *ast.ObjectLiteral, path string) {
 		return
 	}
 	l.buf.WriteByte('{')
-	var keys []string // in their order, so that l.unknown is sorted
+	var keys []string // in the order of the source, so that l.unknown is sorted
 	open, seen := false, map[string]bool{}
 	for _, property := range e.Value {
 		key, value, ok := keyed(property)
 		if ok && key == "__proto__" && value != nil {
-			continue // it sets the prototype
+			continue // the property sets the prototype
 		}
-		if !ok || seen[key] { // it may replace earlier members
+		if !ok || seen[key] { // the property may replace earlier members
 			open = true
 			for _, earlier := range keys {
 				l.unknown = append(l.unknown, path+"/"+escapePointer(earlier))

@@ -29,7 +29,7 @@ type Outline struct {
 	With    file.Idx // the position of a with statement, which strict mode does not allow; 0 if there is none
 	Returns bool     // whether the program returns a value
 	Awaits  bool     // whether the program awaits at top level
-	Callees []Callee // of calls of names and members
+	Callees []Callee // the callees of calls of names and members
 }
 
 // Callee is the position of a call's parenthesis, and of the name that is called.

@@ -21,7 +21,7 @@ const (
 
 // Program is a parsed program.
 type Program struct {
-	Name string // in stack traces
+	Name string // the name of the program in stack traces
 	*Source
 	*Outline
 	HasValue bool // the program defines its value

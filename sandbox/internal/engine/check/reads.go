@@ -20,7 +20,7 @@ type memberReads struct {
 // memberRead is the read of a member. Its name is "" if it is computed.
 type memberRead struct {
 	place
-	probe bool // it only tests whether the member exists
+	probe bool // the read only tests whether the member exists
 	pos   engine.Pos
 }
 

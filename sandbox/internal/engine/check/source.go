@@ -13,7 +13,7 @@ import (
 type Source struct {
 	Text     string
 	prologue string // precedes the text in the wrapped program
-	Acts     bool   // it contains a call or a declaration
+	Acts     bool   // the program contains a call or a declaration
 	*engine.LineTable
 	callees []Callee
 }

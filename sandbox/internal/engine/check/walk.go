@@ -21,14 +21,14 @@ type Walker struct {
 	functions int // the number of functions around the node
 
 	arrows        int    // the number of arrow functions around the node within its function
-	usesArguments bool   // one of them uses the arguments of the function
+	usesArguments bool   // one of these arrow functions uses the arguments of the function
 	block         *block // the block around the node; nil if names are not resolved
 	conditional   int    // the number of conditional expressions and statements around the node
-	kind          kind   // of the bindings that are being walked
+	kind          kind   // the kind of the bindings that are being walked
 	numbered      int    // functions so far
 	references    []reference
 	variables     []*variable // in the order of their declarations
-	fresh         []*variable // those whose initializers have not been walked yet
+	fresh         []*variable // variables whose initializers have not been walked yet
 }
 
 // Walk visits a node and everything below it.

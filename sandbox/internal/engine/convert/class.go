@@ -49,7 +49,7 @@ func ClassOf(o *goja.Object) string {
 func classOfProxy(o *goja.Object) string {
 	for range engine.MaxDepth {
 		p, ok := o.Export().(goja.Proxy)
-		if !ok || p.Target() == nil { // it was revoked: reading it throws
+		if !ok || p.Target() == nil { // the proxy was revoked: reading it throws
 			break
 		}
 		if o = p.Target(); o.ExportType() != typeOfProxy {

@@ -54,7 +54,7 @@ type encoder struct {
 	text  *json.Encoder // writes strings to buf
 	limit int
 	path  []*goja.Object // the enclosing objects, to find cycles
-	name  string         // of the member that is being encoded
+	name  string         // the name of the member that is being encoded
 	lost  []string       // see [Converter.Lost]
 }
 

@@ -22,8 +22,8 @@ import (
 // one program at a time.
 type Engine struct {
 	programs lru.Cache[programKey, *program]
-	preludes lru.Cache[string, *goja.Program] // by their hashes
-	index    atomic.Pointer[index]            // of the tools of the last job
+	preludes lru.Cache[string, *goja.Program] // keyed by their hashes
+	index    atomic.Pointer[index]            // the tools of the last job
 
 	mu       sync.Mutex
 	sessions []*machine // the most recently used one is last

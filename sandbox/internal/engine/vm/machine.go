@@ -72,7 +72,7 @@ type programState struct {
 	stdout, stderr stream
 
 	started bool // the program has begun
-	stopped bool // by a limit or by the caller
+	stopped bool // stopped by a limit or by the caller
 	failing bool // the program has failed; calls that its getters make are not issued
 	ended   bool
 	result  *engine.Result

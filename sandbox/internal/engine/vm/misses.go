@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	maxPlaces = 500     // in the results of a VM
+	maxPlaces = 500     // places in the results of a VM
 	maxLooks  = 1000    // reads of one missing member of a place whose positions are looked up
 	maxText   = 1 << 20 // bytes of a string that is recognized as a result
 )

@@ -17,9 +17,9 @@ import (
 // takes about forty times as much memory, a hostile one two hundred times, and a short
 // one even more.
 const (
-	keptSource  = 64 << 10 // of all programs together
-	keptProgram = 8 << 10  // of one
-	minSource   = 512      // what the shortest program counts as
+	keptSource  = 64 << 10 // total size of all programs
+	keptProgram = 8 << 10  // size of the largest program that is kept
+	minSource   = 512      // shorter programs count as this size
 )
 
 // programKey is everything that the parse of a program depends on.
@@ -50,7 +50,7 @@ type program struct {
 
 	once    sync.Once
 	code    *goja.Program
-	failure *engine.Failure // why there is no code
+	failure *engine.Failure // the reason why there is no code, or nil
 }
 
 // program parses a program, unless it is in the cache.

@@ -26,15 +26,15 @@ type watchdog struct {
 	limits engine.Limits
 	host   engine.Supervisor // may be nil
 	over   chan struct{}     // closed when the program is stopped
-	unbind func() bool       // from the context
+	unbind func() bool       // removes the watchdog from the context
 
 	mu       sync.Mutex
 	timer    *time.Timer
 	patience *time.Timer // runs after the program was stopped; nil before
-	step     int         // of patience
+	step     int         // how many steps of patience have passed
 	start    time.Time
 	cpu      time.Duration // processor time at the start
-	since    time.Time     // until when waiting has been counted; zero while the program computes
+	since    time.Time     // the time up to which waiting has been counted; zero while the program computes
 	waited   time.Duration
 	stood    time.Duration // time that counts towards no limit, because the clocks stood still
 	still    bool          // the clocks stand still while the program does nothing but wait for calls
@@ -42,7 +42,7 @@ type watchdog struct {
 	replies  int           // replies that the program has received
 	idle     *time.Timer   // calls announce
 	next     int           // the smallest number of replies that may be announced
-	cause    error         // of the first stop
+	cause    error         // the cause of the first stop
 	stopped  bool          // the run has ended
 }
 

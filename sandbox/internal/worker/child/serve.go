@@ -16,7 +16,7 @@ type server struct {
 	run   Run
 	in    *worker.Reader
 	out   *worker.Writer
-	tools []engine.Binding // of the next run
+	tools []engine.Binding // the tools of the next run
 	runs  chan *attempt
 	done  chan error
 

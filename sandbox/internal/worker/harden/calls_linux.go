@@ -10,7 +10,7 @@ import "golang.org/x/sys/unix"
 func callRules(pid int) []rule {
 	rules := []rule{
 		{number: unix.SYS_FUTEX},
-		{number: unix.SYS_WRITE}, // to open files: the host's socket and standard error
+		{number: unix.SYS_WRITE}, // writes to open files: the host's socket and standard error
 		{number: unix.SYS_READ},
 		{number: unix.SYS_EPOLL_PWAIT},
 		{number: unix.SYS_NANOSLEEP},

@@ -27,7 +27,7 @@ const (
 // Limits of what a worker may send.
 const (
 	maxFrame    = 16 << 20
-	frameMargin = 128 << 10 // what any frame may need in addition
+	frameMargin = 128 << 10 // bytes that any frame may need in addition
 	// outputFactor is the number of bytes of a result for each byte of Limits.Output: a result
 	// has a value and two console streams with their tails, in which each byte may be escaped
 	// as \u0000.

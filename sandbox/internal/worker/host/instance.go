@@ -35,16 +35,16 @@ type instance struct {
 	*process
 	in       *worker.Reader
 	out      *worker.Writer
-	box      *outbox          // to which out writes
+	box      *outbox          // the outbox to which out writes
 	runs     uint32           // the number of the last run
 	tools    []engine.Binding // the tools that were sent last
 	sessions map[string]int   // the sessions whose VMs it has, and how many programs they have run
 	preludes map[string]bool  // the hashes of the preludes that it has compiled
 
-	isolation worker.Isolation // as the worker found it before its first run
+	isolation worker.Isolation // the isolation that the worker found before its first run
 
 	mu    sync.Mutex
-	cause error // why the host killed it
+	cause error // the reason why the host killed the worker, or nil
 }
 
 // newInstance starts a worker and waits until it is ready.

@@ -21,7 +21,7 @@ type outbox struct {
 	mu      sync.Mutex
 	waiting []byte
 	unread  int   // bytes that the connection has not accepted
-	err     error // of the connection
+	err     error // the first error of the connection
 	writer  sync.WaitGroup
 }
 

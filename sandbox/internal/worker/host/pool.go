@@ -52,7 +52,7 @@ type Options struct {
 
 const (
 	maxWorkers = 4096
-	minMemory  = 16 << 20 // what the engine itself needs
+	minMemory  = 16 << 20 // memory that the engine itself needs
 )
 
 func (o *Options) complete() error {
@@ -99,8 +99,8 @@ type Pool struct {
 	sweep *time.Timer    // calls trim
 	trims sync.WaitGroup
 
-	startErr  error     // of the last start, if it failed
-	notBefore time.Time // when another worker may be started
+	startErr  error     // the error of the last start, or nil
+	notBefore time.Time // the time before which no worker may be started
 }
 
 type idleInstance struct {
@@ -219,7 +219,7 @@ func (p *Pool) start(ctx context.Context) (*instance, error) {
 	wait, last := time.Until(p.notBefore), p.startErr
 	p.mu.Unlock()
 	if wait > 0 {
-		return nil, fmt.Errorf("%w; the next attempt to start a worker is possible in %v", last, wait.Round(time.Millisecond))
+		return nil, fmt.Errorf("%w; another worker may be started in %v", last, wait.Round(time.Millisecond))
 	}
 	began := time.Now()
 	w, err := newInstance(ctx, &p.opts)

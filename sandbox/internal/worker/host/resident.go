@@ -13,7 +13,7 @@ func (w *instance) resident() int64 {
 		return 0
 	}
 	statm, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", w.cmd.Process.Pid))
-	var total, all, shared int64 // in pages
+	var total, all, shared int64 // numbers of pages
 	if _, failed := fmt.Fscan(bytes.NewReader(statm), &total, &all, &shared); err != nil || failed != nil {
 		return 0
 	}

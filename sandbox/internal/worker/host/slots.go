@@ -26,10 +26,10 @@ type slots struct {
 
 	mu       sync.Mutex
 	free     int       // slots
-	workers  int       // of runs, including workers that are ending
+	workers  int       // workers of runs, including workers that are ending
 	resident int64     // memory of the workers of runs without a slot
-	crowded  []*Ticket // of runs that wait but keep their slots, because resident would be too large
-	queue    []*Ticket // in the order in which they get slots
+	crowded  []*Ticket // runs that wait but keep their slots, because resident would be too large
+	queue    []*Ticket // tickets in the order in which they get slots
 }
 
 func newSlots(o *Options) *slots {
@@ -43,11 +43,11 @@ type slot struct{ holders []*Ticket }
 // started it. A nested run may share the slot of an ancestor, so that it never waits for that
 // slot. The methods of the ticket's place must not block.
 type Ticket struct {
-	outer *Ticket     // of the run in which this one is nested, in any pool; may be nil
+	outer *Ticket     // the ticket of the run in which this one is nested, in any pool; may be nil
 	place place.Place // given up together with the slot; may be nil
 
 	slots    *slots        // nil before the run
-	rank     rank          // in the queue
+	rank     rank          // rank in the queue
 	granted  chan struct{} // closed when the ticket has left the queue
 	slot     *slot         // nil if the run has none
 	worker   bool          // the run has been given a worker

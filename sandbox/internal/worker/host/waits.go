@@ -10,15 +10,15 @@ import (
 // guards it.
 type waits struct {
 	waiting bool           // the program waits, so that the run may have no slot
-	held    []worker.Reply // to be sent when the run has a slot again
+	held    []worker.Reply // replies to send when the run has a slot again
 	still   bool           // the host has stopped the program's clocks
 	told    bool           // the worker has been told that its program's clocks stand still
 	sent    int            // replies
 	next    int            // the smallest number of replies with which the program may wait again
 
 	deadline *time.Timer   // kills the worker; nil if there is no limit of time
-	end      time.Time     // of the deadline
-	left     time.Duration // until the deadline, while that stands still; otherwise zero
+	end      time.Time     // the time of the deadline
+	left     time.Duration // time left until the deadline while the deadline stands still; otherwise zero
 }
 
 // wait handles the frame of a worker whose program waits for calls: the run gives up its slot. A
