@@ -84,7 +84,7 @@ func judgeEach[T any](h *host, list *[]Finding, things []T, judge func(T) Findin
 	}
 }
 
-// removeRepeatedHints removes declarations that an earlier finding shows.
+// removeRepeatedHints removes hints with a declaration that an earlier finding shows.
 func removeRepeatedHints(findings []Finding) {
 	shown := map[string]bool{}
 	for i := range findings {

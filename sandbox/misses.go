@@ -43,8 +43,8 @@ func (h *host) misses(r *engine.Result, calls []Call) (clues []clue) {
 	return clues
 }
 
-// textTool returns the path of a tool that returned a string of JSON, or "". It returns "" if the
-// program parses anything.
+// textTool returns the path of a tool that returned a string of JSON to a program that parses
+// nothing, or "" if there is no such tool.
 func (h *host) textTool(calls []Call) string {
 	i := slices.IndexFunc(calls, func(c Call) bool { return h.shapeOf(engine.Miss{Tool: c.Tool}, []Call{c}).json })
 	if i < 0 || strings.Contains(h.program.Source, "parse") {

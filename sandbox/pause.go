@@ -86,7 +86,8 @@ func (h *host) Clock(still func(bool)) {
 	h.still = still
 }
 
-// nested makes the call that started a run, if there is one, leave its place until done is called.
+// nested makes the tool call that started a run leave its place until done is called. If no tool
+// call started the run, nested does nothing.
 func nested(ctx context.Context) (done func()) {
 	if call, ok := place.Find[*callPlace](ctx); ok {
 		call.Leave()

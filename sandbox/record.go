@@ -214,9 +214,8 @@ func validStep(s *engine.Step) error {
 	return validInputs(s.Inputs)
 }
 
-// validLibrary returns an error for a library whose source has another hash, by which
-// workers identify the libraries of all programs, or whose source is in neither this nor an earlier
-// program.
+// validLibrary returns an error for a library whose source does not match its hash, by which
+// workers identify libraries, or whose source is missing from this program and all earlier ones.
 func (s *Session) validLibrary(p *engine.Prelude) error {
 	switch {
 	case p == nil:

@@ -40,8 +40,8 @@ type Session struct {
 	sums []chain // checksums of the lines of the record, as far as they are known
 }
 
-// logShare is the fraction of Limits.Memory that a session's record may have. To run it
-// again, a worker must hold it in addition to everything that the programs create.
+// logShare limits a session's record to 1/logShare of Limits.Memory. A worker that runs the
+// programs again must hold the record in addition to everything that the programs create.
 const logShare = 32
 
 // ErrSessionFull is returned by runs of a session whose record has reached its limit.

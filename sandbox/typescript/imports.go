@@ -69,7 +69,7 @@ func member(code string) bool {
 	return strings.HasSuffix(code, "#") || strings.HasSuffix(code, ".") && !strings.HasSuffix(code, "...")
 }
 
-// keyword handles a word of the code, which begins at start, if it is a keyword.
+// keyword handles the word at start in the code if the word is a keyword there.
 func (p *translation) keyword(source []byte, start int, word string) {
 	at, origin := p.origin(start)
 	rest := p.code[start:]

@@ -133,7 +133,7 @@ func isNothing(e ast.Expression) bool {
 	return null || isName && id.Name == "undefined"
 }
 
-// testers are the functions that test their argument, or what their callback returns.
+// testers are the functions that test their argument, or the result of their callback.
 var testers = map[string]bool{
 	"isArray": true, "Boolean": true, "isNaN": true, "isFinite": true, "isInteger": true, "isSafeInteger": true,
 	"filter": true, "find": true, "some": true, "every": true, "findIndex": true, "findLast": true, "findLastIndex": true,

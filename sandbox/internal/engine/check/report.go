@@ -77,9 +77,8 @@ func (p *Outline) elsewhere(at file.Idx) *engine.Pos {
 	return &pos
 }
 
-// site returns the site of a call, whose path may lead to a tool or not. It returns false if
-// the call has nothing to do with tools, or if its path leads to no tool but the call need not
-// fail.
+// site returns the site of a call of a tool, or of a call that fails because there is no such
+// tool. It returns false for all other calls.
 func (p *Outline) site(s Globals, c callSite) (engine.Site, bool) {
 	tool, params, parts := resolveTool(s, c.names)
 	isTool := tool >= 0

@@ -76,7 +76,7 @@ func (w *Walker) children(n ast.Node) {
 	}
 }
 
-// scope walks a node that opens a block, and reports whether it is one.
+// scope walks a node that opens a block, and reports whether n is such a node.
 func (w *Walker) scope(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.BlockStatement:
@@ -123,8 +123,8 @@ func (w *Walker) scope(n ast.Node) bool {
 	return true
 }
 
-// branches walks a node with parts that need not be executed, and reports whether it
-// is one.
+// branches walks a node with parts that need not be executed, and reports whether n is such a
+// node.
 func (w *Walker) branches(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.AssignExpression:
@@ -150,7 +150,7 @@ func (w *Walker) branches(n ast.Node) bool {
 	return true
 }
 
-// declares walks a node that declares names, and reports whether it is one.
+// declares walks a node that declares names, and reports whether n is such a node.
 func (w *Walker) declares(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.VariableStatement:

@@ -129,7 +129,7 @@ func (e *encoder) value(v goja.Value) error {
 // full reports whether the limit is exceeded.
 func (e *encoder) full() bool { return e.limit > 0 && e.buf.Len() > e.limit }
 
-// over reports whether a number of items exceeds the limit in any case. Iterators may be
+// over reports whether so many items exceed the limit, however short they are. Iterators may be
 // endless.
 func (e *encoder) over(items int) bool { return e.limit > 0 && items > e.limit }
 

@@ -15,8 +15,8 @@ const (
 	inspectBytes = 16 << 10
 )
 
-// Inspect formats a value for the console: strings unchanged, and objects on one line much
-// like Node.
+// Inspect formats a value for the console: strings unchanged, and objects on one line, much as
+// Node does.
 func (c *Converter) Inspect(v goja.Value) string {
 	if text, ok := v.(goja.String); ok {
 		return text.String()

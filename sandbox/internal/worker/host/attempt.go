@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// gracePeriod is how long a worker may take to end the run by itself after the
-	// program's deadline, and so to report what the program has written.
+	// gracePeriod is how long a worker may take to end the run by itself after the program's
+	// deadline. Its result then includes the output of the program.
 	gracePeriod = 250 * time.Millisecond
 	// stopPeriod is how long a worker may take to end the run after the caller has canceled it.
 	stopPeriod = 100 * time.Millisecond

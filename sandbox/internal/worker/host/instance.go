@@ -26,7 +26,7 @@ const (
 	// unreadShare limits the data that waits for a worker to read it, to 1/unreadShare of the
 	// worker's memory.
 	unreadShare = 2
-	// exitTime is how long a worker whose connection is broken may take to exit.
+	// exitTime is how long a worker may take to exit after its connection has failed.
 	exitTime = 5 * time.Second
 )
 
@@ -123,8 +123,8 @@ func (w *instance) output() string {
 	return "none"
 }
 
-// disconnect waits for a worker whose connection has failed to exit, and kills it if
-// it does not.
+// disconnect waits until a worker exits after its connection has failed, and kills the worker
+// if it does not exit.
 func (w *instance) disconnect(err error) {
 	if errors.Is(err, worker.ErrBreach) {
 		w.kill(err)

@@ -48,7 +48,7 @@ func (r *attempt) isWaiting() bool {
 	return r.waiting
 }
 
-// hold keeps a reply until the run has a slot. Waiting for it counts toward no limit.
+// hold keeps a reply until the run has a slot. The time until then counts towards no limit.
 func (r *attempt) hold(a worker.Reply) {
 	if r.held = append(r.held, a); len(r.held) > 1 {
 		return
