@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/tools"
 )
@@ -23,7 +24,7 @@ func (s *Sandbox) bound(set *tools.Set) *boundTools {
 	}
 	b := &boundTools{set: set, bindings: set.Bindings(), globals: map[string]bool{}}
 	for _, t := range b.bindings {
-		b.globals[or(t.Object, t.Names[0])] = true
+		b.globals[cmp.Or(t.Object, t.Names[0])] = true
 		b.plain = append(b.plain, engine.Binding{Namespace: t.Object, Names: t.Names, Params: t.Params})
 	}
 	s.last.Store(b)

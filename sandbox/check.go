@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
@@ -222,7 +223,7 @@ func valueText(args json.RawMessage) string {
 	if bytes.HasPrefix(args, []byte("[")) {
 		return "an array"
 	}
-	return engine.Shorten(string(args), 40)
+	return display.Cut(string(args), 40)
 }
 
 // declaredAs is the hint for a call with arguments that the tool does not take.

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,7 +98,7 @@ func (h *host) compilerFindings(c *Compiled) []Finding {
 		findings := h.violations()
 		for _, f := range c.Findings[:min(len(c.Findings), maxFindings)] {
 			at := engine.Pos{Line: f.Line, Column: f.Column}
-			findings = append(findings, h.finding(or(f.Kind, KindSyntax), f.Message, f.Hint, at))
+			findings = append(findings, h.finding(cmp.Or(f.Kind, KindSyntax), f.Message, f.Hint, at))
 		}
 		slices.SortStableFunc(findings, inOrder)
 		return findings

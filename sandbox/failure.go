@@ -89,7 +89,7 @@ func (h *host) allWarnings(r *engine.Result, out *Outcome) []Finding {
 	shown := h.explain(out.Failure, slices.Concat(h.strayPromises(r), h.misses(r, out.Calls)))
 	warnings := slices.Concat(h.checkWarnings(r), shown)
 	if len(r.Lost) > 0 {
-		message := "in the answer, " + engine.Shorten(strings.Join(r.Lost, ", "), maxMessage/4) +
+		message := "in the answer, " + display.Cut(strings.Join(r.Lost, ", "), maxMessage/4) +
 			". JSON has no such value: submit the right one, or null if there is none."
 		warnings = append(warnings, h.finding(kindLostValue, message, "", engine.Pos{}))
 	}
@@ -183,7 +183,7 @@ func (h *host) caller(f *engine.Failure) string {
 		return ""
 	}
 	line := strings.TrimSpace(engine.Line(h.program.Source, f.Stack[i].Line))
-	return display.Text(fmt.Sprintf("\ncalled in line %d: %s", f.Stack[i].Line, engine.Shorten(line, frameWidth)))
+	return display.Text(fmt.Sprintf("\ncalled in line %d: %s", f.Stack[i].Line, display.Cut(line, frameWidth)))
 }
 
 // stopped returns the failure of a program that the host ended.
@@ -233,9 +233,9 @@ func (h *host) unawaited(ids []int) string {
 		case te == nil:
 			b.WriteString("was made but answered too late")
 		case tools.StateOf(te) == tools.StateRejected:
-			b.WriteString("was not made: " + engine.Shorten(te.Message, 200))
+			b.WriteString("was not made: " + display.Cut(te.Message, 200))
 		default:
-			b.WriteString("failed: " + engine.Shorten(te.Message, 200))
+			b.WriteString("failed: " + display.Cut(te.Message, 200))
 		}
 	}
 	return b.String()

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -202,7 +203,7 @@ func (h *host) globals() string {
 		if b.Object == tools.BuiltinNamespace {
 			return ""
 		}
-		return or(b.Object, b.Names[0])
+		return cmp.Or(b.Object, b.Names[0])
 	})
 }
 
@@ -234,7 +235,7 @@ func (h *host) names() []string {
 		names = append(names, "submit")
 	}
 	for _, b := range h.bindings {
-		names = append(names, or(b.Object, b.Names[0]), b.Path())
+		names = append(names, cmp.Or(b.Object, b.Names[0]), b.Path())
 	}
 	names = append(names, h.inputNames()...)
 	slices.Sort(names)

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -192,5 +193,5 @@ func (s *shape) String() string {
 	} else if s.objects > 1 {
 		what = fmt.Sprintf("the %d objects have ", s.objects)
 	}
-	return what + or(listed(s.names), "no members")
+	return what + cmp.Or(listed(s.names), "no members")
 }

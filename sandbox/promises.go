@@ -1,12 +1,14 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf16"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/tools"
 )
@@ -32,7 +34,7 @@ func (h *host) explain(f *Failure, clues []clue) (warnings []Finding) {
 			case c.Hint == "":
 				f.Hint = c.Message
 			case !strings.Contains(f.Message, c.Hint):
-				f.Hint = engine.Shorten(c.Message+"; "+c.Hint, maxMessage)
+				f.Hint = display.Cut(c.Message+"; "+c.Hint, maxMessage)
 			}
 			continue
 		}
@@ -125,7 +127,7 @@ func (h *host) misusedPromise(s engine.PromiseMisuse, variable string) clue {
 	promise, hint := "a promise", "await it first; await several with Promise.all"
 	if s.Tool >= 0 {
 		call := h.callText(s.Tool)
-		promise = "the promise " + or(variable, "of "+call)
+		promise = "the promise " + cmp.Or(variable, "of "+call)
 		if !s.Awaited {
 			hint = fmt.Sprintf("on line %d, write await %s", s.Call.Line, call)
 		}

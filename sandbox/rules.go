@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
@@ -106,7 +107,7 @@ func (h *host) violations() (findings []Finding) {
 	source := h.program.Source
 	for _, pattern := range h.rules.Patterns {
 		for _, m := range pattern.FindAllStringIndex(source, maxFindings-len(findings)) {
-			message := fmt.Sprintf("%q is not allowed here", engine.Shorten(source[m[0]:m[1]], 60))
+			message := fmt.Sprintf("%q is not allowed here", display.Cut(source[m[0]:m[1]], 60))
 			at := engine.NewLineTable(source).Pos(m[0])
 			findings = append(findings, h.finding(kindPolicyViolation, message, "do without it", at))
 		}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
@@ -77,7 +78,7 @@ func Failed(
 		}
 		reason, format := "its outcome is unknown", "may not have taken effect: %s. Read whether it did, or"
 		if te, ok := errors.AsType[*tools.ToolError](e.Err); ok {
-			reason = short(te.Message, 200)
+			reason = display.Cut(te.Message, 200)
 		}
 		told, _ := json.Marshal(reason)
 		later := entries[i+1:]
@@ -87,7 +88,7 @@ func Failed(
 		if e.State == tools.StateFailed { // a call whose outcome is unknown must not be repeated
 			format = "may not have taken effect: %s. Read whether it did, and repeat it if not, or"
 		}
-		fact.Message = fmt.Sprintf("%s(%s) "+format+" say so in the answer.", e.Tool, short(string(e.Args), 200), reason)
+		fact.Message = fmt.Sprintf("%s(%s) "+format+" say so in the answer.", e.Tool, display.Cut(string(e.Args), 200), reason)
 		facts = append(facts, fact)
 	}
 	return facts
@@ -187,7 +188,7 @@ func values(v any, at string, facts []sandbox.Finding) []sandbox.Finding {
 	case string:
 		if found := lostText.FindString(v); found != "" {
 			facts = append(facts, sandbox.Finding{Kind: kindLostValue, Message: fmt.Sprintf("%s contains %q: %q. "+
-				"Find the value that is missing, and compute the text again.", at, strings.TrimSpace(found), short(v, 100))})
+				"Find the value that is missing, and compute the text again.", at, strings.TrimSpace(found), display.Cut(v, 100))})
 		}
 		for _, number := range longNumber.FindAllStringSubmatch(v, 5) {
 			facts = values(json.Number(number[1]), at, facts)
@@ -214,11 +215,4 @@ func noisy(number string) (rounded string, ok bool) {
 	}
 	near, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 12, 64), 64)
 	return strconv.FormatFloat(near, 'f', -1, 64), digits(x) >= 15 && digits(near) <= 11
-}
-
-func short(text string, size int) string {
-	if len(text) <= size {
-		return text
-	}
-	return strings.ToValidUTF8(text[:size], "") + "…"
 }

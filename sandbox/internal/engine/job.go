@@ -7,7 +7,6 @@ package engine
 import (
 	"encoding/json"
 	"errors"
-	"strings"
 	"time"
 )
 
@@ -202,14 +201,6 @@ func OutOfMemory() *Failure {
 		Kind: KindMemory, Message: "the program ran out of memory",
 		Hint: "keep less data at once: process it in parts, and do not build huge strings or arrays",
 	}
-}
-
-// Shorten returns s, cut to a number of bytes.
-func Shorten(s string, size int) string {
-	if len(s) <= size {
-		return s
-	}
-	return strings.ToValidUTF8(s[:size], "") + "…"
 }
 
 // SameTools reports whether two lists of tools are the same slice. The elements of a list never

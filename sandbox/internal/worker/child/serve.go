@@ -6,6 +6,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/sandbox/internal/worker"
 )
@@ -161,11 +162,11 @@ func shortened(res *engine.Result) *engine.Result {
 		return res
 	}
 	f := *res.Failure
-	f.Message, f.Hint = engine.Shorten(f.Message, maxMessage), engine.Shorten(f.Hint, maxMessage)
+	f.Message, f.Hint = display.Cut(f.Message, maxMessage), display.Cut(f.Hint, maxMessage)
 	if t := f.Tool; t != nil {
 		f.Tool = &engine.ToolError{
-			Tool: engine.Shorten(t.Tool, maxMessage), Kind: engine.Shorten(t.Kind, maxMessage),
-			Message: engine.Shorten(t.Message, maxMessage), ID: engine.Shorten(t.ID, maxMessage),
+			Tool: display.Cut(t.Tool, maxMessage), Kind: display.Cut(t.Kind, maxMessage),
+			Message: display.Cut(t.Message, maxMessage), ID: display.Cut(t.ID, maxMessage),
 		}
 	}
 	short := *res

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,14 +57,14 @@ const (
 )
 
 func (o *Options) complete() error {
-	o.Kind = orDefault(o.Kind, child.Sandbox)
-	o.Memory = orDefault(o.Memory, 256<<20)
-	o.Max = orDefault(o.Max, max(4, 2*runtime.GOMAXPROCS(0)))
-	o.Workers = orDefault(o.Workers, max(256, o.Max))
-	o.Resident = orDefault(o.Resident, max(int64(o.Max)*o.Memory, 2<<30))
-	o.Warm = min(orDefault(o.Warm, 1), o.Max)
-	o.Idle = orDefault(o.Idle, 30*time.Second)
-	o.StartTimeout = orDefault(o.StartTimeout, 30*time.Second)
+	o.Kind = cmp.Or(o.Kind, child.Sandbox)
+	o.Memory = cmp.Or(o.Memory, 256<<20)
+	o.Max = cmp.Or(o.Max, max(4, 2*runtime.GOMAXPROCS(0)))
+	o.Workers = cmp.Or(o.Workers, max(256, o.Max))
+	o.Resident = cmp.Or(o.Resident, max(int64(o.Max)*o.Memory, 2<<30))
+	o.Warm = min(cmp.Or(o.Warm, 1), o.Max)
+	o.Idle = cmp.Or(o.Idle, 30*time.Second)
+	o.StartTimeout = cmp.Or(o.StartTimeout, 30*time.Second)
 	if o.Memory < minMemory {
 		return fmt.Errorf("a memory limit of %d bytes is too small: use at least %d", o.Memory, int64(minMemory))
 	}
@@ -77,14 +78,6 @@ func (o *Options) complete() error {
 		return errors.New("an option is negative: use zero for the default")
 	}
 	return nil
-}
-
-func orDefault[T comparable](value, def T) T {
-	var zero T
-	if value == zero {
-		return def
-	}
-	return value
 }
 
 // Pool runs jobs in worker processes. It is safe for concurrent use. A job has a worker

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -66,7 +67,7 @@ func job(source string) *engine.Job {
 
 func newPool(t testing.TB, o Options) *Pool {
 	t.Helper()
-	o.Kind = orDefault(o.Kind, fakes)
+	o.Kind = cmp.Or(o.Kind, fakes)
 	p, err := NewPool(o)
 	if err != nil {
 		t.Fatal(err)
