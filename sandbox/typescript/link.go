@@ -10,14 +10,6 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/lru"
 )
 
-// linked compiles programs and bundles what they import.
-type linked struct {
-	compiler *Compiler
-	packages bundling.Packages // nil if programs may import nothing
-
-	libraries lru.Cache[string, library] // keyed by the imports
-}
-
 // library is the bundle of some imports.
 type library struct {
 	text  string
@@ -29,32 +21,6 @@ const (
 	maxLibraries    = 32
 	maxLibraryBytes = 32 << 20
 )
-
-// Ready returns the result of [Compiler.Ready].
-func (l *linked) Ready() error { return l.compiler.Ready() }
-
-// Compile implements [sandbox.Compiler]. Its errors are those of [Compiler.Compile].
-func (l *linked) Compile(ctx context.Context, source string) (*sandbox.Compiled, error) {
-	if l.compiler == nil || l.compiler.pool == nil {
-		return nil, errNotMade
-	}
-	var t transformed
-	findings, err := l.compiler.run(ctx, task{Program: source}, fileHost{}, &t)
-	if err == nil && findings == nil {
-		findings = findingsOf(t.Faults)
-	}
-	if err == nil && findings == nil {
-		findings = l.refused(t.Imports)
-	}
-	if err != nil || findings != nil {
-		return &sandbox.Compiled{Findings: findings}, err
-	}
-	c := &sandbox.Compiled{Source: t.Source, Map: []byte(t.Map)}
-	if len(t.Imports) > 0 {
-		c.Library, c.Findings, err = l.library(ctx, t.Imports)
-	}
-	return c, err
-}
 
 func findingsOf(faults []fault) []sandbox.Finding {
 	var list []sandbox.Finding
@@ -69,10 +35,10 @@ func findingsOf(faults []fault) []sandbox.Finding {
 const KindUnresolved sandbox.Kind = "unresolved"
 
 // refused returns a finding for each import that is not allowed or not installed.
-func (l *linked) refused(imports []required) []sandbox.Finding {
+func (c *Compiler) refused(imports []required) []sandbox.Finding {
 	var list []sandbox.Finding
 	for _, i := range imports {
-		if message, hint := l.refusal(i.Module); message != "" {
+		if message, hint := c.refusal(i.Module); message != "" {
 			list = append(list, unresolved(i, message, hint))
 		}
 	}
@@ -85,37 +51,37 @@ func unresolved(i required, message, hint string) sandbox.Finding {
 
 // refusal returns the reason why a module cannot be imported, and a hint. If the module can be
 // imported, both are empty.
-func (l *linked) refusal(module string) (message, hint string) {
+func (c *Compiler) refusal(module string) (message, hint string) {
 	switch {
 	case module == shimModule:
 		return "", ""
-	case l.packages == nil:
+	case c.packages == nil:
 		return fmt.Sprintf("the package %.100q may not be imported", module),
 			"no packages are available; the declared tools are globals"
 	}
-	return l.packages.Refusal(module)
+	return c.packages.Refusal(module)
 }
 
 // library returns the bundle of some imports, from the cache if possible.
-func (l *linked) library(ctx context.Context, imports []required) (string, []sandbox.Finding, error) {
+func (c *Compiler) library(ctx context.Context, imports []required) (string, []sandbox.Finding, error) {
 	wants := make([]want, len(imports))
 	for i, r := range imports {
 		wants[i] = r.want
 	}
 	text, _ := json.Marshal(wants) // cannot fail
 	key := string(text)
-	known, ok := l.libraries.Get(key)
+	known, ok := c.libraries.Get(key)
 	if ok && (known.files == nil || !known.files.Changed()) {
 		return known.text, nil, nil
 	}
 	var files bundling.Snapshot
 	host := fileHost{}
-	if l.packages != nil {
-		files = l.packages.Snapshot()
+	if c.packages != nil {
+		files = c.packages.Snapshot()
 		host.files = files
 	}
 	var b bundled
-	findings, err := l.compiler.run(ctx, task{Bundle: wants}, host, &b)
+	findings, err := c.run(ctx, task{Bundle: wants}, host, &b)
 	if err != nil || findings != nil {
 		return "", findings, err
 	}
@@ -125,7 +91,7 @@ func (l *linked) library(ctx context.Context, imports []required) (string, []san
 	}
 	if findings == nil {
 		bounds := lru.Bounds{Entries: maxLibraries, Size: maxLibraryBytes}
-		l.libraries.Add(key, library{b.Library, files}, len(b.Library), bounds)
+		c.libraries.Add(key, library{b.Library, files}, len(b.Library), bounds)
 	}
 	return b.Library, findings, nil
 }
