@@ -27,20 +27,36 @@ type Bounds struct{ Entries, Size int }
 func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	found, ok := c.take(key)
+	if ok {
+		c.entries = append(c.entries, found)
+	}
+	return found.value, ok
+}
+
+// Take returns the value of a key and removes it from the cache.
+func (c *Cache[K, V]) Take(key K) (value V, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	found, ok := c.take(key)
+	return found.value, ok
+}
+
+func (c *Cache[K, V]) take(key K) (found entry[K, V], ok bool) {
 	i := slices.IndexFunc(c.entries, func(e entry[K, V]) bool { return e.key == key })
 	if i < 0 {
-		return value, false
+		return found, false
 	}
-	found := c.entries[i]
-	c.entries = append(slices.Delete(c.entries, i, i+1), found)
-	return found.value, true
+	found = c.entries[i]
+	c.entries = slices.Delete(c.entries, i, i+1)
+	return found, true
 }
 
 // Add sets the value of a key and drops the entries that exceed the bounds.
 func (c *Cache[K, V]) Add(key K, value V, size int, b Bounds) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.entries = slices.DeleteFunc(c.entries, func(e entry[K, V]) bool { return e.key == key })
+	c.take(key)
 	c.entries = append(c.entries, entry[K, V]{key, value, size})
 	total := 0
 	for i, e := range slices.Backward(c.entries) {

@@ -106,9 +106,7 @@ func (i *inspector) promise(o *goja.Object) {
 		state = "rejected"
 	}
 	i.buf.WriteString("Promise { <" + state + "> }")
-	if i.OnPromise != nil {
-		i.OnPromise(o)
-	}
+	i.OnPromise(o)
 }
 
 func (i *inspector) array(o *goja.Object, depth int) {

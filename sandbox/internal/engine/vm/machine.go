@@ -26,8 +26,7 @@ type machine struct {
 	guarded       map[string]bool // the guards that are installed
 	instrumented  bool            // uses of promises are recorded
 	collators     map[collation]*collate.Collator
-	memory        int64 // bytes that the program may use; 0 if unknown
-	session       string
+	memory        int64                 // bytes that the program may use; 0 if unknown
 	sessionInputs []engine.Input        // inputs of every program of the session
 	preloaded     map[string]goja.Value // values of preludes by their hashes
 	steps         int                   // programs of the session that have run in the VM

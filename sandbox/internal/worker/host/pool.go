@@ -38,9 +38,7 @@ type Options struct {
 	// Beyond that, programs keep their slots while they wait. On systems other than Linux,
 	// it is not measured. Default: Max times Memory, at least 2 GiB.
 	Resident int64
-	// Warm is how many workers stay when there is nothing to do. Default: 1.
-	Warm int
-	// Idle is how long the other idle workers are kept. Default: 30 seconds.
+	// Idle is how long idle workers are kept, except for one. Default: 30 seconds.
 	Idle time.Duration
 	// Command is a program and its arguments to run instead of this executable.
 	Command []string
@@ -62,7 +60,6 @@ func (o *Options) complete() error {
 	o.Max = cmp.Or(o.Max, max(4, 2*runtime.GOMAXPROCS(0)))
 	o.Workers = cmp.Or(o.Workers, max(256, o.Max))
 	o.Resident = cmp.Or(o.Resident, max(int64(o.Max)*o.Memory, 2<<30))
-	o.Warm = min(cmp.Or(o.Warm, 1), o.Max)
 	o.Idle = cmp.Or(o.Idle, 30*time.Second)
 	o.StartTimeout = cmp.Or(o.StartTimeout, 30*time.Second)
 	if o.Memory < minMemory {
@@ -74,7 +71,7 @@ func (o *Options) complete() error {
 	if o.Workers > 0 && o.Workers < o.Max {
 		return fmt.Errorf("%d workers are too few for %d programs that compute at the same time", o.Workers, o.Max)
 	}
-	if min(o.Max, o.Workers) < 1 || o.Warm < 0 || o.Idle < 0 || o.StartTimeout < 0 || o.Resident < 0 {
+	if min(o.Max, o.Workers) < 1 || o.Idle < 0 || o.StartTimeout < 0 || o.Resident < 0 {
 		return errors.New("an option is negative: use zero for the default")
 	}
 	return nil
@@ -264,7 +261,7 @@ func (p *Pool) park(w *instance) bool {
 		return false
 	}
 	p.idle = append(p.idle, idleInstance{w, time.Now()})
-	if len(p.idle) == p.opts.Warm+1 {
+	if len(p.idle) == 2 {
 		p.sweep.Reset(p.opts.Idle)
 	}
 	return true
@@ -288,7 +285,7 @@ func (p *Pool) unpark(job *engine.Job) *instance {
 func (p *Pool) trim() {
 	p.mu.Lock()
 	old := 0
-	for old < len(p.idle)-p.opts.Warm && time.Since(p.idle[old].since) >= p.opts.Idle {
+	for old < len(p.idle)-1 && time.Since(p.idle[old].since) >= p.opts.Idle {
 		old++
 	}
 	expired := slices.Clone(p.idle[:old])
@@ -296,7 +293,7 @@ func (p *Pool) trim() {
 		p.trims.Add(len(expired))
 	}
 	p.idle = append(p.idle[:0], p.idle[old:]...)
-	if len(p.idle) > p.opts.Warm {
+	if len(p.idle) > 1 {
 		p.sweep.Reset(p.opts.Idle - time.Since(p.idle[0].since))
 	}
 	p.mu.Unlock()
