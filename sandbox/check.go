@@ -237,7 +237,7 @@ func (h *host) warn(r engine.Report) []Finding {
 	})
 	if r.NoValue && len(list) < maxFindings {
 		hint := "end with an expression, or return"
-		list = append(list, h.finding(kindNoValue, "the program gives no value", hint, engine.Pos{}))
+		list = append(list, h.finding(kindNoValue, "the program returns no value", hint, engine.Pos{}))
 	}
 	slices.SortStableFunc(list, inOrder)
 	return list

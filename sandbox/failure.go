@@ -193,7 +193,7 @@ func (h *host) stopped(finding Finding) *Failure {
 	case !isProgramError(h.aborted):
 	case errors.Is(h.aborted, errCallLimit):
 		f.Kind = KindCallLimit
-		f.Message = fmt.Sprintf("the program may make %d tool calls%s, and went on after %d more were refused",
+		f.Message = fmt.Sprintf("the program may make %d tool calls%s, but made %d more, which were refused",
 			h.limits.Calls, h.uncountedCalls(), maxRefused)
 		f.Hint = "stop at the first ToolError of kind \"limit\""
 	case errors.As(h.aborted, &f.Hold):

@@ -51,7 +51,7 @@ var replacements = map[string]string{
 	"performance": "use Date.now()", "Temporal": "use Date", "Intl": "format numbers and dates by hand",
 	"WeakRef": noWeak, "FinalizationRegistry": noWeak,
 	"Iterator": "use an array, or a generator function",
-	"eval":     "code cannot be created from text",
+	"eval":     "code cannot be created from strings",
 
 	"print": javaScript + "console.log", "len": javaScript + "list.length", "str": javaScript + "String(value)",
 	"range": javaScript + "for (let i = 0; i < n; i++)", "dict": javaScript + "{}",

@@ -158,7 +158,7 @@ func (s *Session) readHead(line []byte) error {
 		return err
 	}
 	if h.Format != recordFormat || h.Maker != s.box.maker() {
-		return fmt.Errorf("it was made by %.200q, %.200q; this is %q, %q", h.Format, h.Maker, recordFormat, s.box.maker())
+		return fmt.Errorf("it was made by %.200q, %.200q, but this sandbox is %q, %q", h.Format, h.Maker, recordFormat, s.box.maker())
 	}
 	s.inputs = h.Inputs
 	return validInputs(h.Inputs)

@@ -85,7 +85,7 @@ func New(o *Options) (*Sandbox, error) {
 // without child processes.
 //
 // The protection against accidents consists of a fresh VM for each run, a limit on the
-// depth of calls, no code from text, guards on the most dangerous built-in functions, and
+// depth of calls, no code from strings, guards on the most dangerous built-in functions, and
 // a check of the process's memory every few milliseconds, which stops all programs when
 // together they have added more than Limits.Memory each. A run that does not react to
 // being stopped returns [ErrStuck] after two seconds. Close ends the goroutines that wait

@@ -58,7 +58,7 @@ func (d *Index) Extended() *tools.Set {
 	hints := &tools.Hints{Class: tools.Read}
 	search := tools.Func("search", "Find tools by what they do.",
 		func(_ context.Context, in searchArgs) ([]Hit, error) { return d.Search(in.Query, &in.Options) }, hints)
-	describe := tools.Func("describe", "Declare tools in full, or list those of a server.",
+	describe := tools.Func("describe", "Declare tools in full, or list the tools of a server.",
 		func(_ context.Context, in describeArgs) (string, error) { return d.Describe(in.Name...) }, hints)
 	search.Remark = d.remark
 	describe.InputSchema = json.RawMessage(describeInput)

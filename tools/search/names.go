@@ -219,7 +219,7 @@ func (d *Index) instead(what, name string) string {
 	if near := d.suggestions(name); len(near) > 0 {
 		return "did you mean " + alternatives(near) + "?"
 	}
-	return d.inventory(fmt.Sprintf("find one by %s; there are", d.howToSearch("")))
+	return d.inventory(fmt.Sprintf("find one with %s; there are", d.howToSearch("")))
 }
 
 // inventory lists all tools if they are few. Otherwise, it lists the servers after an

@@ -112,7 +112,7 @@ func (s *surveyor) mention(names []string, times int) {
 	engine.Put(&s.tested, keyOf(names), s.tested[keyOf(names)]+times)
 }
 
-const functionMessage = "Function cannot be called: code cannot be created from text"
+const functionMessage = "Function cannot be called: code cannot be created from strings"
 
 // site records a call.
 func (s *surveyor) site(c calledExpression) {

@@ -84,7 +84,7 @@ var mistakes = []mistake{
 	},
 	{
 		says:    re(`flags supplied`),
-		message: "this engine knows only the flags g, i, m, s, u and y", hint: "leave the others out",
+		message: "this engine knows only the flags g, i, m, s, u and y", hint: "leave out the other flags",
 	},
 
 	{before: re(`(^|[\s;{}()])#\s*$`), message: "# does not begin a comment", hint: "write // instead"},
@@ -117,7 +117,7 @@ var mistakes = []mistake{
 	{
 		says:    re(`^invalid destructuring binding target`),
 		message: "the elements of an array pattern that has a default cannot have defaults here",
-		hint:    "take the array apart in a statement of its own",
+		hint:    "destructure the array in a separate statement",
 	},
 	{
 		says: re(`^unexpected token`), line: re(`\b(get|set|async)\s*[=;}]`),

@@ -42,7 +42,7 @@ func (r *machine) addLocaleCompare() {
 // collation reads the options. It throws if they are not supported.
 func (r *machine) collation(options *goja.Object) collation {
 	if v := options.Get("ignorePunctuation"); v != nil && v.ToBoolean() {
-		panic(r.rangeError("localeCompare cannot ignore punctuation; remove it from the texts first"))
+		panic(r.rangeError("localeCompare cannot ignore punctuation; remove it from the strings first"))
 	}
 	if first := r.option(options, "caseFirst", "false"); first != "false" {
 		panic(r.rangeError(fmt.Sprintf("localeCompare does not support caseFirst %q; compare by hand", first)))

@@ -121,7 +121,7 @@ func must(err error) {
 	}
 }
 
-// disableEval removes the ways to create code from text: eval, Function, and the constructor
+// disableEval removes the ways to create code from strings: eval, Function, and the constructor
 // that every kind of function inherits. A program can reach only the kinds of functions that
 // occur in it. If named is true, Function and the constructors are replaced with a function
 // that throws an explanation; otherwise they become undefined, which is faster.
@@ -130,7 +130,7 @@ func (r *machine) disableEval(global *goja.Object, kinds []*goja.Program, named 
 	refuse := goja.Undefined()
 	if named {
 		refusal := r.function("Function", func(goja.FunctionCall) goja.Value {
-			panic(r.typeError("code cannot be created from text"))
+			panic(r.typeError("code cannot be created from strings"))
 		})
 		must(refusal.Set("prototype", function.Get("prototype")))
 		refuse = refusal

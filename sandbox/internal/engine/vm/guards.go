@@ -181,7 +181,7 @@ func (r *machine) guardParse() {
 		}
 		text, ok := c.Argument(0).(goja.String)
 		if ok && engine.Nesting(text.String()) > maxParse {
-			panic(r.rangeError("JSON.parse: the text is nested too deep"))
+			panic(r.rangeError("JSON.parse: the string is nested too deeply"))
 		}
 		v, err := next(c.This, c.Arguments...)
 		if err != nil {

@@ -347,7 +347,7 @@ func (r *attempt) checkFailure(f *engine.Failure) error {
 	case !known:
 		return breach("a failure of kind %.50q", f.Kind)
 	case f.Kind == engine.KindStale && (r.reported || !r.abridged):
-		return breach("a session or prelude reported missing that was sent")
+		return breach("a session or prelude that was sent is reported missing")
 	case f.Call < 0 || f.Call > r.calls:
 		return breach("a failure of call %d of %d", f.Call, r.calls)
 	case slices.ContainsFunc(f.Calls, func(id int) bool { return id < 1 || id > r.calls }):
