@@ -142,7 +142,8 @@ func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outc
 	}
 	r.lists.Next()
 	program := sandbox.Program{
-		Source: p.Code, Inputs: r.inputs, Tools: r.set, Attempt: guardedAttempt{r.journal.Attempt(), r}, Submit: true,
+		Source: p.Code, Inputs: r.inputs, Tools: r.programTools(), Submit: true,
+		Attempt:   guardedAttempt{r.journal.Attempt(), r},
 		Compiler:  r.options.Compiler,
 		Earlier:   r.earlier(),
 		OnCalling: func(c sandbox.Call) { r.emit(event.ToolCallStart{Origin: r.at(step), Call: c}) },

@@ -20,6 +20,7 @@ import (
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/declare"
 	"github.com/writ-go/writ/tools/journal"
+	"github.com/writ-go/writ/tools/search"
 )
 
 // coder is the part that all modules with programs share.
@@ -48,7 +49,16 @@ type environment struct {
 	limits    sandbox.Limits // of each program, if they differ from those of box
 	uncounted map[string]int // by tool, how many calls do not count against Limits.Calls
 
-	typed *memo.Last[*tools.Set, *declare.Declarations] // the declarations of the set with learned types
+	typed    *memo.Last[*tools.Set, *declare.Declarations] // the declarations of the set with learned types
+	extended *memo.Last[*tools.Set, *tools.Set]            // the set with tools.search and tools.describe
+}
+
+// programTools returns the tools of programs: the set, tools.search and tools.describe. A worker that has these tools
+// is not sent them again, so they are the same ones for every program.
+func (e *environment) programTools() *tools.Set {
+	return e.extended.Get(e.set, func() *tools.Set {
+		return search.New(e.set, cmp.Or(limitsOf(e.box).Output, prompt.MaxText)).Extended()
+	})
 }
 
 // question returns the Predictor that asks for the next program, or nil if the module cannot run. The strategy is
@@ -69,7 +79,8 @@ func (c *coder[In, Out]) question(model llms.Model, strategy string) *Predictor 
 	}
 	p.Spec, p.task = replies.ProgramSpec(spec), spec
 	p.setTools(c.set)
-	c.typed, c.tools = &memo.Last[*tools.Set, *declare.Declarations]{}, declare.New(c.set, c.options.DeclarationTokens)
+	c.typed, c.extended = &memo.Last[*tools.Set, *declare.Declarations]{}, &memo.Last[*tools.Set, *tools.Set]{}
+	c.tools = declare.New(c.set, c.options.DeclarationTokens)
 	p.Briefing = prompt.Code{
 		Task: spec, Tools: c.tools.Text, Programs: c.options.MaxIters,
 		Time:    cmp.Or(c.limits, limitsOf(c.box)).Time,
@@ -81,7 +92,7 @@ func (c *coder[In, Out]) question(model llms.Model, strategy string) *Predictor 
 
 // languageOf returns a compiler's description of its language, for the model.
 func languageOf(c sandbox.Compiler) string {
-	if d, ok := c.(sandbox.Describer); ok {
+	if d, ok := c.(interface{ Describe() string }); ok {
 		return strings.TrimSpace(d.Describe()) + "\n"
 	}
 	return ""
@@ -249,7 +260,7 @@ func (r *codeRun) isProgram(ctx context.Context, reply string) bool {
 	if !ok {
 		return false
 	}
-	result, err := box.Check(ctx, sandbox.Program{Source: reply, Tools: r.set, Compiler: r.options.Compiler})
+	result, err := box.Check(ctx, sandbox.Program{Source: reply, Tools: r.programTools(), Compiler: r.options.Compiler})
 	return err != nil || result.Acts
 }
 

@@ -54,9 +54,9 @@ type Options struct {
 	// the type of a result only in the run in which a program got that result.
 	LearnedTypes *declare.LearnedTypes
 
-	// Compiler translates programs to JavaScript; package sandbox/typescript has one for TypeScript. If it is a
-	// [sandbox.Describer], the prompt includes its description; otherwise describe the language in Predictor.Briefing.
-	// Nil means that programs are JavaScript.
+	// Compiler translates programs to JavaScript; package sandbox/typescript has one for TypeScript. If it has a method
+	// Describe() string, the prompt includes the result; otherwise describe the language in Predictor.Briefing. Nil means
+	// that programs are JavaScript.
 	Compiler sandbox.Compiler
 
 	// Adapter defines the format of questions and replies; see [Predictor]. Nil is best for most models.

@@ -57,7 +57,7 @@ func (r *reactRun) call(ctx context.Context, a replies.Action) (told string, err
 	if err != nil {
 		return "", err
 	}
-	return prompt.Call(call, b) + r.tools.Note(call), nil
+	return prompt.Call(call, b) + toolbox.Remark(b, call), nil
 }
 
 // perform makes a call of the last step. If the same call was held in an earlier step, perform makes it now, because

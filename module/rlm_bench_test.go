@@ -28,7 +28,7 @@ func BenchmarkRLM(b *testing.B) {
 		`const all = await Promise.all(parts.map(part => ask("How many?\n" + part))); submit({total: all.length})`,
 	}
 	session := func() error {
-		s := box.NewSession(&sandbox.SessionOptions{Inputs: map[string]any{"text": text}})
+		s := box.NewSession(map[string]any{"text": text})
 		for _, p := range programs {
 			source := strings.Replace(p, "ask(", "(async x => x.length)(", 1)
 			if out, err := s.Run(b.Context(), sandbox.Program{Source: source, Submit: true}); err != nil || out.Failure != nil {

@@ -207,7 +207,7 @@ func attackOne(box *sandbox.Sandbox, a *attack) (*attacked, error) {
 	r := &attacked{Name: a.name}
 	set, record := attackTools()
 	p := sandbox.Program{
-		Source: a.source, Timeout: a.options.timeout, Submit: true, Tools: set, Inputs: attackInputs,
+		Source: a.source, Limits: sandbox.Limits{Time: a.options.timeout}, Submit: true, Tools: set, Inputs: attackInputs,
 		OnCall: func(c sandbox.Call) { record.observe(c) },
 	}
 	start := time.Now()
@@ -215,18 +215,18 @@ func attackOne(box *sandbox.Sandbox, a *attack) (*attacked, error) {
 	if errors.Is(err, errHangs) {
 		return nil, err
 	}
-	r.Late = time.Since(start) - p.Timeout
+	r.Late = time.Since(start) - p.Limits.Time
 	r.Outcome = normalised(out, err)
 	r.Problems = attackProblems(out, r.Outcome)
 	if problem := record.compare(out); problem != "" {
 		r.Problems = append(r.Problems, problem)
 	}
 	if a.then != "" {
-		p.Source, p.Timeout = a.then, attackTime // it must not run out of time
+		p.Source, p.Limits.Time = a.then, attackTime // it must not run out of time
 		out, err := runGuarded(box, p)
 		r.Outcome += "then\n" + normalised(out, err)
 	}
-	out, err = runGuarded(box, sandbox.Program{Source: "1 + 1", Timeout: attackStart})
+	out, err = runGuarded(box, sandbox.Program{Source: "1 + 1", Limits: sandbox.Limits{Time: attackStart}})
 	if got := outcomeOf(out, err); got != "value: 2\n" {
 		r.Problems = append(r.Problems, "the next run returned "+got)
 	}
@@ -245,7 +245,7 @@ func runGuarded(box *sandbox.Sandbox, p sandbox.Program) (out *sandbox.Outcome, 
 	select {
 	case <-done:
 		return out, err
-	case <-time.After(p.Timeout + guard + attackStart):
+	case <-time.After(p.Limits.Time + guard + attackStart):
 		return nil, errHangs
 	}
 }

@@ -71,7 +71,7 @@ func (h *host) overLimit(tool int) *engine.ToolError {
 	return te
 }
 
-// count counts a call that the journal does not answer.
+// count counts a call to a tool that the journal does not answer.
 func (h *host) count(path string) {
 	if h.uncounted[path] >= h.program.Uncounted[path] {
 		h.counted++
@@ -158,11 +158,11 @@ func parseRepeat(more json.RawMessage) (*tools.Repeat, error) {
 // perform performs a call and replies to the program.
 func (h *host) perform(call *trackedCall, reply func(engine.Reply)) {
 	at := &callPlace{host: h}
-	at.enter() // otherwise Perform returns the error
+	at.enter() // if the program has ended instead, Perform returns an error
 	defer at.end()
 	returned := false
 	defer func() {
-		if !returned { // by runtime.Goexit, which t.FailNow calls, too
+		if !returned { // runtime.Goexit has ended the goroutine, for example by t.FailNow
 			h.abort(fmt.Errorf("the handler of %s ended its goroutine instead of returning", call.Tool))
 		}
 	}()
@@ -172,7 +172,7 @@ func (h *host) perform(call *trackedCall, reply func(engine.Reply)) {
 	te, catchable := toolError(err, call.Tool)
 	h.settle(call, result, te)
 	switch {
-	case tools.IsFatal(err) && h.callCtx.Err() == nil: // also if the program has ended
+	case tools.IsFatal(err) && h.callCtx.Err() == nil: // even if the program has ended
 		h.abort(fmt.Errorf("tool %s: %w", call.Tool, err))
 	case h.hasEnded(): // the program gets no reply
 	case err == nil:
@@ -206,8 +206,8 @@ func engineError(e *tools.ToolError) *engine.ToolError {
 	return &engine.ToolError{Tool: valid(e.Tool), Kind: valid(e.Kind), Message: valid(e.Message), ID: e.ID, Data: data}
 }
 
-// toolError returns an error as the record of the call shows it, and whether the program
-// may catch it.
+// toolError converts an error for the record of the call, and reports whether the program may
+// catch the error.
 func toolError(err error, tool string) (te *tools.ToolError, catchable bool) {
 	var hold *tools.HoldError
 	switch {
@@ -251,13 +251,13 @@ func (h *host) update(call *trackedCall, change func(), name string, observer fu
 	observer(updated)
 }
 
-// resultLimiter limits the size of the results of one run. As the innermost policy it
-// keeps results that are too large from other policies and the journal.
+// resultLimiter limits the size of the results of one run. It is the innermost policy, so that
+// results that are too large reach neither other policies nor the journal.
 type resultLimiter struct {
 	each, all int // bytes
 
 	mu   sync.Mutex
-	used int // of all
+	used int // bytes used so far
 }
 
 // policy is a [tools.Policy].

@@ -5,12 +5,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/writ-go/writ/internal/dispatch"
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
@@ -50,9 +50,9 @@ func checkResult(out *Outcome, err error) (CheckResult, error) {
 // maxFindings is the maximum number of findings of one check.
 const maxFindings = 20
 
-// judge turns the worker's report into the reasons to refuse the program: what must fail
-// when it runs, and what the rules forbid. Arguments are validated by the same code as the
-// arguments of real calls.
+// judge turns the worker's report into the reasons to refuse the program: code that must fail
+// when it runs, and violations of the rules. The code that validates the arguments of real
+// calls also validates the arguments in the report.
 //
 // The program decides how much there is to judge, and judging happens in this process, so
 // it stops when the run ends and after maxFindings.
@@ -64,14 +64,10 @@ func (h *host) judge(r engine.Report) []Finding {
 	judgeEach(h, &list, r.Undeclared, h.undeclared)
 	judgeEach(h, &list, r.EarlyReads, h.usedEarly)
 	judgeEach(h, &list, r.Constants, h.constant)
-	h.dropHandled(r.Sites)
 	judgeEach(h, &list, r.Sites, h.site)
 	judgeEach(h, &list, r.Forbidden, h.forbidden)
-	for _, f := range append(h.violations(), h.tooDeep(r)...) {
-		if len(list) < maxFindings {
-			list = append(list, f)
-		}
-	}
+	violations := h.violations()
+	list = append(list, violations[:min(len(violations), maxFindings-len(list))]...)
 	slices.SortStableFunc(list, inOrder)
 	removeRepeatedHints(list)
 	return list
@@ -90,7 +86,7 @@ func judgeEach[T any](h *host, list *[]Finding, things []T, judge func(T) Findin
 	}
 }
 
-// removeRepeatedHints removes declarations that an earlier finding shows.
+// removeRepeatedHints removes hints with a declaration that an earlier finding shows.
 func removeRepeatedHints(findings []Finding) {
 	shown := map[string]bool{}
 	for i := range findings {
@@ -119,13 +115,13 @@ func (h *host) usedEarly(name engine.Name) Finding {
 	if name.Assigned {
 		hidden := "the " + h.constantKind(name.Name)
 		if hidden == "the "+earlierConstant {
-			hidden = "the one of an earlier program"
+			hidden = "a declaration of an earlier program"
 		}
 		message += ": the variable hides " + hidden
 	}
 	hint := "choose another name for the variable"
 	if e := name.Elsewhere; !name.Assigned && e != nil && cmp.Or(e.Line-name.Line, e.Column-name.Column) > 0 {
-		hint = fmt.Sprintf("line %d declares it; move that up", e.Line)
+		hint = fmt.Sprintf("line %d declares it; move the declaration up", e.Line)
 	}
 	return h.finding(kindUnsupported, message, hint, name.Pos)
 }
@@ -164,22 +160,6 @@ func (h *host) constantKind(name string) string {
 	return earlierConstant
 }
 
-// dropHandled drops the arguments of calls whose errors the program handles, unless it may
-// have changed data before.
-func (h *host) dropHandled(sites []engine.Site) {
-	change := math.MaxInt // the first statement that may change data
-	for _, s := range sites {
-		if s.Tool >= 0 && s.Tool < len(h.bindings) && h.bindings[s.Tool].ReplayClass() != tools.Read {
-			change = min(change, s.Statement)
-		}
-	}
-	for i, s := range sites {
-		if 0 < s.Until && s.Until < change {
-			sites[i].Args = nil
-		}
-	}
-}
-
 // site judges one call site of a tool.
 func (h *host) site(s engine.Site) Finding {
 	switch {
@@ -193,12 +173,12 @@ func (h *host) site(s engine.Site) Finding {
 	if !bytes.HasPrefix(args, []byte("{")) {
 		what := valueText(args)
 		if slices.Contains(s.Args.Unknown, "") { // only its type is known
-			what = "a text"
+			what = "a string"
 		}
 		message := fmt.Sprintf("%s: a tool takes one object, not %s", b.Path(), what)
 		return h.finding(kindInvalidArgument, message, declaredAs(b), s.Pos)
 	}
-	if time.Since(h.start) > h.timeLimit() {
+	if time.Since(h.start) > h.limits.Time {
 		return Finding{} // a hostile schema takes long for each of thousands of calls; the run has timed out
 	}
 	violations := b.Check(args, s.Args.Unknown)
@@ -227,7 +207,7 @@ func (h *host) unknownTool(s engine.Site) Finding {
 	return h.finding(kindUnknownTool, message, h.unknownToolHint(s, members), s.Pos)
 }
 
-// memberOfTool reports a call such as search.query({}) where search is a tool.
+// memberOfTool reports a call such as search.query({}) if search is a tool.
 func (h *host) memberOfTool(object, name, member string, at engine.Pos) Finding {
 	if b := h.tool(object, name); b != nil {
 		message := fmt.Sprintf("%s is a tool, not an object: it has no member %q", b.Path(), member)
@@ -244,7 +224,7 @@ func valueText(args json.RawMessage) string {
 	if bytes.HasPrefix(args, []byte("[")) {
 		return "an array"
 	}
-	return engine.Shorten(string(args), 40)
+	return display.Cut(string(args), 40)
 }
 
 // declaredAs is the hint for a call with arguments that the tool does not take.
@@ -258,7 +238,7 @@ func (h *host) warn(r engine.Report) []Finding {
 	})
 	if r.NoValue && len(list) < maxFindings {
 		hint := "end with an expression, or return"
-		list = append(list, h.finding(kindNoValue, "the program gives no value", hint, engine.Pos{}))
+		list = append(list, h.finding(kindNoValue, "the program returns no value", hint, engine.Pos{}))
 	}
 	slices.SortStableFunc(list, inOrder)
 	return list

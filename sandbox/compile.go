@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,32 +11,25 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/sourcemap"
 )
 
-// Compiler translates a language into JavaScript. If it has a method Ready() error, that
-// method returns the reason why nothing can be compiled, or nil.
+// Compiler translates a language into JavaScript. It may have two more methods, which the
+// modules of package module use:
+//
+//	Ready() error      // the reason why nothing can be compiled, or nil
+//	Describe() string  // a constant Markdown list for models: the language, what programs
+//	                   // may import, and which features the language has and lacks
 type Compiler interface {
-	// Compile compiles one program. Errors of the author are in Compiled.Findings. Compile
+	// Compile compiles one program. Mistakes of the author are in Compiled.Findings. Compile
 	// returns an error only for a problem that no program can fix; the error ends the run.
 	// Compile is called once for each run and check, concurrently, before the run's time
 	// limits begin.
 	Compile(ctx context.Context, source string) (*Compiled, error)
 }
 
-// Describer is a Compiler that describes its language. Package module passes the
-// description to models.
-type Describer interface {
-	Compiler
-
-	// Describe returns a constant Markdown list: the language in which programs are
-	// written, what they may import, and which features the language has and lacks.
-	Describe() string
-}
-
 // Compiled is a program in JavaScript. The sandbox treats it like any other program but
 // translates every line and column back to the author's text.
 //
-// [Rules] apply to the author's text, except for two that need a syntax tree and use the
-// syntax tree of Source: Names are searched where Map leads back to the text, and Depth is
-// the depth of Source.
+// [Rules] apply to the author's text, except for Names, which are searched in the parts of
+// Source that Map leads back to the text.
 type Compiled struct {
 	// Source is checked and run instead of Program.Source. Its maximum size is four times
 	// Limits.Source plus 64 KiB.
@@ -54,25 +48,14 @@ type Compiled struct {
 	// plus 64 KiB.
 	Map []byte
 
-	// Imports are the modules that the program imports, for [Rules]. It is empty, not nil,
-	// if there are none. A Library without Imports is an error if the rules restrict
-	// modules.
-	Imports []Import
-
-	// Findings are the reasons why the program cannot be compiled. Kind may be empty, and
-	// Frame is filled in from the text.
+	// Findings are the reasons why the program cannot be compiled. Kind may be empty. The
+	// sandbox sets Frame.
 	Findings []Finding
 }
 
-// Import is a module that a program imports, with its name and position in the program.
-type Import struct {
-	Module       string
-	Line, Column int
-}
-
 const (
-	maxGrowth    = 4 // of Source over Limits.Source
-	maxMapGrowth = 8 // of Map over Source
+	maxGrowth    = 4 // maximum ratio of the sizes of Source and Limits.Source
+	maxMapGrowth = 8 // maximum ratio of the sizes of Map and Source
 	spareBytes   = 64 << 10
 	maxLibrary   = 4 << 20
 )
@@ -88,10 +71,7 @@ func (h *host) compile(job *engine.Job) error {
 		return fmt.Errorf("sandbox: compile the program: %w", err)
 	case c == nil:
 		return errors.New("sandbox: the compiler returned neither a program nor an error")
-	case h.rules != nil && h.rules.Modules != nil && c.Library != "" && c.Imports == nil:
-		return errors.New("sandbox: the rules restrict modules, but the compiler does not report imports")
 	}
-	h.imports = c.Imports
 	if h.findings = h.compilerFindings(c); h.findings != nil {
 		return nil
 	}
@@ -118,7 +98,7 @@ func (h *host) compilerFindings(c *Compiled) []Finding {
 		findings := h.violations()
 		for _, f := range c.Findings[:min(len(c.Findings), maxFindings)] {
 			at := engine.Pos{Line: f.Line, Column: f.Column}
-			findings = append(findings, h.finding(or(f.Kind, KindSyntax), f.Message, f.Hint, at))
+			findings = append(findings, h.finding(cmp.Or(f.Kind, KindSyntax), f.Message, f.Hint, at))
 		}
 		slices.SortStableFunc(findings, inOrder)
 		return findings

@@ -85,8 +85,8 @@ func TestCompiler(t *testing.T) {
 			"by callback": {"__WRIT_LIBRARY__.TWICE(() =>\n { THROW 'NO' })",
 				"line 2, column 4: uncaught no\n2 |  { THROW 'NO' })\n  |    ^\ncalled in line 1: __WRIT_LIBRARY__.TWICE(() =>\nstack: line 2, column 4; line 1, column 18"},
 			"text": {"[0, 1, 2].MAP(K => { TRY { RETURN TYPEOF __WRIT_LIBRARY__.MAKE(K) } CATCH (E) { RETURN E.MESSAGE } })",
-				`value: ["code cannot be created from text","code cannot be created from text","code cannot be ` +
-					`created from text"]`},
+				`value: ["code cannot be created from strings","code cannot be created from strings","code cannot be ` +
+					`created from strings"]`},
 			"own name": {"HELPER = 2", "line 1, column 1: helper cannot be assigned to: it is declared by const"},
 		} {
 			t.Run(name, func(t *testing.T) {

@@ -33,7 +33,7 @@ func TestDiscoveryInSessions(t *testing.T) {
 				step{`1`, "value: 1"}.in(t, box.NewSession(nil), nil)
 			}
 			step{`[found.length, (await search("echo"))[0].name, await tools.search("refund")]`, `value: [1,"echo",[]]`}.in(t,
-				session, fewer)
+				session, searchable(fewer))
 			step{`found[0].name`, `value: "refund"`}.in(t, session, nil)
 			step{`await tools.search("x")`, "tools is not defined"}.in(t, session, nil)
 		})
@@ -91,7 +91,7 @@ func TestDiscoveryOfMany(t *testing.T) {
 		out, err := box.Run(t.Context(), sandbox.Program{
 			Source: `const lines = (await tools.describe("big")).trim().split("\n"); [lines[0], lines[2].slice(0, 42), ` +
 				`lines.length, lines[2].length < 16000]`,
-			Tools: set,
+			Tools: searchable(set),
 		})
 		const want = `["big has 3000 tools:","- big, 3000 tools: tool_{0000,0001,0002,00",3,true]`
 		if err != nil || string(out.Value) != want {
@@ -105,7 +105,7 @@ func TestNothingFound(t *testing.T) {
 	t.Parallel()
 	const source = "await tools.search('refund');\nconst none = await tools.search('swimming hall');\n[none, await " +
 		"tools.search('zzz')]"
-	const want = `line 2, column 26: no tool fits "swimming hall"; search in other words, or describe a server to ` +
+	const want = `line 2, column 26: no tool matches "swimming hall"; search with other words, or describe a server to ` +
 		`list its tools; there are: ` +
 		"files (2 tools), wiki (1 tool), odd_server (1 tool), 14 global functions\n" +
 		"2 | const none = await tools.search('swimming hall');\n  |                          ^"
@@ -115,8 +115,19 @@ func TestNothingFound(t *testing.T) {
 		if err != nil || string(out.Value) != "[[],[]]" || len(out.Warnings) != 1 {
 			t.Fatalf("%s: got %s and %v (%v)", tier, out.Value, out.Warnings, err)
 		}
-		if got := out.Warnings[0]; got.Kind != "nothing_found" || got.String() != want {
+		if got := out.Warnings[0]; got.Kind != "remark" || got.String() != want {
 			t.Errorf("%s: got %s\n%s\nwant\n%s", tier, got.Kind, got, want)
 		}
+	}
+}
+
+// The sandbox adds no tools to the set of a program.
+func TestSetIsNotExtended(t *testing.T) {
+	t.Parallel()
+	set := newSet(t, raw("echo", answers(`1`)))
+	for tier, box := range openTiers(t, sandbox.Limits{}) {
+		t.Run(tier, func(t *testing.T) {
+			step{`[typeof tools, await echo({})]`, `value: ["undefined",1]`}.in(t, box.NewSession(nil), set)
+		})
 	}
 }

@@ -51,7 +51,7 @@ func ExampleSandbox_Run_endlessLoop() {
 	}
 	defer box.Close()
 	ctx := context.Background()
-	for _, program := range []sandbox.Program{{Source: `for (;;) {}`, Timeout: 100 * time.Millisecond},
+	for _, program := range []sandbox.Program{{Source: `for (;;) {}`, Limits: sandbox.Limits{Time: 100 * time.Millisecond}},
 		{Source: `1 + 1`}} {
 		out, err := box.Run(ctx, program)
 		if err != nil {

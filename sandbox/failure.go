@@ -31,8 +31,8 @@ func (h *host) fatal(ctx context.Context, out *Outcome) error {
 	return nil
 }
 
-// partial returns the outcome of a run that could not be stopped: the calls that were
-// made, or nil if there were none.
+// partial returns the outcome of a run that could not be stopped, with the calls that were
+// made, or nil if no call was made.
 func (h *host) partial() *Outcome {
 	h.mu.Lock()
 	calls := len(h.calls)
@@ -85,12 +85,12 @@ func (h *host) outcome(r *engine.Result) *Outcome {
 	return out
 }
 
-// allWarnings returns the warnings of the check and those about what the run has shown.
+// allWarnings returns the warnings of the check and the warnings of the run.
 func (h *host) allWarnings(r *engine.Result, out *Outcome) []Finding {
 	shown := h.explain(out.Failure, slices.Concat(h.strayPromises(r), h.misses(r, out.Calls)))
 	warnings := slices.Concat(h.checkWarnings(r), shown)
 	if len(r.Lost) > 0 {
-		message := "in the answer, " + engine.Shorten(strings.Join(r.Lost, ", "), maxMessage/4) +
+		message := "in the answer, " + display.Cut(strings.Join(r.Lost, ", "), maxMessage/4) +
 			". JSON has no such value: submit the right one, or null if there is none."
 		warnings = append(warnings, h.finding(kindLostValue, message, "", engine.Pos{}))
 	}
@@ -101,13 +101,21 @@ func (h *host) allWarnings(r *engine.Result, out *Outcome) []Finding {
 		hint := "make fewer calls, or print what you have and continue in the next program"
 		warnings = append(warnings, h.finding(KindCallLimit, message, hint, engine.Pos{}))
 	}
-	for _, c := range out.Calls {
-		if note := h.discovery.Note(c.Tool, c.Args, c.Result); note != "" && c.Error == nil {
-			at := engine.Pos{Line: c.Line, Column: c.Column}
-			return append(warnings, h.finding(kindNothingFound, note, "", at)) // of the first such search only
+	return append(warnings, h.remark(out.Calls)...)
+}
+
+// remark returns the first remark of a tool about a result, as a warning.
+func (h *host) remark(calls []Call) []Finding {
+	for _, c := range calls {
+		b := h.toolByPath(c.Tool)
+		if b == nil || b.Remark == nil || c.Error != nil || c.Pending {
+			continue
+		}
+		if text := b.Remark(c.Args, c.Result); text != "" {
+			return []Finding{h.finding(kindRemark, text, "", engine.Pos{Line: c.Line, Column: c.Column})}
 		}
 	}
-	return warnings
+	return nil
 }
 
 // checkWarnings returns the warnings of the check, without the warning that the program gives no
@@ -146,7 +154,7 @@ func (h *host) failure(f *engine.Failure) *Failure {
 	case engine.KindUnawaited:
 		finding.Message += h.unawaited(f.Calls)
 	case engine.KindTimeout:
-		finding.Message = fmt.Sprintf("the program ran longer than %v", h.timeLimit())
+		finding.Message = fmt.Sprintf("the program ran longer than %v", h.limits.Time)
 	}
 	if f.Kind == engine.KindThrown && notJSON.MatchString(f.Message) {
 		finding.Hint = "the string is text, not one JSON value: read it with split or match"
@@ -176,7 +184,7 @@ func (h *host) caller(f *engine.Failure) string {
 		return ""
 	}
 	line := strings.TrimSpace(engine.Line(h.program.Source, f.Stack[i].Line))
-	return display.Text(fmt.Sprintf("\ncalled in line %d: %s", f.Stack[i].Line, engine.Shorten(line, frameWidth)))
+	return display.Text(fmt.Sprintf("\ncalled in line %d: %s", f.Stack[i].Line, display.Cut(line, frameWidth)))
 }
 
 // stopped returns the failure of a program that the host ended.
@@ -186,7 +194,7 @@ func (h *host) stopped(finding Finding) *Failure {
 	case !isProgramError(h.aborted):
 	case errors.Is(h.aborted, errCallLimit):
 		f.Kind = KindCallLimit
-		f.Message = fmt.Sprintf("the program may make %d tool calls%s, and went on after %d more were refused",
+		f.Message = fmt.Sprintf("the program may make %d tool calls%s, but made %d more, which were refused",
 			h.limits.Calls, h.uncountedCalls(), maxRefused)
 		f.Hint = "stop at the first ToolError of kind \"limit\""
 	case errors.As(h.aborted, &f.Hold):
@@ -209,7 +217,7 @@ func (h *host) unawaited(ids []int) string {
 	var b strings.Builder
 	for _, id := range ids[:min(len(ids), maxFindings)] {
 		c := h.call(id)
-		if c == nil { // beyond the limit
+		if c == nil { // the call was over the limit and is not recorded
 			continue
 		}
 		b.WriteString("\n- ")
@@ -226,16 +234,16 @@ func (h *host) unawaited(ids []int) string {
 		case te == nil:
 			b.WriteString("was made but answered too late")
 		case dispatch.StateOf(te) == dispatch.StateRejected:
-			b.WriteString("was not made: " + engine.Shorten(te.Message, 200))
+			b.WriteString("was not made: " + display.Cut(te.Message, 200))
 		default:
-			b.WriteString("failed: " + engine.Shorten(te.Message, 200))
+			b.WriteString("failed: " + display.Cut(te.Message, 200))
 		}
 	}
 	return b.String()
 }
 
-// uncaught returns the error of the call that made the program fail. The recorded error
-// has a cause, which the engine does not know.
+// uncaught returns the error of the call that made the program fail. It prefers the recorded
+// error, which has a cause that the engine does not know.
 func (h *host) uncaught(f *engine.Failure) *tools.ToolError {
 	if c := h.call(f.Call); c != nil && c.Error != nil {
 		return c.Error

@@ -31,7 +31,7 @@ import (
 //	                of a string, the length of an object, or an object as a string
 //	missing_member  a member that the single object at a place in the results does not have
 //	no_value        the program does not return a value
-//	nothing_found   a search that found no tool
+//	remark          a remark of a tool about a result: see tools.Tool.Remark
 //	lost_value      NaN, an infinity, undefined or the text of an object in the answer
 //	call_limit      calls that were not made because of Limits.Calls
 type Kind string
@@ -43,11 +43,11 @@ const (
 	KindThrown       Kind = "thrown"        // an uncaught exception or rejection
 	KindToolError    Kind = "tool_error"    // an uncaught error of a tool
 	KindHeld         Kind = "held"          // a call resembles an earlier one: see tools.HoldError
-	KindUnawaited    Kind = "unawaited"     // it submitted while calls were unanswered or unhandled, or a promise as text
-	KindTimeout      Kind = "timeout"       // it ran longer than Limits.Time
-	KindComputeLimit Kind = "compute_limit" // it computed for longer than Limits.Compute
-	KindMemoryLimit  Kind = "memory_limit"  // it used more than Limits.Memory
-	KindCallLimit    Kind = "call_limit"    // it kept making calls after calls beyond Limits.Calls were refused
+	KindUnawaited    Kind = "unawaited"     // submitted while calls were unanswered or unhandled, or a promise as text
+	KindTimeout      Kind = "timeout"       // ran longer than Limits.Time
+	KindComputeLimit Kind = "compute_limit" // computed for longer than Limits.Compute
+	KindMemoryLimit  Kind = "memory_limit"  // used more than Limits.Memory
+	KindCallLimit    Kind = "call_limit"    // kept making calls after calls beyond Limits.Calls were refused
 	KindStopped      Kind = "stopped"       // the context was canceled; Run also returns an error
 )
 
@@ -62,7 +62,7 @@ const (
 	kindWrongType       Kind = "wrong_type"
 	kindMissingMember   Kind = "missing_member"
 	kindNoValue         Kind = "no_value"
-	kindNothingFound    Kind = "nothing_found"
+	kindRemark          Kind = "remark"
 	kindLostValue       Kind = "lost_value"
 )
 
@@ -71,7 +71,7 @@ type Finding struct {
 	Kind    Kind   `json:"kind"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"` // what to write instead
-	Line    int    `json:"line,omitempty"` // from 1; 0 if unknown
+	Line    int    `json:"line,omitempty"` // counted from 1; 0 if unknown
 	Column  int    `json:"column,omitempty"`
 	Frame   string `json:"frame,omitempty"` // the source line, with a caret under the column, and the line that called it
 }
@@ -97,9 +97,9 @@ func (f Finding) String() string {
 type Failure struct {
 	Finding                   // what happened first, or the only finding
 	Findings []Finding        `json:"findings,omitempty"` // all findings if the program was refused; otherwise nil
-	Stack    []string         `json:"stack,omitempty"`    // of an exception: "line 3, column 7", innermost first
-	Tool     *tools.ToolError `json:"tool,omitempty"`     // of KindToolError: the uncaught error
-	Hold     *tools.HoldError `json:"hold,omitempty"`     // of KindHeld: the call in question
+	Stack    []string         `json:"stack,omitempty"`    // positions such as "line 3, column 7", innermost first
+	Tool     *tools.ToolError `json:"tool,omitempty"`     // for KindToolError, the uncaught error
+	Hold     *tools.HoldError `json:"hold,omitempty"`     // for KindHeld, the call in question
 }
 
 // Error returns the whole message, including all findings.
@@ -133,7 +133,7 @@ func refusal(findings []Finding) *Failure {
 // finding returns a finding about a position in the program.
 func (h *host) finding(kind Kind, message, hint string, at engine.Pos) Finding {
 	return Finding{
-		Kind: kind, Message: engine.Shorten(display.Text(message), maxMessage), Hint: engine.Shorten(display.Text(hint), maxMessage),
+		Kind: kind, Message: display.Cut(display.Text(message), maxMessage), Hint: display.Cut(display.Text(hint), maxMessage),
 		Line: at.Line, Column: at.Column, Frame: frame(h.program.Source, at.Line, at.Column),
 	}
 }

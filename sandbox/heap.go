@@ -9,9 +9,9 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// heap watches the memory of this process while programs run in it, and stops all programs
-// when they use too much. It cannot tell which program uses the memory and cannot stop a
-// native function.
+// heap watches the memory of this process while programs run in it, and stops all programs when
+// they use too much. It cannot tell which program uses the memory, and it cannot stop a native
+// function.
 type heap struct {
 	limit int64 // bytes that each program may add
 

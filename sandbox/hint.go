@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -27,8 +28,8 @@ const (
 	javaScript = "the program must be JavaScript: write "
 )
 
-// externals explains the globals with which programs elsewhere reach the outside world.
-// Here they use tools.
+// externals explains the absence of the globals with which other JavaScript programs reach the
+// outside world. Here, programs use tools.
 var externals = map[string]string{
 	"require": noModules, "fs": "there is no file system", "process": "there is no process",
 	"fetch": noNetwork, "XMLHttpRequest": noNetwork, "WebSocket": noNetwork, "axios": noNetwork,
@@ -51,7 +52,7 @@ var replacements = map[string]string{
 	"performance": "use Date.now()", "Temporal": "use Date", "Intl": "format numbers and dates by hand",
 	"WeakRef": noWeak, "FinalizationRegistry": noWeak,
 	"Iterator": "use an array, or a generator function",
-	"eval":     "code cannot be created from text",
+	"eval":     "code cannot be created from strings",
 
 	"print": javaScript + "console.log", "len": javaScript + "list.length", "str": javaScript + "String(value)",
 	"range": javaScript + "for (let i = 0; i < n; i++)", "dict": javaScript + "{}",
@@ -88,7 +89,7 @@ func (h *host) undeclaredHint(name engine.Name) string {
 	return ""
 }
 
-// isCalled reports whether a line awaits a call of a name or of its member.
+// isCalled reports whether a line awaits a call of a name or of one of its members.
 func isCalled(name, line string) bool {
 	called, err := regexp.MatchString(`\bawait\s+`+regexp.QuoteMeta(name)+`(\.[\w$]+)?\(`, line)
 	return err == nil && called
@@ -142,12 +143,7 @@ func (h *host) unknownToolHint(s engine.Site, members []string) string {
 const maxSignature = 600
 
 // signature shows how to call a tool.
-func signature(b *tools.Binding) string {
-	if b.Object == globals.Tools {
-		return discoveryUsage[b.Name]
-	}
-	return declare.Signature(b, maxSignature)
-}
+func signature(b *tools.Binding) string { return declare.Signature(b, maxSignature) }
 
 // find returns the first binding for which is returns true, or nil.
 func (h *host) find(is func(*tools.Binding) bool) *tools.Binding {
@@ -208,7 +204,7 @@ func (h *host) globals() string {
 		if b.Object == globals.Tools {
 			return ""
 		}
-		return or(b.Object, b.Names[0])
+		return cmp.Or(b.Object, b.Names[0])
 	})
 }
 
@@ -233,14 +229,14 @@ func listed(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// names returns the names that a program may have meant.
+// names returns the names that the author of a program may have meant.
 func (h *host) names() []string {
 	names := []string{"console", "sleep", "setTimeout"}
 	if h.program.Submit {
 		names = append(names, "submit")
 	}
 	for _, b := range h.bindings {
-		names = append(names, or(b.Object, b.Names[0]), b.Path())
+		names = append(names, cmp.Or(b.Object, b.Names[0]), b.Path())
 	}
 	names = append(names, h.inputNames()...)
 	slices.Sort(names)

@@ -10,32 +10,29 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	workers "github.com/writ-go/writ/sandbox/internal/worker/host"
 	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/search"
 )
 
 // host is the caller's side of one run: it judges the worker's report and performs the
 // tool calls. It implements [engine.Host].
 type host struct {
-	ctx         context.Context // of the program
+	ctx         context.Context // canceled when the program must end
 	stop        context.CancelCauseFunc
-	parent      context.Context // of the caller
-	callCtx     context.Context // of the calls, which may outlive the program; nil before the first
+	parent      context.Context // the context of the caller
+	callCtx     context.Context // the context of the calls, which may outlive the program; nil before the first call
 	cancelCalls context.CancelCauseFunc
 
 	program    *Program
 	step       *sessionStep // nil outside of sessions
-	origin     *origin      // of a compiled program; nil for JavaScript
+	origin     *origin      // positions of a compiled program; nil for JavaScript
 	limits     Limits
-	rules      *Rules   // nil if there are none
-	imports    []Import // of the program, as its compiler reports them
+	rules      *Rules // nil if there are none
 	checkOnly  bool
 	bindings   []*tools.Binding
 	plain      []engine.Binding // the same, as the engine sees them
 	dispatcher *dispatch.Dispatcher
-	discovery  *search.Index
 	ticket     *workers.Ticket
-	slots      chan struct{} // one for each call that may be performed; nil before the first
-	goroutines goroutines    // that perform calls
+	slots      chan struct{} // has an element for each call that is being performed; nil before the first call
+	goroutines goroutines    // perform the calls
 	ending     sync.Once
 	ended      chan struct{} // closed when the program has ended and gets no more replies
 	start      time.Time
@@ -51,18 +48,18 @@ type host struct {
 	counted   int            // calls that count towards the limit
 	refused   int            // calls beyond the limit
 	uncounted map[string]int // calls that do not count, by the path of the tool
-	aborted   error          // why the host ended the program
+	aborted   error          // the reason why the host ended the program, or nil
 	over      bool           // the run has ended; handlers that return now are ignored
 	running   sync.WaitGroup
 	still     func(bool) // stops and starts the program's clocks
 	open      int        // calls in progress
-	paused    int        // those that wait for a person or a nested run
+	paused    int        // calls that wait for a person or a nested run
 }
 
 func newHost(ctx context.Context, limits Limits, p *Program, bound *boundTools) *host {
 	h := &host{
 		ticket:  newTicket(ctx),
-		program: p, limits: limits, bindings: bound.bindings, plain: bound.plain, discovery: bound.discovery,
+		program: p, limits: limits, bindings: bound.bindings, plain: bound.plain,
 		parent: ctx, start: time.Now(), ended: make(chan struct{}), goroutines: newGoroutines(),
 	}
 	var attempt dispatch.Attempt
@@ -70,7 +67,7 @@ func newHost(ctx context.Context, limits Limits, p *Program, bound *boundTools) 
 		attempt = abortingAttempt{p.Attempt, h}
 	}
 	results := &resultLimiter{each: limits.Result, all: limits.Results}
-	h.dispatcher = dispatch.New(bound.extended.WithPoliciesOf(p.Tools).With(results.policy), attempt)
+	h.dispatcher = dispatch.New(p.Tools.With(results.policy), attempt)
 	h.ctx, h.stop = context.WithCancelCause(ctx)
 	return h
 }
@@ -108,11 +105,11 @@ func (h *host) Allowed() bool {
 	return len(findings) == 0 && !h.checkOnly
 }
 
-// errCallLimit ends a program that goes on making calls that are refused.
+// errCallLimit ends a program that keeps making calls that are refused.
 var errCallLimit = errors.New("too many tool calls")
 
-// isProgramError reports whether a rewritten program may avoid the error that ended this
-// one. A fatal error may wrap a hold, but then the hold is of another run.
+// isProgramError reports whether a rewritten program may avoid the error that ended this one.
+// If a fatal error wraps a hold, the hold belongs to another run.
 func isProgramError(err error) bool {
 	var hold *tools.HoldError
 	return !tools.IsFatal(err) && (errors.Is(err, errCallLimit) || errors.As(err, &hold))
@@ -132,8 +129,8 @@ func (h *host) abort(err error) {
 	}
 }
 
-// drop drops the calls that have not reached their tools. Nothing more is done for a
-// program that has ended, and no approver is asked.
+// drop drops the calls that have not reached their tools, so that nothing more is done for the
+// program and no approver is asked.
 func (h *host) drop() {
 	h.ending.Do(func() {
 		close(h.ended)
@@ -155,9 +152,9 @@ func (h *host) hasEnded() bool {
 // settleTime is how long handlers may take to return after they were canceled.
 const settleTime = 200 * time.Millisecond
 
-// end settles the calls in progress. If the program ended by itself or will be rewritten,
-// they may finish within its time, so that their effects are known. Then, and in all other
-// cases, they are canceled and waited for during settleTime.
+// end settles the calls in progress. If the program ended by itself or will be rewritten, they
+// may finish within its time, so that their effects are known. Then, and in all other cases,
+// end cancels them and waits for at most settleTime.
 func (h *host) end(r *engine.Result) {
 	h.drop()
 	h.mu.Lock()
@@ -174,7 +171,7 @@ func (h *host) end(r *engine.Result) {
 		close(settled)
 	}()
 	if aborted != nil && isProgramError(aborted) || aborted == nil && h.ctx.Err() == nil && endedByItself(r) {
-		wait(settled, h.timeLimit()-r.Computed-r.Waited)
+		wait(settled, h.limits.Time-r.Computed-r.Waited)
 	}
 	h.cancelCalls(context.Canceled)
 	wait(settled, settleTime)
@@ -209,14 +206,6 @@ func wait(closed <-chan struct{}, limit time.Duration) {
 		case <-time.After(limit / steps):
 		}
 	}
-}
-
-// timeLimit returns the time that the program has.
-func (h *host) timeLimit() time.Duration {
-	if h.program.Timeout > 0 {
-		return min(h.program.Timeout, h.limits.Time)
-	}
-	return h.limits.Time
 }
 
 // path returns the path of a tool by its index.

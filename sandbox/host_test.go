@@ -76,7 +76,7 @@ func TestHandlerIgnoresCancellation(t *testing.T) {
 			record, last = journal.New(nil), limit
 			told.Store(0)
 			return box.Run(t.Context(), sandbox.Program{
-				Source: "await deaf({})", Tools: set, Timeout: limit, Attempt: record.Attempt(),
+				Source: "await deaf({})", Tools: set, Limits: sandbox.Limits{Time: limit}, Attempt: record.Attempt(),
 				OnCall: func(sandbox.Call) { told.Add(1) },
 			})
 		})))

@@ -22,7 +22,7 @@ var ErrStuck = errors.New("the program does not react to being stopped")
 type inProcess struct {
 	engine     *vm.Engine
 	heap       heap
-	goroutines goroutines // that run programs
+	goroutines goroutines // run the programs
 
 	mu     sync.Mutex
 	closed bool
@@ -45,7 +45,7 @@ func (p *inProcess) Run(ctx context.Context, _ *workers.Ticket, job *engine.Job,
 	watched := &watchedHost{Host: host, heap: &p.heap, stuck: make(chan struct{})}
 	defer p.heap.leave(watched)
 	p.goroutines.do(func() {
-		pprof.SetGoroutineLabels(ctx) // those of the caller
+		pprof.SetGoroutineLabels(ctx) // the labels of the caller
 		result := p.engine.Run(ctx, job, watched)
 		pprof.SetGoroutineLabels(context.Background())
 		done <- result
@@ -118,8 +118,8 @@ func (g goroutines) do(f func()) {
 	}
 }
 
-// watchedHost is the host of a program whose memory is watched and which may be stuck. It
-// implements [engine.Supervisor].
+// watchedHost is the host of a program in this process, whose memory is watched and which may
+// get stuck. It implements [engine.Supervisor].
 type watchedHost struct {
 	engine.Host
 	heap  *heap

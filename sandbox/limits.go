@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -36,7 +37,7 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() (Limits, error) {
-	output := or(l.Output, 64<<10)
+	output := cmp.Or(l.Output, 64<<10)
 	limits := l.or(Limits{
 		Time: 30 * time.Second, Compute: 10 * time.Second,
 		Memory: 256 << 20, Source: 64 << 10, Output: output, Argument: output,
@@ -48,16 +49,16 @@ func (l Limits) withDefaults() (Limits, error) {
 // or returns the limits with zero fields replaced by those of others.
 func (l Limits) or(others Limits) Limits {
 	return Limits{
-		Time:        or(l.Time, others.Time),
-		Compute:     or(l.Compute, others.Compute),
-		Memory:      or(l.Memory, others.Memory),
-		Source:      or(l.Source, others.Source),
-		Output:      or(l.Output, others.Output),
-		Argument:    or(l.Argument, others.Argument),
-		Calls:       or(l.Calls, others.Calls),
-		Concurrency: or(l.Concurrency, others.Concurrency),
-		Result:      or(l.Result, others.Result),
-		Results:     or(l.Results, others.Results),
+		Time:        cmp.Or(l.Time, others.Time),
+		Compute:     cmp.Or(l.Compute, others.Compute),
+		Memory:      cmp.Or(l.Memory, others.Memory),
+		Source:      cmp.Or(l.Source, others.Source),
+		Output:      cmp.Or(l.Output, others.Output),
+		Argument:    cmp.Or(l.Argument, others.Argument),
+		Calls:       cmp.Or(l.Calls, others.Calls),
+		Concurrency: cmp.Or(l.Concurrency, others.Concurrency),
+		Result:      cmp.Or(l.Result, others.Result),
+		Results:     cmp.Or(l.Results, others.Results),
 	}
 }
 
@@ -75,12 +76,3 @@ func (l Limits) check() error {
 
 // maxTime is the longest limit of time.
 const maxTime = 365 * 24 * time.Hour
-
-// or returns v, or otherwise if v is zero.
-func or[T comparable](v, otherwise T) T {
-	var zero T
-	if v == zero {
-		return otherwise
-	}
-	return v
-}

@@ -141,7 +141,7 @@ func TestAbandoned(t *testing.T) {
 		set := newSet(t, tools.Func("deaf", "", deaf, nil), tools.Func("stay", "", stay, nil))
 		out, err := untilAbandoned(3, 2, func(limit time.Duration) (*sandbox.Outcome, error) {
 			return box.Run(t.Context(), sandbox.Program{Source: `await Promise.all([deaf({}), stay({}), deaf({})])`,
-				Tools: set, Timeout: limit})
+				Tools: set, Limits: sandbox.Limits{Time: limit}})
 		})
 		if err != nil || out.Failure == nil || out.Failure.Kind != sandbox.KindTimeout || out.Abandoned != 2 {
 			t.Fatalf("got %+v, %v", out, err)

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -13,9 +14,9 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// misses returns clues about members that the program read although no object at the same
-// place in the results has them, and about objects that it used as numbers or strings. What
-// the worker reports is checked against the results.
+// misses returns clues about members that the program read although no object at the same place
+// in the results has them, and about objects that it used as numbers or strings. It checks the
+// worker's report against the results.
 func (h *host) misses(r *engine.Result, calls []Call) (clues []clue) {
 	shapes := map[string]*shape{}
 	for _, m := range r.Misses[:min(len(r.Misses), engine.MaxMisses)] {
@@ -43,7 +44,8 @@ func (h *host) misses(r *engine.Result, calls []Call) (clues []clue) {
 	return clues
 }
 
-// textTool returns a tool that returned a string of JSON to a program that parses nothing, or "".
+// textTool returns the path of a tool that returned a string of JSON to a program that parses
+// nothing, or "" if there is no such tool.
 func (h *host) textTool(calls []Call) string {
 	i := slices.IndexFunc(calls, func(c Call) bool { return h.shapeOf(engine.Miss{Tool: c.Tool}, []Call{c}).json })
 	if i < 0 || strings.Contains(h.program.Source, "parse") {
@@ -99,12 +101,12 @@ func (h *host) miss(m engine.Miss, s *shape) (message, hint string) {
 	return "", ""
 }
 
-// shape is what the results of a tool show about a place in them.
+// shape describes a place in the results of a tool.
 type shape struct {
 	schema     json.RawMessage // declared by the tool
 	objects    int             // at the place
-	rows       int             // those of them that are in a list
-	names      []string        // of their members
+	rows       int             // objects that are in a list
+	names      []string        // names of the members of the objects
 	text, json bool            // a result is a string, and the string is JSON
 }
 
@@ -191,5 +193,5 @@ func (s *shape) String() string {
 	} else if s.objects > 1 {
 		what = fmt.Sprintf("the %d objects have ", s.objects)
 	}
-	return what + or(listed(s.names), "no members")
+	return what + cmp.Or(listed(s.names), "no members")
 }

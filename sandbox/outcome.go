@@ -83,7 +83,7 @@ func (o Output) Cut() bool { return len(o.Text) < o.Bytes }
 // made from one that failed, and Error.Unwrap returns the cause for the host's log.
 type Call struct {
 	ID       int              `json:"id"`                 // 1, 2, … in the order in which the program made them
-	Tool     string           `json:"tool"`               // as the program writes it: mail.send
+	Tool     string           `json:"tool"`               // path by which the program called the tool, such as mail.send
 	Args     json.RawMessage  `json:"args,omitempty"`     // the argument
 	Result   json.RawMessage  `json:"result,omitempty"`   // nil means undefined
 	Error    *tools.ToolError `json:"error,omitempty"`    // the error thrown into the program; nil if the call succeeded

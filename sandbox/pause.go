@@ -8,17 +8,17 @@ import (
 	workers "github.com/writ-go/writ/sandbox/internal/worker/host"
 )
 
-// callPlace is the place of a call among those of its program that are performed at the same
-// time. The call leaves it while it waits for a person or for a nested run, which has limits of
-// its own. While all calls in progress do so, the clocks of a program that waits for them stand
-// still.
+// callPlace is the place of a call among the concurrent calls of its program, which
+// Limits.Concurrency bounds. The call leaves its place while it waits for a person, or for a
+// nested run, which has limits of its own. While all calls in progress have left their places,
+// the clocks of the program stand still.
 type callPlace struct {
 	host *host
 
 	mu    sync.Mutex
-	has   bool // it has the place
+	has   bool // the call has the place
 	over  bool // the call has ended
-	waits int  // for persons and nested runs
+	waits int  // how many persons and nested runs the call waits for
 }
 
 // enter waits for a place, or for the end of the program.
@@ -66,8 +66,8 @@ func (c *callPlace) Return() {
 	}
 }
 
-// pause changes the numbers of calls in progress and of those that wait for a person or a nested
-// run, and stops or starts the clocks accordingly.
+// pause changes the number of calls in progress and the number of calls that wait for a person
+// or a nested run, and stops or starts the clocks accordingly.
 func (h *host) pause(open, paused int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -86,7 +86,8 @@ func (h *host) Clock(still func(bool)) {
 	h.still = still
 }
 
-// nested makes the call that started a run, if there is one, leave its place until done is called.
+// nested makes the tool call that started a run leave its place until done is called. If no tool
+// call started the run, nested does nothing.
 func nested(ctx context.Context) (done func()) {
 	if call, ok := place.Find[*callPlace](ctx); ok {
 		call.Leave()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/internal/globals"
@@ -52,9 +51,6 @@ type Program struct {
 	// Submit makes submit(value) available, which ends the program with a value.
 	Submit bool
 
-	// Timeout shortens Limits.Time for this run. Zero leaves it unchanged.
-	Timeout time.Duration
-
 	// OnCalling, if set, is called before every tool call is performed or answered from the
 	// journal. The call is Pending and has no result. OnCalling is called concurrently and
 	// should return soon.
@@ -74,13 +70,7 @@ func (s *Sandbox) job(p Program, l Limits, bound *boundTools, sessionInputs []en
 			Time: l.Time, Compute: l.Compute, Memory: l.Memory, Output: l.Output, Argument: l.Argument,
 		},
 	}
-	if p.Timeout > 0 {
-		job.Limits.Time = min(p.Timeout, job.Limits.Time)
-	}
 	errs := []error{p.Limits.check()}
-	if p.Timeout < 0 {
-		errs = append(errs, fmt.Errorf("sandbox: the timeout is negative: %v; leave it zero for no timeout", p.Timeout))
-	}
 	if p.Limits.Memory != 0 {
 		errs = append(errs, errors.New("sandbox: Program.Limits.Memory is set; only the sandbox's Options can set that"))
 	}

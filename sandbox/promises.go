@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -8,17 +9,18 @@ import (
 	"unicode/utf16"
 
 	"github.com/writ-go/writ/internal/dispatch"
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
 // clue is a warning about a value that may be the reason why the program failed.
 type clue struct {
 	Finding
-	name string // of the variable or member that the warning is about, if any
+	name string // the variable or member that the warning is about, or ""
 }
 
-// explain adds the clue to which the line of a failure points to that failure, and returns
-// the other clues as warnings.
+// explain adds to a failure the clue to which its line points, and returns the other clues as
+// warnings.
 func (h *host) explain(f *Failure, clues []clue) (warnings []Finding) {
 	explained := f == nil || f.Kind != KindThrown || f.Hint != "" || f.Line == 0
 	line := ""
@@ -32,7 +34,7 @@ func (h *host) explain(f *Failure, clues []clue) (warnings []Finding) {
 			case c.Hint == "":
 				f.Hint = c.Message
 			case !strings.Contains(f.Message, c.Hint):
-				f.Hint = engine.Shorten(c.Message+"; "+c.Hint, maxMessage)
+				f.Hint = display.Cut(c.Message+"; "+c.Hint, maxMessage)
 			}
 			continue
 		}
@@ -125,7 +127,7 @@ func (h *host) misusedPromise(s engine.PromiseMisuse, variable string) clue {
 	promise, hint := "a promise", "await it first; await several with Promise.all"
 	if s.Tool >= 0 {
 		call := h.callText(s.Tool)
-		promise = "the promise " + or(variable, "of "+call)
+		promise = "the promise " + cmp.Or(variable, "of "+call)
 		if !s.Awaited {
 			hint = fmt.Sprintf("on line %d, write await %s", s.Call.Line, call)
 		}

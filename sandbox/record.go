@@ -87,7 +87,7 @@ func (s *Session) line(i int) (line []byte, sum chain, err error) {
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // strings are compared when the programs run again
+	e.SetEscapeHTML(false) // strings must not change, because they are compared when the programs run again
 	err = e.Encode(content)
 	line = bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 	return line, sum.next(line), err
@@ -158,7 +158,7 @@ func (s *Session) readHead(line []byte) error {
 		return err
 	}
 	if h.Format != recordFormat || h.Maker != s.box.maker() {
-		return fmt.Errorf("it was made by %.200q, %.200q; this is %q, %q", h.Format, h.Maker, recordFormat, s.box.maker())
+		return fmt.Errorf("it was made by %.200q, %.200q, but this sandbox is %q, %q", h.Format, h.Maker, recordFormat, s.box.maker())
 	}
 	s.inputs = h.Inputs
 	return validInputs(h.Inputs)
@@ -214,9 +214,8 @@ func validStep(s *engine.Step) error {
 	return validInputs(s.Inputs)
 }
 
-// validLibrary returns an error for a library whose source has another hash, by which
-// workers identify the libraries of all programs, or whose source is in neither this nor an earlier
-// program.
+// validLibrary returns an error for a library whose source does not match its hash, by which
+// workers identify libraries, or whose source is missing from this program and all earlier ones.
 func (s *Session) validLibrary(p *engine.Prelude) error {
 	switch {
 	case p == nil:

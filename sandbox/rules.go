@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
@@ -21,10 +22,8 @@ import (
 // runs, as in o[parts.join("")] or Reflect.get(o, name), gets around them. The sandbox and
 // its tools decide what a program can do.
 type Rules struct {
-	// Characters, Lines and Depth are the maximum size of the source; zero means no
-	// rule. Depth is the depth of its syntax tree: a call within an argument within a
-	// block is three deep, and deeper if there are brackets and operators in between.
-	Characters, Lines, Depth int
+	// Characters and Lines are the maximum size of the source. Zero means no limit.
+	Characters, Lines int
 
 	// Names are forbidden as variables, as members and as the names of properties, even if
 	// a constant string names the member: o["name"], o[`name`], o["na" + "me"], or o[key]
@@ -33,11 +32,6 @@ type Rules struct {
 
 	// Patterns must not match anywhere in the source, including comments.
 	Patterns []*regexp.Regexp
-
-	// Modules are the modules that a program may import. Its Compiler reports the
-	// imports in Compiled.Imports. Nil means no rule, and an empty list allows none. A
-	// program without a Compiler can import nothing. Imports of modules are not checked.
-	Modules []string
 }
 
 // validated returns a copy of the rules, or an error if they are invalid.
@@ -46,7 +40,7 @@ func (r *Rules) validated() (*Rules, error) {
 		return nil, nil
 	}
 	var errs []error
-	if min(r.Characters, r.Lines, r.Depth) < 0 {
+	if min(r.Characters, r.Lines) < 0 {
 		errs = append(errs, errors.New("sandbox: a limit of the rules is negative; use zero for no rule"))
 	}
 	if slices.Contains(r.Names, "") {
@@ -57,7 +51,6 @@ func (r *Rules) validated() (*Rules, error) {
 	}
 	clone := *r
 	clone.Names, clone.Patterns = slices.Clone(r.Names), slices.Clone(r.Patterns)
-	clone.Modules = slices.Clone(r.Modules)
 	return &clone, errors.Join(errs...)
 }
 
@@ -105,26 +98,18 @@ func (r *Rules) tooLong(source string, limit int) *Failure {
 	return refusal(findings)
 }
 
-// violations returns the violations that are found without a syntax tree, also if the
-// program cannot be parsed: those of Patterns and Modules.
+// violations returns the violations of Rules.Patterns, which are found even if the program
+// cannot be parsed.
 func (h *host) violations() (findings []Finding) {
 	if h.rules == nil {
 		return nil
 	}
 	source := h.program.Source
-	add := func(message string, at engine.Pos) {
-		if len(findings) < maxFindings {
-			findings = append(findings, h.finding(kindPolicyViolation, message, "do without it", at))
-		}
-	}
 	for _, pattern := range h.rules.Patterns {
-		for _, m := range pattern.FindAllStringIndex(source, maxFindings) {
-			add(fmt.Sprintf("%q is not allowed here", engine.Shorten(source[m[0]:m[1]], 60)), engine.At(source, m[0]))
-		}
-	}
-	for _, i := range h.imports {
-		if h.rules.Modules != nil && !slices.Contains(h.rules.Modules, i.Module) {
-			add(fmt.Sprintf("the module %q is not allowed", engine.Shorten(i.Module, 60)), engine.Pos{Line: i.Line, Column: i.Column})
+		for _, m := range pattern.FindAllStringIndex(source, maxFindings-len(findings)) {
+			message := fmt.Sprintf("%q is not allowed here", display.Cut(source[m[0]:m[1]], 60))
+			at := engine.NewLineTable(source).Pos(m[0])
+			findings = append(findings, h.finding(kindPolicyViolation, message, "do without it", at))
 		}
 	}
 	return findings
@@ -133,14 +118,4 @@ func (h *host) violations() (findings []Finding) {
 // forbidden reports a name that the rules forbid.
 func (h *host) forbidden(name engine.Name) Finding {
 	return h.finding(kindPolicyViolation, name.Name+" is not allowed here", "do without it", name.Pos)
-}
-
-// tooDeep reports a source that is nested too deeply.
-func (h *host) tooDeep(r engine.Report) []Finding {
-	if h.rules == nil || h.rules.Depth == 0 || r.Depth <= h.rules.Depth {
-		return nil
-	}
-	message := fmt.Sprintf("the program is nested %d deep; %d are allowed", r.Depth, h.rules.Depth)
-	hint := "move parts of it into variables and functions"
-	return []Finding{h.finding(kindPolicyViolation, message, hint, engine.Pos{})}
 }

@@ -29,10 +29,10 @@ type Options struct {
 	// tool call of another program returns [ErrNested] instead. Zero means 256.
 	Processes int
 
-	// Resident is how many bytes of memory the workers of waiting programs may occupy
-	// together. Beyond that, programs count as computing while they wait, and nested runs
-	// return [ErrNested]. Computing programs may use Workers × Limits.Memory in addition.
-	// Zero means as much, but at least 2 GiB. It is measured on Linux only.
+	// Resident is how many bytes of memory the workers of waiting programs may occupy together.
+	// Beyond that, programs count as computing while they wait, and nested runs return
+	// [ErrNested]. Computing programs may use Workers × Limits.Memory in addition. Zero means
+	// the same amount, but at least 2 GiB. It is measured on Linux only.
 	Resident int64
 
 	// Command is the command line of a dedicated worker program, which is used instead of
@@ -85,7 +85,7 @@ func New(o *Options) (*Sandbox, error) {
 // without child processes.
 //
 // The protection against accidents consists of a fresh VM for each run, a limit on the
-// depth of calls, no code from text, guards on the most dangerous built-in functions, and
+// depth of calls, no code from strings, guards on the most dangerous built-in functions, and
 // a check of the process's memory every few milliseconds, which stops all programs when
 // together they have added more than Limits.Memory each. A run that does not react to
 // being stopped returns [ErrStuck] after two seconds. Close ends the goroutines that wait

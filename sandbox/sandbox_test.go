@@ -110,7 +110,7 @@ func TestInputsRefused(t *testing.T) {
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
-		if _, err := box.Run(t.Context(), sandbox.Program{Source: "1", Timeout: -1}); err == nil {
+		if _, err := box.Run(t.Context(), sandbox.Program{Source: "1", Limits: sandbox.Limits{Time: -1}}); err == nil {
 			t.Error("a negative timeout was accepted")
 		}
 	})

@@ -31,7 +31,7 @@ type Session struct {
 	box    *Sandbox
 	key    string
 	inputs []engine.Input
-	err    error         // of invalid options
+	err    error         // the error of invalid inputs, or nil
 	turn   chan struct{} // has room for the one program that runs
 
 	mu   sync.Mutex
@@ -40,17 +40,8 @@ type Session struct {
 	sums []chain // checksums of the lines of the record, as far as they are known
 }
 
-// SessionOptions configures a [Session].
-type SessionOptions struct {
-	// Inputs are constants of every program of the session, in addition to those of
-	// [Program], and are converted in the same way. They are sent to the VM once, so they
-	// may be large. If a program changes a member of an object, later programs see the
-	// change.
-	Inputs map[string]any
-}
-
-// logShare is the fraction of Limits.Memory that a session's record may have. To run it
-// again, a worker must hold it in addition to everything that the programs create.
+// logShare limits a session's record to 1/logShare of Limits.Memory. A worker that runs the
+// programs again must hold the record in addition to everything that the programs create.
 const logShare = 32
 
 // ErrSessionFull is returned by runs of a session whose record has reached its limit.
@@ -63,15 +54,13 @@ var ErrSessionLost = errors.New("sandbox: the session cannot be rebuilt")
 
 var errNotNewSession = errors.New("sandbox: the session is nil or empty; create it with NewSession")
 
-// NewSession returns a new session. Nil options are the defaults. Runs of the session
-// return an error if the options are invalid.
-func (s *Sandbox) NewSession(o *SessionOptions) *Session {
-	if o == nil {
-		o = &SessionOptions{}
-	}
-	list, err := inputs(o.Inputs)
+// NewSession returns a new session. The values are constants of every program of the session,
+// in addition to [Program].Inputs, and are converted in the same way; nil means none. They are
+// sent to the VM once, so they may be large. If a program changes a member of an object, later
+// programs see the change. If a value is invalid, the runs of the session return the error.
+func (s *Sandbox) NewSession(values map[string]any) *Session {
 	session := newSession(s)
-	session.inputs, session.err = list, err
+	session.inputs, session.err = inputs(values)
 	return session
 }
 
@@ -172,18 +161,18 @@ func newClock() *engine.Clock {
 	return &engine.Clock{Start: time.Now().UnixMilli(), Seed: int64(binary.LittleEndian.Uint64(seed[:]))}
 }
 
-// sessionStep is the next program of a session, and after it has run what is needed to run
-// it again.
+// sessionStep is the next program of a session. After the program has run, record holds what is
+// needed to run it again.
 type sessionStep struct {
 	key       string
 	log       []engine.Step
-	inputs    []engine.Input // of the session
+	inputs    []engine.Input // the inputs of the session
 	clock     *engine.Clock
 	record    engine.Step
 	finished  bool // later replies are ignored
 	succeeded bool
 
-	list      bool // run nothing and list the variables
+	list      bool // list the variables and run nothing
 	variables []engine.Variable
 }
 
@@ -241,7 +230,7 @@ func stepSize(s *engine.Step) int {
 	return n
 }
 
-// recordCall records a call of a session's program, and its reply when that is given.
+// recordCall records a call of a session's program, and later its reply.
 func (h *host) recordCall(c engine.Call, reply func(engine.Reply)) func(engine.Reply) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

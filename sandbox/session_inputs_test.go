@@ -15,7 +15,7 @@ import (
 func TestSessionInputs(t *testing.T) {
 	t.Parallel()
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
-		session := box.NewSession(&sandbox.SessionOptions{Inputs: map[string]any{"text": "abc", "rows": []int{1, 2}}})
+		session := box.NewSession(map[string]any{"text": "abc", "rows": []int{1, 2}})
 		for _, s := range []step{
 			{`txet`, "did you mean text?"}, // refused: the VM is kept and has not created the inputs yet
 			{`const size = text.length; rows.push(3); size`, "value: 3"},
@@ -57,7 +57,7 @@ func TestSessionInputsThatCannotBe(t *testing.T) {
 			sandbox.Program{Inputs: map[string]any{"text": 2}}},
 		`sandbox: input "text": a tool has this name`: {map[string]any{"text": 1}, sandbox.Program{Tools: tool}},
 	} {
-		out, err := box.NewSession(&sandbox.SessionOptions{Inputs: c.inputs}).Run(t.Context(), c.p)
+		out, err := box.NewSession(c.inputs).Run(t.Context(), c.p)
 		if out != nil || err == nil || err.Error() != want {
 			t.Errorf("got %v, %v, want %s", out, err, want)
 		}
@@ -73,8 +73,7 @@ func TestSessionWithLargeInput(t *testing.T) {
 		var calls atomic.Int64
 		length := func(_ context.Context, in struct{ Text string }) (int, error) { calls.Add(1); return len(in.Text), nil }
 		set := newSet(t, tools.Func("length", "", length, nil))
-		session := box.NewSession(&sandbox.SessionOptions{Inputs: map[string]any{"text": strings.Repeat("0123456789abcdef",
-			size/16)}})
+		session := box.NewSession(map[string]any{"text": strings.Repeat("0123456789abcdef", size/16)})
 		const piece = 1_000_000
 		for i := range 6 { // more than a session of this size may record
 			step{fmt.Sprintf(`const n%d = await length(text.slice(0, %d)); n%d`, i, piece, i),
@@ -97,7 +96,7 @@ func TestSessionInputsSurviveTheirWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer box.Close()
-	inputs := &sandbox.SessionOptions{Inputs: map[string]any{"text": "abc"}}
+	inputs := map[string]any{"text": "abc"}
 	refused, begun := box.NewSession(inputs), box.NewSession(inputs)
 	step{`nothing`, "nothing is not defined"}.in(t, refused, nil)
 	step{`const all = [text]`, ""}.in(t, begun, nil)

@@ -64,8 +64,8 @@ func TestSession(t *testing.T) {
 		"submit": {{`const a = 1; [1].forEach(() => a)`, ""}, {`a`, "value: 1"}},
 		"no code from text": {
 			{`const f = () => 1`, ""},
-			{`(async () => {}).constructor("return 1")()`, "code cannot be created from text"},
-			{`(function* () {}).constructor("return 1")()`, "code cannot be created from text"},
+			{`(async () => {}).constructor("return 1")()`, "code cannot be created from strings"},
+			{`(function* () {}).constructor("return 1")()`, "code cannot be created from strings"},
 		},
 		"names of the wrapping": {
 			{`const _ = 1, $ = 2; let __proto__ = 3`, ""},

@@ -103,7 +103,7 @@ func shopTools(t testing.TB) *tools.Set {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return set
+	return searchable(set)
 }
 
 func in(namespace string, tool *tools.Tool) *tools.Tool {

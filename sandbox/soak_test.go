@@ -148,7 +148,7 @@ func soakOne(t *testing.T, box *sandbox.Sandbox, set *tools.Set, n int) {
 	p := sandbox.Program{Inputs: map[string]any{"n": n}, Tools: set, Submit: true}
 	if n%soakHostile == 0 {
 		attack := soakAttacks[n/soakHostile%len(soakAttacks)]
-		p.Source, p.Timeout = attack.source, attack.timeout
+		p.Source, p.Limits.Time = attack.source, attack.timeout
 		out, err := box.Run(t.Context(), p)
 		if err != nil || out.Failure == nil || out.Failure.Kind != attack.want {
 			t.Errorf("run %d, %s: %s", n, attack.source, outcomeOf(out, err))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/search"
 )
 
 // testTools returns the tools that the tests' programs may call.
@@ -41,8 +42,11 @@ func testTools(t testing.TB) *tools.Set {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return set
+	return searchable(set)
 }
+
+// searchable returns a set with tools.search and tools.describe.
+func searchable(set *tools.Set) *tools.Set { return search.New(set, 64<<10).Extended() }
 
 func raw(name string, h tools.Handler) *tools.Tool { return &tools.Tool{Name: name, Handler: h} }
 

@@ -21,7 +21,7 @@ type Variable struct {
 //	orders: array of 812 items {id, customer, total}
 func (v Variable) String() string { return v.text }
 
-// units are the nouns for what Count counts, by the kind of the variable.
+// units are the nouns for the count of a variable, by its kind.
 var units = map[string]string{"array": "item", "object": "key", "text": "character", "Map": "item", "Set": "item"}
 
 func describe(v engine.Variable) string {
@@ -56,7 +56,7 @@ func (s *Session) Variables(ctx context.Context) ([]Variable, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case out.Failure != nil && out.Failure.Ran(): // a limit; violations of Rules by the empty program do not matter
+	case out.Failure != nil && out.Failure.Ran(): // a limit; it does not matter if the empty program violates Rules
 		return nil, fmt.Errorf("sandbox: the session's variables: %w", out.Failure)
 	}
 	return validVariables(step.variables), nil

@@ -43,6 +43,10 @@ type Tool struct {
 	// [Binding.ReplayClass]); permissions never do.
 	Claimed Class
 
+	// Remark, if set, returns what the author of a program should know about the result of a call, such as
+	// that a search found nothing, or "". The sandbox reports it as a warning.
+	Remark func(args, result json.RawMessage) string
+
 	// Handler performs the calls. It is called concurrently.
 	Handler Handler
 

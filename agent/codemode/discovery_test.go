@@ -17,7 +17,7 @@ func TestDiscovery(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	if got := get[struct{ Note string }](t, session, "search_tools",
-		map[string]any{"query": "swimming hall"}); got.Note != `no tool fits "swimming hall"; the tools are fs.die, `+
+		map[string]any{"query": "swimming hall"}); got.Note != `no tool matches "swimming hall"; the tools are fs.die, `+
 		`fs.learn, fs.list_directory, fs.read_text_file, fs.write_file` {
 		t.Errorf("got %+v", got)
 	}

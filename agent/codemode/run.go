@@ -60,7 +60,8 @@ func (c *client) runNow(ctx context.Context, p program, prepared sandbox.Program
 		return execution{}, err
 	}
 	defer release()
-	prepared.Tools = view.set
+	prepared.Tools = view.programs
+	prepared.Limits.Time = lesser(c.app.box.Limits().Time, seconds(p.Timeout))
 	if prepared.Compiler, err = c.compiler(ctx, p); err != nil {
 		return execution{}, err
 	}
@@ -93,7 +94,7 @@ func (p program) prepare() (sandbox.Program, error) {
 		}
 		inputs[name] = p.Variables[name]
 	}
-	return sandbox.Program{Source: p.Code, Inputs: inputs, Timeout: seconds(p.Timeout)}, nil
+	return sandbox.Program{Source: p.Code, Inputs: inputs}, nil
 }
 
 // runIn runs a program alone or in a session. It returns the handle of the session.

@@ -17,7 +17,8 @@ import (
 // view is the part of a snapshot that one principal may use.
 type view struct {
 	set       *tools.Set
-	discovery *search.Index
+	programs  *tools.Set    // the set with tools.search and tools.describe
+	discovery *search.Index // for search_tools and describe_tool
 
 	mu       sync.Mutex
 	declared map[int]string // declarations by budget
@@ -39,7 +40,7 @@ func (v *view) declarations(budget int) string {
 // maxViews is the maximum number of views that a snapshot caches.
 const maxViews = 64
 
-// maxDescribed is the approximate maximum size, in bytes, of a result of describe_tool.
+// maxDescribed is the approximate maximum size, in bytes, of a result of describe_tool or tools.describe.
 const maxDescribed = 32 << 10
 
 // view returns the tools that a principal may use. The view does not contain other tools. In addition, a policy
@@ -59,8 +60,11 @@ func (s *snapshot) view(p serve.Principal) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &view{set: set, discovery: search.New(set, maxDescribed).SearchedBy("search_tools"),
-		declared: map[int]string{}}
+	index := search.New(set, maxDescribed)
+	v := &view{
+		set: set, programs: index.Extended(), discovery: index.SearchedBy("search_tools"),
+		declared: map[int]string{},
+	}
 	if s.views == nil {
 		s.views = map[string]*view{}
 	}

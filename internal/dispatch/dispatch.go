@@ -17,9 +17,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Dispatcher performs the calls of one run. It validates each call, looks it up in the
-// journal, and takes it through the policies to the handler. A sandbox uses it. It is safe
-// for concurrent use.
+// Dispatcher performs the calls of one program. It validates each call, looks it up in the
+// journal, and passes it through the policies to the handler. It is safe for concurrent use.
 type Dispatcher struct {
 	set      *tools.Set
 	bindings []*tools.Binding
@@ -30,8 +29,8 @@ type Dispatcher struct {
 	waiting map[*pendingCall]context.CancelFunc // calls on their way to their tool
 }
 
-// New returns a Dispatcher for one attempt of a run with the tools of a set. If a is nil,
-// nothing is recorded.
+// New returns a Dispatcher for one program with the tools of a set. If a is nil, no calls are
+// recorded.
 func New(s *tools.Set, a Attempt) *Dispatcher {
 	return &Dispatcher{set: s, bindings: s.Bindings(), attempt: a}
 }
@@ -85,9 +84,9 @@ type IssuedCall struct {
 // Refused returns a call that will not be made: its Perform returns te.
 func Refused(te *tools.ToolError) IssuedCall { return IssuedCall{err: te} }
 
-// Perform performs the call. It must be called exactly once, on any goroutine. Its error is
-// a *[tools.ToolError], which goes to the program, or a *[tools.HoldError] or [tools.Fatal] error, which ends
-// the run.
+// Perform performs the call. It must be called exactly once, on any goroutine. Its error is a
+// *[tools.ToolError], which is thrown into the program, or a *[tools.HoldError] or [tools.Fatal]
+// error, which ends the program.
 func (i IssuedCall) Perform(ctx context.Context) (json.RawMessage, error) {
 	if i.pending == nil {
 		return i.result, i.err
@@ -142,7 +141,7 @@ func invalidArguments(b *tools.Binding, prefix string, findings []schema.Finding
 	return &tools.ToolError{Tool: b.Path(), Kind: tools.KindInvalidArguments, Message: prefix + schema.Summary(findings)}
 }
 
-// maxState returns the one of two states in which more may have been done.
+// maxState returns the state in which a call may have had more effects.
 func maxState(a, b State) State {
 	order := []State{StateRejected, StateFailed, StateUnknown, StateOK}
 	if slices.Index(order, a) < slices.Index(order, b) {
@@ -162,23 +161,24 @@ func Performed(ctx context.Context) json.RawMessage {
 	return nil
 }
 
-// pendingCall is a call that is being performed. Policies may call the handler any number of times. Of the states of
-// these tries, state is the one in which the most may have been done.
+// pendingCall is a call that is being performed. Policies may call the handler any number of
+// times: each of these calls is a try. The state of the call is the maximum of the states of
+// its tries (see maxState).
 type pendingCall struct {
 	call       tools.Call
 	entry      Entry // nil without a journal
 	dispatcher *Dispatcher
-	cancel     context.CancelFunc // of the policies
+	cancel     context.CancelFunc // cancels the context of the policies
 	acts       bool               // the call may have an effect
 
 	mu        sync.Mutex
 	pending   int // tries that have not ended
 	state     State
 	settled   bool            // the journal has the result of the call
-	performed json.RawMessage // arguments with which the tool was called; nil if it was not
+	performed json.RawMessage // arguments of the last try; nil before the first
 }
 
-// args returns the arguments with which the tool was called, or nil if it was not.
+// args returns the arguments with which the tool was last called, or nil if it was not called.
 func (f *pendingCall) args() json.RawMessage {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -188,7 +188,7 @@ func (f *pendingCall) args() json.RawMessage {
 // errEnded is the error of calls that were not dispatched when the program ended.
 var errEnded = &tools.ToolError{Kind: tools.KindDenied, Message: "the program ended before the call was made"}
 
-// perform takes the call through the policies. It always settles the journal's entry.
+// perform passes the call through the policies. It always settles the journal's entry.
 func (f *pendingCall) perform(ctx context.Context) (json.RawMessage, error) {
 	result, err := f.chain(ctx)
 	if err == nil && len(result) > 0 && !json.Valid(result) {
@@ -221,7 +221,7 @@ func (f *pendingCall) settle(result json.RawMessage, err error) (again string) {
 	return f.entry.Settled(result, err, f.pending > 0)
 }
 
-// doNotRepeat is appended to the error message of a recorded call that must not be repeated.
+// doNotRepeat follows the messages of recorded calls that must not be repeated.
 const doNotRepeat = ". Do not call it again; report it"
 
 // advised returns a copy of the error that the journal recorded. The copy says whether the
@@ -320,8 +320,8 @@ func (f *pendingCall) begin(ctx context.Context, args json.RawMessage) error {
 	return nil
 }
 
-// end records how a try ended. If the context is done, the caller may have stopped waiting
-// for the result, so that the state is unknown rather than ok.
+// end records how a try ended. If the context is done, the caller may have stopped waiting for
+// the result, so the state is unknown rather than ok.
 func (f *pendingCall) end(ctx context.Context, result json.RawMessage, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -349,9 +349,9 @@ func (f *pendingCall) stateOfTries() State {
 	return f.state
 }
 
-// corrected returns an error whose kind does not deny what the tries may have done: a
-// policy may have refused the result of a call that was made, or failed to repeat one that
-// timed out.
+// corrected returns an error whose kind does not contradict the effects of the tries: a policy
+// may have withheld the result of a call that was made, or failed to repeat a call that timed
+// out.
 func (f *pendingCall) corrected(te *tools.ToolError) *tools.ToolError {
 	state, claimed := f.stateOfTries(), StateOf(te)
 	if claimed == StateUnknown || maxState(state, claimed) == claimed {
@@ -361,7 +361,7 @@ func (f *pendingCall) corrected(te *tools.ToolError) *tools.ToolError {
 	case state == StateOK:
 		te.Kind, te.Message = tools.KindInvalidResult, "the call was made, but its result is withheld: "+te.Message
 	case state == StateUnknown && !f.acts:
-		te.Kind, te.Message = tools.KindUnknown, "an earlier try got no answer; the last one: "+te.Message
+		te.Kind, te.Message = tools.KindUnknown, "an earlier try was not answered; the last one: "+te.Message
 	case state == StateUnknown:
 		te.Kind, te.Message = tools.KindUnknown, "an earlier try may have taken effect; the last one: "+te.Message
 	default:

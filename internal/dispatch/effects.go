@@ -28,8 +28,8 @@ func (c *effectCounter) add(n int64) {
 	}
 }
 
-// mark returns the error of a handler. If effects happened within the handler, it returns an [actedError], unless the
-// error is a [tools.ToolError] with a kind.
+// mark wraps the error of a handler in an [actedError] if effects happened within the handler,
+// unless the error is a [tools.ToolError] with a kind.
 func (c *effectCounter) mark(err error) error {
 	if te, ok := err.(*tools.ToolError); err == nil || ok && te.Kind != "" || tools.IsFatal(err) || c.count.Load() == 0 {
 		return err

@@ -8,7 +8,7 @@ import (
 )
 
 // DecodeRepeat decodes the second argument of a call. It returns an error if the argument has
-// properties that [tools.Repeat] does not have.
+// properties that [tools.Repeat] lacks.
 func DecodeRepeat(raw json.RawMessage) (*tools.Repeat, error) {
 	var r struct {
 		Same     string

@@ -11,12 +11,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// Kinds of evidence. Those that the sandbox reports, too, are described at [sandbox.Kind].
+// Kinds of evidence. [sandbox.Kind] describes the kinds that the sandbox also reports.
 const (
 	KindFailedEffect sandbox.Kind = "failed_effect" // a failed call that may change data, which the run did not resolve
 
@@ -28,14 +29,15 @@ const (
 	kindMissingMember sandbox.Kind = "missing_member"
 )
 
-// order has the kinds of facts, the most serious first. Warnings of other kinds are no evidence.
+// order lists the kinds of facts, the most serious first. Warnings of other kinds are not
+// evidence.
 var order = []sandbox.Kind{
 	KindFailedEffect, sandbox.KindCallLimit, kindLostValue, kindNotAwaited, kindWrongType,
 	kindMissingMember, kindPartialList, kindInexact,
 }
 
-// Sorted returns those of the facts that are evidence, the most serious first. A member that a single object does not
-// have is evidence only next to another fact.
+// Sorted returns the facts that are evidence, the most serious first. A missing member of a single
+// object is evidence only if there is another fact.
 func Sorted(facts []sandbox.Finding) []sandbox.Finding {
 	rank := func(f sandbox.Finding) int { return slices.Index(order, f.Kind) }
 	facts = slices.DeleteFunc(slices.Clone(facts), func(f sandbox.Finding) bool { return rank(f) < 0 })
@@ -56,9 +58,9 @@ func Acts(b *tools.Binding) bool {
 	return class != tools.Read && (class != tools.Unclassified || b.Hints.Destructive || !readingName.MatchString(b.Name))
 }
 
-// Failed returns facts about the effects that failed, that the run has not resolved or replaced, and whose error the
-// answer does not contain. Unresolved are these effects, entries all calls of the run, and calls those of the last
-// program.
+// Failed returns facts about failed effects that the run has not resolved or replaced, and whose
+// errors the answer does not contain. unresolved has the entries of the failed effects, entries has
+// the entries of all calls of the run, and calls has the calls of the last program.
 func Failed(
 	answer json.RawMessage, unresolved, entries []journal.Entry, calls []sandbox.Call, find func(string) *tools.Binding,
 ) (facts []sandbox.Finding) {
@@ -76,7 +78,7 @@ func Failed(
 		}
 		reason, format := "its outcome is unknown", "may not have taken effect: %s. Read whether it did, or"
 		if te, ok := errors.AsType[*tools.ToolError](e.Err); ok {
-			reason = short(te.Message, 200)
+			reason = display.Cut(te.Message, 200)
 		}
 		told, _ := json.Marshal(reason)
 		later := entries[i+1:]
@@ -86,7 +88,7 @@ func Failed(
 		if e.State == journal.StateFailed { // a call whose outcome is unknown must not be repeated
 			format = "may not have taken effect: %s. Read whether it did, and repeat it if not, or"
 		}
-		fact.Message = fmt.Sprintf("%s(%s) "+format+" say so in the answer.", e.Tool, short(string(e.Args), 200), reason)
+		fact.Message = fmt.Sprintf("%s(%s) "+format+" say so in the answer.", e.Tool, display.Cut(string(e.Args), 200), reason)
 		facts = append(facts, fact)
 	}
 	return facts
@@ -94,8 +96,9 @@ func Failed(
 
 var already = regexp.MustCompile(`(?i)\balready\b`)
 
-// seen reports whether later calls show the result of an effect: the server's list was read to the end, or something
-// with one of its arguments, or a whole array, was read while none of its lists is unfinished.
+// seen reports whether later calls to the server show the result of an effect. Either one of its
+// lists was read to the end, or none of its lists is unfinished and a read either had an argument
+// of the effect or returned an array.
 func seen(e journal.Entry, later []journal.Entry, server string, find func(string) *tools.Binding) bool {
 	read, related := Lists{}, false
 	for _, o := range later {
@@ -110,13 +113,14 @@ func seen(e journal.Entry, later []journal.Entry, server string, find func(strin
 	return len(read.lists) > unfinished || related && unfinished == 0
 }
 
-// shares reports whether two calls have a value in common, as an argument or in a list of values.
+// shares reports whether the arguments of two calls, or lists in these arguments, have a value in
+// common.
 func shares(a, b json.RawMessage) bool {
 	theirs := scalars(b)
 	return slices.ContainsFunc(scalars(a), func(value string) bool { return slices.Contains(theirs, value) })
 }
 
-// scalars returns those arguments, and elements of arguments, that can identify something.
+// scalars returns the arguments, and elements of arguments, that can identify something.
 func scalars(args json.RawMessage) (list []string) {
 	var given map[string]json.RawMessage
 	_ = json.Unmarshal(args, &given)
@@ -134,8 +138,8 @@ func scalars(args json.RawMessage) (list []string) {
 	return list
 }
 
-// replaced reports whether a later call of the tool succeeded with the same value of the first required argument: the
-// program did it in another way.
+// replaced reports whether a later call of the tool with the same first required argument
+// succeeded, so that the program achieved the effect in another way.
 func replaced(e journal.Entry, later []journal.Entry, b *tools.Binding) bool {
 	var input struct {
 		Required []string `json:"required"`
@@ -154,7 +158,7 @@ func replaced(e journal.Entry, later []journal.Entry, b *tools.Binding) bool {
 	})
 }
 
-// Answer returns facts about values in an answer that no answer should have.
+// Answer returns facts about values that no answer should contain, such as NaN in a string.
 func Answer(answer json.RawMessage) []sandbox.Finding {
 	d := json.NewDecoder(bytes.NewReader(answer))
 	d.UseNumber()
@@ -184,7 +188,7 @@ func values(v any, at string, facts []sandbox.Finding) []sandbox.Finding {
 	case string:
 		if found := lostText.FindString(v); found != "" {
 			facts = append(facts, sandbox.Finding{Kind: kindLostValue, Message: fmt.Sprintf("%s contains %q: %q. "+
-				"Find the value that is missing, and compute the text again.", at, strings.TrimSpace(found), short(v, 100))})
+				"Find the value that is missing, and compute the text again.", at, strings.TrimSpace(found), display.Cut(v, 100))})
 		}
 		for _, number := range longNumber.FindAllStringSubmatch(v, 5) {
 			facts = values(json.Number(number[1]), at, facts)
@@ -211,11 +215,4 @@ func noisy(number string) (rounded string, ok bool) {
 	}
 	near, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 12, 64), 64)
 	return strconv.FormatFloat(near, 'f', -1, 64), digits(x) >= 15 && digits(near) <= 11
-}
-
-func short(text string, size int) string {
-	if len(text) <= size {
-		return text
-	}
-	return strings.ToValidUTF8(text[:size], "") + "…"
 }

@@ -1,5 +1,6 @@
-// Package evidence finds facts of a run that contradict its answer: lists that were read in part, effects that failed,
-// and values that no answer should have. It knows calls and values, and nothing about tasks.
+// Package evidence finds facts of a run that contradict its answer: lists that were read in part,
+// effects that failed, and values that no answer should contain. It knows calls and values, and
+// nothing about tasks.
 package evidence
 
 import (
@@ -22,7 +23,7 @@ import (
 type Lists struct {
 	mu      sync.Mutex
 	program int // the number of the current program
-	reading int // the last program that read anything
+	reading int // the number of the last program that read anything
 	lists   []*list
 	keys    lists.Keys
 }
@@ -32,10 +33,10 @@ type list struct {
 	tool    *tools.Binding
 	id      string          // see lists.Keys
 	key     string          // the arguments, as JSON
-	states  []lists.State   // of the calls
-	limited bool            // the program asked for a few rows
-	program int             // that read it last
-	at      sandbox.Finding // where the last call is
+	states  []lists.State   // the states that the calls returned
+	limited bool            // the last call requested only a few rows
+	program int             // the last program that read the list
+	at      sandbox.Finding // the position of the last call
 }
 
 // Finder returns a function that finds the tools of a set by their paths.
@@ -99,7 +100,7 @@ const fewRows = 10
 
 var limitName = regexp.MustCompile(`(?i)^(limit|size|count|first|top|max_?results|(page_?size|per_?page))$`)
 
-// limited reports whether a call asked for a few rows and got no more than those.
+// limited reports whether a call requested a few rows and did not get more.
 func limited(args json.RawMessage, rows int) bool {
 	var given map[string]any
 	_ = json.Unmarshal(args, &given)
@@ -113,15 +114,16 @@ func limited(args json.RawMessage, rows int) bool {
 
 var searching = regexp.MustCompile(`(?i)(^|[^a-z])search($|[^a-z])|Search`)
 
-// Unfinished returns facts about the lists that the last program with reads has read and that no program has read to
-// the end. Searches are not among them.
+// Unfinished returns facts about lists that no program has read to the end, among those that the
+// last program with reads has read. It leaves out searches.
 func (l *Lists) Unfinished() []sandbox.Finding {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.unfinished(l.reading, false)
 }
 
-// Current is like Unfinished, about the current program only.
+// Current is like Unfinished, but for the current program. If searches is true, it includes
+// searches.
 func (l *Lists) Current(searches bool) []sandbox.Finding {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -145,7 +147,7 @@ func (l *Lists) unfinished(program int, searches bool) (facts []sandbox.Finding)
 	return facts
 }
 
-// fact says which part of the list was read, and which calls return the rest.
+// fact returns the fact that the list was read in part, with the calls that return the rest.
 func (o *list) fact() sandbox.Finding {
 	last, rows, seen := o.states[len(o.states)-1], 0, map[int]bool{}
 	for i, s := range o.states {
@@ -206,7 +208,7 @@ func (o *list) call(rows int, last lists.State) string {
 	return "its argument for the next part" + until
 }
 
-// with returns the arguments of the list with another one.
+// with returns the arguments of the list, plus one more.
 func (o *list) with(name, value string) string {
 	switch {
 	case o.key == "{}":
@@ -217,7 +219,8 @@ func (o *list) with(name, value string) string {
 	return fmt.Sprintf("%s, %s: %s}", strings.TrimSuffix(o.key, "}"), name, value)
 }
 
-// argument returns the first of the arguments of the tool, which are in lower case without underscores, or "".
+// argument returns the first of the given names that is a parameter of the tool, as the tool spells
+// it, or "". The names are in lower case and without underscores.
 func (o *list) argument(names ...string) string {
 	var input struct {
 		Properties map[string]json.RawMessage `json:"properties"`

@@ -41,12 +41,12 @@ func bundle(wants []want, f bundling.Files) *bundled {
 	return &bundled{Library: withShims(b.wants, string(result.OutputFiles[0].Contents)) + "return library"}
 }
 
-// bundler gives esbuild access to the packages.
+// bundler lets esbuild read the packages.
 type bundler struct {
 	wants []want
 
 	mu       sync.Mutex        // esbuild loads files concurrently
-	resolver bundling.Resolver // nil if the program links no package that finds packages
+	resolver bundling.Resolver // nil if this executable has no code that finds packages
 }
 
 func (b *bundler) options() api.BuildOptions {
@@ -197,7 +197,7 @@ func (b *bundler) faults(errs []api.Message) []fault {
 			f.Message = fmt.Sprintf("%s, line %d: %s", file, at.Line, lower(e.Text))
 			f.Want = b.culprit(at.File)
 		}
-		if i == 0 || e.Text != errs[i-1].Text { // esbuild may report the same error for file after file
+		if i == 0 || e.Text != errs[i-1].Text { // esbuild may report the same error for several files
 			list = append(list, f)
 		}
 	}

@@ -11,14 +11,15 @@ import (
 	"github.com/writ-go/writ/internal/bundling"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/sandbox/internal/lru"
 	"github.com/writ-go/writ/sandbox/internal/worker"
 	workers "github.com/writ-go/writ/sandbox/internal/worker/host"
 )
 
 // Options configures a [Compiler]. A zero field means its default.
 type Options struct {
-	// Time is how long one step may take; default 10 s. A program needs one step, and a
-	// second one if its imports are not cached.
+	// Time is how long one step may take; default 10 s. To compile a program takes one step,
+	// and another one if its imports are not cached.
 	Time time.Duration
 
 	// Memory is the number of bytes that a worker may use in addition to its own needs;
@@ -52,12 +53,13 @@ func (o *Options) withDefaults() (Options, error) {
 	return c, nil
 }
 
-// Compiler compiles TypeScript programs without imports, in worker processes that it owns. It is
-// a [sandbox.Describer] and safe for concurrent use.
+// Compiler compiles TypeScript programs in worker processes that it owns. It is safe for
+// concurrent use.
 type Compiler struct {
-	options Options
-	pool    *workers.Pool
-	alone   *linked
+	options   Options
+	pool      *workers.Pool
+	packages  bundling.Packages          // nil if programs may import nothing
+	libraries lru.Cache[string, library] // keyed by the imports
 }
 
 // New returns a compiler, which the caller must close. Nil options mean the defaults. New
@@ -74,9 +76,7 @@ func New(o *Options) (*Compiler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("typescript: %w", err)
 	}
-	c := &Compiler{options: options, pool: pool}
-	c.alone = &linked{compiler: c}
-	return c, nil
+	return &Compiler{options: options, pool: pool}, nil
 }
 
 // ErrClosed is returned by a compiler that has been closed.
@@ -106,22 +106,41 @@ func (c *Compiler) Close() error {
 	return c.pool.Close()
 }
 
-// Compile implements [sandbox.Compiler] for TypeScript without imports. Its error is
-// [ErrClosed], the error of ctx, or the reason why no worker can be started.
+// Compile implements [sandbox.Compiler]. Its error is [ErrClosed], the error of ctx, or the
+// reason why no worker can be started.
 func (c *Compiler) Compile(ctx context.Context, source string) (*sandbox.Compiled, error) {
 	if c == nil || c.pool == nil {
 		return nil, errNotMade
 	}
-	return c.alone.Compile(ctx, source)
+	var t transformed
+	findings, err := c.run(ctx, task{Program: source}, fileHost{}, &t)
+	if err == nil && findings == nil {
+		findings = findingsOf(t.Faults)
+	}
+	if err == nil && findings == nil {
+		findings = c.refused(t.Imports)
+	}
+	if err != nil || findings != nil {
+		return &sandbox.Compiled{Findings: findings}, err
+	}
+	compiled := &sandbox.Compiled{Source: t.Source, Map: []byte(t.Map)}
+	if len(t.Imports) > 0 {
+		compiled.Library, compiled.Findings, err = c.library(ctx, t.Imports)
+	}
+	return compiled, err
 }
 
-// With returns a compiler of programs that may also import packages. Only package agent/codemode,
-// which installs and finds them, can call it.
-func (c *Compiler) With(p bundling.Packages) sandbox.Describer {
-	return &linked{compiler: c, packages: p}
+// With returns a compiler that uses the workers of c, for programs that may also import
+// packages. Only package agent/codemode, which installs and finds the packages, can call it.
+func (c *Compiler) With(p bundling.Packages) sandbox.Compiler {
+	if c == nil {
+		c = &Compiler{}
+	}
+	return &Compiler{options: c.options, pool: c.pool, packages: p}
 }
 
-// run executes a task in a worker. Errors in the program or its packages are findings.
+// run executes a task in a worker and decodes the result into answer. Errors in the program or
+// its packages are findings.
 func (c *Compiler) run(ctx context.Context, t task, host engine.Host, answer any) ([]sandbox.Finding, error) {
 	request, err := json.Marshal(t)
 	if err != nil {

@@ -9,14 +9,11 @@ const language = "- Programs may be TypeScript. Types are removed, not checked. 
 	"expressions.\n" +
 	"- There is no require, fetch, process, fs or Intl.\n"
 
-// Describe implements [sandbox.Describer].
-func (c *Compiler) Describe() string { return (&linked{}).Describe() }
-
-// Describe implements [sandbox.Describer]. It names the packages that are installed when
-// it is called.
-func (l *linked) Describe() string {
-	if l.packages != nil {
-		if names := l.packages.Names(); len(names) > 0 {
+// Describe describes the language to models: see [sandbox.Compiler]. It names the packages that
+// are installed when it is called.
+func (c *Compiler) Describe() string {
+	if c != nil && c.packages != nil {
+		if names := c.packages.Names(); len(names) > 0 {
 			return language + "- These npm packages can be imported, and no others: " + strings.Join(names, ", ") + ".\n"
 		}
 	}

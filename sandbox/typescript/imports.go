@@ -37,16 +37,16 @@ var (
 	requireCall = regexp.MustCompile(`^require\((` + quoted + `)`)
 	// ownRequire matches a program's own declaration of require.
 	ownRequire = regexp.MustCompile(`\b(?:function|const|let|var)\s+require\b`)
-	// exported matches what of an export is ignored: the word, or a list that esbuild added.
+	// exported matches the part of an export that is ignored: the word, or a list that esbuild added.
 	exported = regexp.MustCompile(`^export (?:\{[^"}]*\};)?`)
 	// exportable matches the beginning of a declaration that may be exported.
 	exportable = regexp.MustCompile(`^(?:export\s+)?(?:const|let|var|function|async|class|abstract|enum|namespace|` +
 		`module|import|using|await|@)|^export\s*\{\s*\}`)
 )
 
-// scan finds the imports and exports in the output of esbuild, and returns the output
-// without them. The source map shows whether a word is a keyword, or part of a string. If
-// a declaration is missed, a later stage rejects it.
+// scan finds the imports and exports in the output of esbuild, and returns the output without
+// them. The source map shows whether a word is a keyword or part of a string. If scan misses a
+// declaration, a later stage rejects it.
 func (p *translation) scan() string {
 	source := []byte(p.code)
 	for _, word := range []string{"import", "export", "require"} {
@@ -70,7 +70,7 @@ func member(code string) bool {
 	return strings.HasSuffix(code, "#") || strings.HasSuffix(code, ".") && !strings.HasSuffix(code, "...")
 }
 
-// keyword handles a word of the code, which begins at start, if it is a keyword.
+// keyword handles the word at start in the code if the word is a keyword there.
 func (p *translation) keyword(source []byte, start int, word string) {
 	at, origin := p.origin(start)
 	rest := p.code[start:]
@@ -80,7 +80,7 @@ func (p *translation) keyword(source []byte, start int, word string) {
 		if strings.HasPrefix(rest, "export ") && (start == 0 || p.code[start-1] == '\n') {
 			p.export(source, rest, at, origin)
 		}
-	case at.Line > 0 && !strings.HasPrefix(origin, word):
+	case !strings.HasPrefix(origin, word):
 	case word == "require":
 		if m := requireCall.FindStringSubmatch(rest); m != nil && !ownRequire.MatchString(p.text) {
 			p.fault(at, "require cannot be used here", "write import name from "+m[1])
@@ -100,8 +100,8 @@ func (p *translation) keyword(source []byte, start int, word string) {
 	}
 }
 
-// export blanks the word export before a declaration, and export {}, because nothing can
-// import a program. For other exports, it reports a fault.
+// export blanks the word export before a declaration, and the statement export {}, because
+// nothing can import a program. For other exports, it reports a fault.
 func (p *translation) export(source []byte, rest string, at engine.Pos, origin string) {
 	switch {
 	case exportable.MatchString(origin):
@@ -139,7 +139,7 @@ func (p *translation) declared(start int, m []int) {
 func (p *translation) add(offset int, module string, list ...imported) {
 	at, _ := p.origin(offset)
 	module = unquoted(module)
-	if module == shimModule && at != shimLine {
+	if module == shimModule {
 		p.fault(at, fmt.Sprintf("%q is not a package", module), "")
 		return
 	}
@@ -175,7 +175,7 @@ func blank(s string) string {
 	return b.String()
 }
 
-// required returns the imports that are needed, in the same order for all programs with the
+// required returns the imports without duplicates, in the same order for all programs with the
 // same imports.
 func (p *translation) required() []required {
 	slices.SortStableFunc(p.imports, func(a, b imported) int { return a.compare(b.want) })
@@ -198,8 +198,7 @@ func (w want) compare(other want) int {
 	return -1
 }
 
-// head returns the declarations of the imported names, and of the function that replaces
-// import().
+// head returns declarations of the imported names and of the function that replaces import().
 func (p *translation) head(list []required) string {
 	var b strings.Builder
 	for _, one := range p.imports {

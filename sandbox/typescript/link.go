@@ -4,65 +4,23 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"sync"
 
 	"github.com/writ-go/writ/internal/bundling"
 	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/sandbox/internal/lru"
 )
 
-// linked compiles programs and bundles what they import.
-type linked struct {
-	compiler *Compiler
-	packages bundling.Packages // nil if programs may import nothing
-
-	mu        sync.Mutex
-	libraries []library // the most recently used one is last
-}
-
-// library is the cached bundle of some imports.
+// library is the bundle of some imports.
 type library struct {
-	key   string
 	text  string
 	files bundling.Snapshot // nil if it contains no packages
 }
 
-// Ready returns the result of [Compiler.Ready].
-func (l *linked) Ready() error { return l.compiler.Ready() }
-
-// Compile implements [sandbox.Compiler]. Its errors are those of [Compiler.Compile].
-func (l *linked) Compile(ctx context.Context, source string) (*sandbox.Compiled, error) {
-	if l.compiler == nil || l.compiler.pool == nil {
-		return nil, errNotMade
-	}
-	var t transformed
-	findings, err := l.compiler.run(ctx, task{Program: source}, fileHost{}, &t)
-	if err == nil && findings == nil {
-		findings = findingsOf(t.Faults)
-	}
-	if err == nil && findings == nil {
-		findings = l.refused(t.Imports)
-	}
-	if err != nil || findings != nil {
-		return &sandbox.Compiled{Findings: findings, Imports: importsOf(t.Imports)}, err
-	}
-	c := &sandbox.Compiled{Source: t.Source, Map: []byte(t.Map), Imports: importsOf(t.Imports)}
-	if len(t.Imports) > 0 {
-		c.Library, c.Findings, err = l.library(ctx, t.Imports)
-	}
-	return c, err
-}
-
-// importsOf returns the modules that a program imports. The result is never nil.
-func importsOf(list []required) []sandbox.Import {
-	imports := []sandbox.Import{}
-	for _, i := range list {
-		if i.Module != shimModule {
-			imports = append(imports, sandbox.Import{Module: i.Module, Line: i.Line, Column: i.Column})
-		}
-	}
-	return imports
-}
+// The bounds of the cached libraries and of their total size.
+const (
+	maxLibraries    = 32
+	maxLibraryBytes = 32 << 20
+)
 
 func findingsOf(faults []fault) []sandbox.Finding {
 	var list []sandbox.Finding
@@ -77,10 +35,10 @@ func findingsOf(faults []fault) []sandbox.Finding {
 const KindUnresolved sandbox.Kind = "unresolved"
 
 // refused returns a finding for each import that is not allowed or not installed.
-func (l *linked) refused(imports []required) []sandbox.Finding {
+func (c *Compiler) refused(imports []required) []sandbox.Finding {
 	var list []sandbox.Finding
 	for _, i := range imports {
-		if message, hint := l.refusal(i.Module); message != "" {
+		if message, hint := c.refusal(i.Module); message != "" {
 			list = append(list, unresolved(i, message, hint))
 		}
 	}
@@ -91,38 +49,39 @@ func unresolved(i required, message, hint string) sandbox.Finding {
 	return sandbox.Finding{Kind: KindUnresolved, Message: message, Hint: hint, Line: i.Line, Column: i.Column}
 }
 
-// refusal returns the reason why a module cannot be imported, and a hint. The message is empty if
-// the module can be imported.
-func (l *linked) refusal(module string) (message, hint string) {
+// refusal returns the reason why a module cannot be imported, and a hint. If the module can be
+// imported, both are empty.
+func (c *Compiler) refusal(module string) (message, hint string) {
 	switch {
 	case module == shimModule:
 		return "", ""
-	case l.packages == nil:
+	case c.packages == nil:
 		return fmt.Sprintf("the package %.100q may not be imported", module),
 			"no packages are available; the declared tools are globals"
 	}
-	return l.packages.Refusal(module)
+	return c.packages.Refusal(module)
 }
 
 // library returns the bundle of some imports, from the cache if possible.
-func (l *linked) library(ctx context.Context, imports []required) (string, []sandbox.Finding, error) {
+func (c *Compiler) library(ctx context.Context, imports []required) (string, []sandbox.Finding, error) {
 	wants := make([]want, len(imports))
 	for i, r := range imports {
 		wants[i] = r.want
 	}
-	text, _ := json.Marshal(wants) // it can't fail
+	text, _ := json.Marshal(wants) // cannot fail
 	key := string(text)
-	if known := l.known(key); known != "" {
-		return known, nil, nil
+	known, ok := c.libraries.Get(key)
+	if ok && (known.files == nil || !known.files.Changed()) {
+		return known.text, nil, nil
 	}
 	var files bundling.Snapshot
 	host := fileHost{}
-	if l.packages != nil {
-		files = l.packages.Snapshot()
+	if c.packages != nil {
+		files = c.packages.Snapshot()
 		host.files = files
 	}
 	var b bundled
-	findings, err := l.compiler.run(ctx, task{Bundle: wants}, host, &b)
+	findings, err := c.run(ctx, task{Bundle: wants}, host, &b)
 	if err != nil || findings != nil {
 		return "", findings, err
 	}
@@ -131,44 +90,8 @@ func (l *linked) library(ctx context.Context, imports []required) (string, []san
 		findings = append(findings, unresolved(i, f.Message, f.Hint))
 	}
 	if findings == nil {
-		l.keep(library{key, b.Library, files})
+		bounds := lru.Bounds{Entries: maxLibraries, Size: maxLibraryBytes}
+		c.libraries.Add(key, library{b.Library, files}, len(b.Library), bounds)
 	}
 	return b.Library, findings, nil
-}
-
-// known returns the cached library of a key, or "" if it is not cached or its packages have
-// changed.
-func (l *linked) known(key string) string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	i := slices.IndexFunc(l.libraries, func(old library) bool { return old.key == key })
-	if i < 0 {
-		return ""
-	}
-	found := l.libraries[i]
-	l.libraries = slices.Delete(l.libraries, i, i+1)
-	if found.files != nil && found.files.Changed() {
-		return ""
-	}
-	l.libraries = append(l.libraries, found)
-	return found.text
-}
-
-const (
-	maxLibraries    = 32       // number of cached libraries
-	maxLibraryBytes = 32 << 20 // their total size
-)
-
-func (l *linked) keep(added library) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.libraries = slices.DeleteFunc(l.libraries, func(old library) bool { return old.key == added.key })
-	l.libraries = append(l.libraries, added)
-	size := 0
-	for i, kept := range slices.Backward(l.libraries) {
-		if size += len(kept.text); size > maxLibraryBytes || len(l.libraries)-i > maxLibraries {
-			l.libraries = slices.Delete(l.libraries, 0, i+1)
-			return
-		}
-	}
 }

@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// property is a set of characters that a pattern can name, as in \p{Letter}: those in one of
-// the tables of in and in none of out.
+// property is a set of characters that a pattern can name, as in \p{Letter}: the characters in
+// any table of in and in no table of out.
 type property struct{ in, out []*unicode.RangeTable }
 
 func (p property) has(r rune) bool { return unicode.In(r, p.in...) && !unicode.In(r, p.out...) }
@@ -61,7 +61,8 @@ func table(ranges string) *unicode.RangeTable {
 	return &t
 }
 
-// edgesOf returns the characters at which a range of a table begins or has ended.
+// edgesOf returns the first character of each range of the tables, and the first character
+// after it.
 func edgesOf(tables ...*unicode.RangeTable) (edges []rune) {
 	add := func(lo, hi, stride rune) {
 		if stride == 1 {
@@ -105,7 +106,7 @@ var derived = map[string]property{
 // The first and last surrogate. The engine's patterns never see a surrogate as a character.
 const firstHalf, lastHalf = 0xD800, 0xDFFF
 
-// class returns the characters that have a property or, if its name is preceded by ^, those
+// class returns the characters that have a property or, if ^ precedes its name, the characters
 // that lack it. The result is the inside of a character class in a pattern with the u flag.
 func class(name string) (ranges string, ok bool) {
 	name, negated := strings.CutPrefix(name, "^")
@@ -123,25 +124,9 @@ func class(name string) (ranges string, ok bool) {
 			start = r
 		}
 		if !member && start >= 0 {
-			writeRange(&b, start, r-1)
+			fmt.Fprintf(&b, `\u{%x}-\u{%x}`, start, r-1)
 			start = -1
 		}
 	}
 	return b.String(), true
-}
-
-func writeRange(b *strings.Builder, first, last rune) {
-	writeRune(b, first)
-	if last > first {
-		b.WriteByte('-')
-		writeRune(b, last)
-	}
-}
-
-func writeRune(b *strings.Builder, r rune) {
-	if r > 0xFFFF {
-		fmt.Fprintf(b, `\u{%x}`, r)
-		return
-	}
-	fmt.Fprintf(b, `\u%04x`, r)
 }

@@ -9,16 +9,17 @@ import (
 	"strings"
 )
 
-// shimSource implements what packages and programs use and the engine lacks or gets wrong.
-// In a library, the needed parts precede the bundle. They are constants that hide the
-// globals; static methods are added to the existing globals. Each part begins with a line
-// that has its name, followed by the names of the parts that it needs.
+// shimSource implements globals and static methods that packages and programs use, and that the
+// engine lacks or implements incorrectly. In a library, the parts that it needs precede the
+// bundle. Globals become constants that hide the engine's globals; static methods are added to
+// the engine's globals. Each part begins with a line that has its name, followed by the names
+// of the parts that it needs.
 //
 //go:embed shim.js
 var shimSource string
 
 // patternSource is a RegExp that supports character properties. The engine's RegExp accepts
-// them, but never matches.
+// such patterns, but they never match.
 //
 //go:embed pattern.js
 var patternSource string
@@ -66,6 +67,21 @@ func shimImports(program string) string {
 	return b.String()
 }
 
+// globalShims imports the shims of the globals that a program uses. To find them, it adds
+// imports of all candidates to the program and lets esbuild remove the unused imports.
+func (p *translation) globalShims(source string) {
+	imports := shimImports(source)
+	if imports == "" {
+		return
+	}
+	code := string(through(imports + source).Code)
+	for _, s := range shims {
+		if strings.Contains(code, fmt.Sprintf("import { %s } from %q;", s.name, shimModule)) {
+			p.imports = append(p.imports, imported{want: want{Module: shimModule, Name: s.name}, local: s.name})
+		}
+	}
+}
+
 // shims imports the shims of static methods and of regular expressions that the output of
 // esbuild uses.
 func (p *translation) shims() {
@@ -74,7 +90,7 @@ func (p *translation) shims() {
 			p.imports = append(p.imports, imported{want: want{Module: shimModule, Name: s.name}})
 		}
 	}
-	code := strings.ReplaceAll(p.code, `\\`, `\`) // as in pattern literals
+	code := strings.ReplaceAll(p.code, `\\`, `\`) // as it would be in pattern literals
 	if strings.Contains(code, patterns) && (propertyName.MatchString(code) || setFlag.MatchString(code)) {
 		w := want{Module: shimModule, Name: patterns, Properties: strings.Join(append(properties(code), "L"), " ")}
 		p.imports = append(p.imports, imported{want: w, local: patterns})
@@ -140,6 +156,6 @@ func patternShim(names []string) string {
 			known[name] = text
 		}
 	}
-	classes, _ := json.Marshal(known) // it can't fail
+	classes, _ := json.Marshal(known) // cannot fail
 	return strings.Replace(patternSource, "CLASSES", string(classes), 1)
 }

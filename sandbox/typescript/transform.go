@@ -1,6 +1,8 @@
 package typescript
 
 import (
+	"encoding/json"
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -41,13 +43,14 @@ func transform(program string) *transformed {
 		return &transformed{Faults: p.faults}
 	}
 	p.value, p.empty, p.load = unused(program, "$r"), unused(program, "$ret"), unused(program, "$imp")
-	result := through(program)
-	if source := p.withoutReturns(result.Errors); source != program {
-		result = through(source)
+	source, result := program, through(program)
+	if replaced := p.withoutReturns(result.Errors); replaced != program {
+		source, result = replaced, through(replaced)
 	}
 	if len(result.Errors) > 0 {
 		return &transformed{Faults: p.faultsOf(result.Errors)}
 	}
+	p.globalShims(source)
 	t, err := p.finish(string(result.Code), result.Map)
 	if err != nil {
 		p.faults = []fault{{Message: err.Error()}}
@@ -64,7 +67,7 @@ type translation struct {
 	text    string // the program
 	faults  []fault
 
-	// Names that the program does not contain: the variables that replace return with and
+	// Names that do not occur in the program: the variables that replace return with and
 	// without a value, and the function that replaces import().
 	value, empty, load string
 
@@ -83,10 +86,9 @@ func unused(program, prefix string) string {
 	}
 }
 
-// through runs esbuild on a program, after one line that imports shims. esbuild removes
-// the imports that the program does not use.
+// through runs esbuild on a program. esbuild removes unused imports.
 func through(program string) api.TransformResult {
-	return api.Transform(shimImports(program)+"\n"+program, api.TransformOptions{
+	return api.Transform(program, api.TransformOptions{
 		Loader: api.LoaderTS, Target: api.ES2022, Supported: supports(propertyName.MatchString(program)),
 		Charset: api.CharsetUTF8, Platform: api.PlatformNeutral,
 		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude, LegalComments: api.LegalCommentsNone,
@@ -94,10 +96,10 @@ func through(program string) api.TransformResult {
 	})
 }
 
-// supports returns the language features that esbuild may use. goja accepts some patterns
-// that it never matches. If such patterns are possible, esbuild replaces literals by calls to
-// RegExp, for which the library has a more capable version: see patternSource. import() is
-// replaced later: see [translation.scan].
+// supports returns which language features the output of esbuild may use. goja accepts patterns
+// with character properties but never matches them. If the program may have such patterns,
+// esbuild replaces pattern literals with calls to RegExp, for which a library has another
+// implementation: see patternSource. import() is replaced later: see [translation.scan].
 func supports(patterns bool) map[string]bool {
 	return map[string]bool{
 		"async-generator": false, "for-await": false, "using": false, "decorators": false, "dynamic-import": true,
@@ -115,16 +117,16 @@ var (
 
 const comment = `//[^\n\r]*|/\*(?s:.*?)\*/`
 
-// withoutReturns replaces the returns about which esbuild complains, because a module cannot
-// return, by assignments of the same length. [translation.finish] restores them. Comments before
-// the value are blanked, because esbuild would put the value on another line.
+// withoutReturns replaces the returns that esbuild rejects, because a module cannot return, with
+// assignments of the same length. [translation.finish] restores the returns. Comments before the
+// value are blanked, because esbuild would otherwise put the value on another line.
 func (p *translation) withoutReturns(errs []api.Message) string {
 	source := []byte(p.text)
 	for _, e := range errs {
 		if e.Location == nil || !strings.HasPrefix(e.Text, "Top-level return cannot be used") {
 			continue
 		}
-		at := p.program.Start(e.Location.Line-1) + e.Location.Column
+		at := p.program.Start(e.Location.Line) + e.Location.Column
 		rest := p.text[at+len("return"):]
 		if noOperand.MatchString(rest) {
 			copy(source[at:], p.empty)
@@ -147,34 +149,36 @@ func (p *translation) finish(code string, origins []byte) (*transformed, error) 
 	p.generated = engine.NewLineTable(p.code)
 	source := p.scan()
 	p.shims()
-	p.origins.Shift(-1)
-	t := &transformed{Imports: p.required()}
+	t := &transformed{Map: string(origins), Imports: p.required()}
 	if head := p.head(t.Imports); head != "" {
-		p.origins.Push(1)
 		source = head + "\n" + source
+		t.Map = lineLower(origins)
 	}
-	t.Source, t.Map = source, string(p.origins.JSON())
+	t.Source = source
 	return t, nil
 }
 
-// shimLine is the position of all tokens in the line of shims, which precedes the program.
-var shimLine = engine.Pos{Column: 1}
+// lineLower returns a source map for code that begins one line lower.
+func lineLower(origins []byte) string {
+	var file map[string]any
+	_ = json.Unmarshal(origins, &file) // sourcemap.Parse has accepted it
+	file["mappings"] = fmt.Sprintf(";%s", file["mappings"])
+	text, _ := json.Marshal(file)
+	return string(text)
+}
 
 // origin returns the position in the program of the token at an offset in the code, and
-// what begins there. The position is [shimLine] in the line of shims, and zero if no token begins at
-// the offset. esbuild maps the first token of a line at the beginning of its indentation.
+// what begins there. The position is zero if no token begins there. esbuild maps the first token of a line at the
+// beginning of its indentation.
 func (p *translation) origin(offset int) (at engine.Pos, text string) {
 	here := p.generated.Pos(offset)
 	line, column, behind, ok := p.origins.Origin(here.Line-1, here.Column-1)
 	indented := behind == here.Column-1 && strings.Trim(p.code[offset-behind:offset], " ") == ""
-	switch {
-	case !ok || behind > 0 && !indented || line > p.program.Len():
+	if !ok || behind > 0 && !indented || line >= p.program.Len() {
 		return engine.Pos{}, ""
-	case line == 0:
-		return shimLine, ""
 	}
-	at = engine.Pos{Line: line, Column: column + 1}
-	text = p.text[p.program.Start(line):]
+	at = engine.Pos{Line: line + 1, Column: column + 1}
+	text = p.text[p.program.Start(at.Line):]
 	for i, r := range text {
 		if column <= 0 {
 			return at, text[i:]
@@ -193,7 +197,7 @@ func (p *translation) faultsOf(errs []api.Message) []fault {
 	for _, e := range errs[:min(len(errs), maxFaults)] {
 		var at engine.Pos
 		if l := e.Location; l != nil {
-			at = p.position(l.Line-1, l.Column)
+			at = p.position(l.Line, l.Column)
 		}
 		p.fault(at, lower(e.Text), "")
 	}

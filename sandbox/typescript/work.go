@@ -11,9 +11,9 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker/child"
 )
 
-// kind is the kind of worker in which esbuild runs. It is as isolated as programs are,
-// because esbuild parses untrusted code, and its parser overflows the stack if the code
-// is nested deeply.
+// kind is the kind of worker in which esbuild runs. The worker is isolated like those of
+// programs, because esbuild parses untrusted code, and its parser overflows the stack if the
+// code is nested too deeply.
 const kind = "writ-typescript"
 
 func init() { child.Hook(kind, work) }
@@ -30,9 +30,9 @@ type task struct {
 
 // want is one import of a program.
 type want struct {
-	Module  string `json:"module"`            // as written
+	Module  string `json:"module"`            // module name, as written in the program
 	Name    string `json:"name,omitempty"`    // the export; "*" for all, "" for none
-	Dynamic bool   `json:"dynamic,omitempty"` // by import()
+	Dynamic bool   `json:"dynamic,omitempty"` // imported by import()
 
 	Properties string `json:"properties,omitempty"` // character properties in the program's patterns
 }
@@ -43,7 +43,7 @@ type fault struct {
 	Hint    string `json:"hint,omitempty"`
 	Line    int    `json:"line,omitempty"`
 	Column  int    `json:"column,omitempty"`
-	Want    int    `json:"want,omitempty"` // of a bundle: the number of the import, from 1
+	Want    int    `json:"want,omitempty"` // for a bundle, the number of the import, from 1
 }
 
 // work executes a task in the worker.
@@ -77,7 +77,7 @@ func broken(why string) *engine.Result {
 	return &engine.Result{Failure: &engine.Failure{Kind: engine.KindCrashed, Message: why}}
 }
 
-// fileTools are the tools of a worker: see [request].
+// fileTools has the one tool of a worker, which takes a [request].
 var fileTools = []engine.Binding{{Namespace: "files", Names: []string{"first"}}}
 
 // request asks for the first of some paths that is a readable file. Paths begin with
@@ -113,8 +113,8 @@ func (r *remote) First(paths []string) (bundling.File, error) {
 	return f, json.Unmarshal(reply.Value, &f)
 }
 
-// fileHost is the host of a worker. It gives the worker the files of packages and nothing else; files
-// is nil if it may read none.
+// fileHost is the host of a worker. It gives the worker the files of packages and nothing else. If
+// files is nil, it gives the worker no files.
 type fileHost struct{ files bundling.Files }
 
 // Report implements [engine.Host].

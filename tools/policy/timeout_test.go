@@ -94,7 +94,7 @@ func TestTimeoutOfLateTries(t *testing.T) {
 			"unknown: an earlier try may have taken effect; the last one: down (tried 3 times)", ""},
 		{"missing in the last try", tools.Hints{Class: tools.Read},
 			&tools.ToolError{Kind: tools.KindUnavailable, Message: "down"},
-			"unknown: an earlier try got no answer; the last one: down (tried 3 times)", ""},
+			"unknown: an earlier try was not answered; the last one: down (tried 3 times)", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

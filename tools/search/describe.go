@@ -34,10 +34,9 @@ func (n *Names) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &(*n)[0])
 }
 
-// Describe declares the named tools in full. A name may also be a family such as
-// erp.{get,list}_order, whose tools are declared, or a server or a prefix of several
-// names, whose tools are listed. Describe returns an error only if it knows none of the
-// names.
+// Describe declares the named tools in full. For a family of names such as
+// erp.{get,list}_order, it declares each tool. For a server, or a prefix of several names, it
+// lists the tools. Describe returns an error only if none of the names exists.
 func (d *Index) Describe(names ...string) (string, error) {
 	var declared []*tools.Binding
 	var lists []list
@@ -93,8 +92,8 @@ type list struct {
 // names.
 const maxList = 4000
 
-// text lists the tools in about limit bytes, with their descriptions if these are short
-// enough.
+// text lists the tools in at most about limit bytes, with their descriptions if the
+// descriptions are short enough.
 func (l list) text(limit int) string {
 	var text strings.Builder
 	text.WriteString(l.title + "\n")

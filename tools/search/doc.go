@@ -1,5 +1,5 @@
-// Package search finds tools that a prompt does not show: by the words of their names and
-// descriptions, and by names that are almost correct.
+// Package search finds tools that are not declared in a prompt, by the words of their names and
+// descriptions, and by misspelled names.
 //
 //	package main
 //
@@ -35,18 +35,17 @@
 //	}
 //
 // Tools are ranked by Okapi BM25 over the words of their names, servers, descriptions and
-// parameters. A word in a name counts most, and a rare word counts more than one that many
-// tools have. Letter case, plural endings and common words such as "the" do not matter. A
-// word that no tool has is replaced by the most similar word in a tool's name, so that a
-// misspelled name is found. The search does not know synonyms: a query should use words
-// that are likely to occur in the tool's description, and a model can try again with other
-// words.
+// parameters. A word in a name counts most, and a rare word counts more than a word that many
+// tools have. Letter case, plural endings and common words such as "the" do not matter. A word
+// that no tool has is replaced by the most similar word in a tool's name, so that a misspelled
+// name is found. The search does not know synonyms: a query should use words that are likely to
+// occur in the tool's description, and a model can try again with other words.
 //
 // # What programs see
 //
-// Every program with tools has two more functions, search and describe, even if the
-// declarations of its tools are left out of the prompt (see
-// module.Options.DeclarationTokens):
+// [Index.Extended] adds two tools to a set, tools.search and tools.describe. The programs of
+// modules and of code mode always have them, so that a program can use tools whose
+// declarations are left out of the prompt (see module.Options.DeclarationTokens):
 //
 //	const hits = await tools.search("refund order", {server: "shop", limit: 3});
 //	// [{name: "shop.refund", description: "Refund one order."}, …]

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/writ-go/writ/internal/display"
-	"github.com/writ-go/writ/internal/globals"
 	"github.com/writ-go/writ/internal/prose"
 	"github.com/writ-go/writ/tools/declare"
 )
@@ -88,12 +87,10 @@ func Summary(description string) string {
 	return cut + "…"
 }
 
-// Note returns a remark for the model about the result of a call. If a call of
-// tools.search found nothing, the note lists the servers or tools that exist. For all other
-// calls, the note is empty.
-func (d *Index) Note(tool string, args, result json.RawMessage) string {
+// remark implements [tools.Tool.Remark] for tools.search.
+func (d *Index) remark(args, result json.RawMessage) string {
 	var in searchArgs
-	if tool != globals.Tools+".search" || string(result) != "[]" || json.Unmarshal(args, &in) != nil {
+	if string(result) != "[]" || json.Unmarshal(args, &in) != nil {
 		return ""
 	}
 	return d.NothingFound(in.Query)
@@ -102,14 +99,14 @@ func (d *Index) Note(tool string, args, result json.RawMessage) string {
 // NothingFound returns a remark for the model about a search without hits. It lists the
 // servers or tools that exist.
 func (d *Index) NothingFound(query string) string {
-	what := d.inventory("search in other words, or describe a server to list its tools; there are")
-	return fmt.Sprintf("no tool fits %q; %s", display.Cut(query, 100), what)
+	what := d.inventory("search with other words, or describe a server to list its tools; there are")
+	return fmt.Sprintf("no tool matches %q; %s", display.Cut(query, 100), what)
 }
 
 // maxServers is the number of servers that a note names.
 const maxServers = 20
 
-// servers lists the servers with the number of their tools, the largest first.
+// servers lists the servers with the number of their tools, the largest servers first.
 func (d *Index) servers() string {
 	count := map[string]int{}
 	var names []string

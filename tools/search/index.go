@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/writ-go/writ/internal/globals"
 	"github.com/writ-go/writ/tools"
@@ -17,15 +18,14 @@ type Index struct {
 	words    *bm25.Index
 	maxText  int // bytes of a description
 
-	// howToSearch returns the advice how to search all tools, or the tools of one server.
+	// howToSearch returns advice on how to search all tools, or the tools of one server.
 	howToSearch func(server string) string
 }
 
 // New returns an Index of a set. A nil set is empty. Descriptions have at most about maxText bytes.
 func New(set *tools.Set, maxText int) *Index {
-	return &Index{
-		set: set, bindings: set.Bindings(), words: bm25.New(set.Bindings()), maxText: maxText, howToSearch: inProgram,
-	}
+	list := slices.DeleteFunc(set.Bindings(), func(b *tools.Binding) bool { return b.Object == globals.Tools })
+	return &Index{set: set, bindings: list, words: bm25.New(list), maxText: maxText, howToSearch: inProgram}
 }
 
 // SearchedBy returns a copy of d for models that do not write programs: its advice refers to
@@ -48,19 +48,20 @@ func inProgram(server string) string {
 	return fmt.Sprintf("%s.search(query, {server: %q})", globals.Tools, server)
 }
 
-// Extended returns a copy of the set with two more tools, tools.search and tools.describe.
-// They are tools of class [tools.Read] which the journal records like any other, but
-// policies do not apply to them: they reveal only the set. An empty set is returned
-// unchanged.
+// Extended returns a copy of the set with two more tools, tools.search and tools.describe. They
+// are tools of class [tools.Read]. The journal records their calls like any others, but
+// policies do not apply to them, because they reveal only the set. Extended returns the set
+// itself if it is empty or already has these tools.
 func (d *Index) Extended() *tools.Set {
-	if d.set.Len() == 0 {
+	if len(d.bindings) == 0 || len(d.bindings) < d.set.Len() {
 		return d.set
 	}
 	hints := &tools.Hints{Class: tools.Read}
 	search := tools.Func("search", "Find tools by what they do.",
 		func(_ context.Context, in searchArgs) ([]Hit, error) { return d.Search(in.Query, &in.Options) }, hints)
-	describe := tools.Func("describe", "Declare tools in full, or list those of a server.",
+	describe := tools.Func("describe", "Declare tools in full, or list the tools of a server.",
 		func(_ context.Context, in describeArgs) (string, error) { return d.Describe(in.Name...) }, hints)
+	search.Remark = d.remark
 	describe.InputSchema = json.RawMessage(describeInput)
 	search.Params, describe.Params = []string{"query", "options"}, []string{"name"}
 	set := d.set

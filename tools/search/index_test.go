@@ -105,11 +105,11 @@ func TestSearchedBy(t *testing.T) {
 	outside := inside.SearchedBy("search_tools")
 	for d, want := range map[*search.Index][2]string{
 		inside: {
-			`there is no tool "x"; find one by tools.search(query); there are: shop (2 tools), 10 global functions`,
+			`there is no tool "x"; find one with tools.search(query); there are: shop (2 tools), 10 global functions`,
 			"shop has 2 tools:\n// there are more: tools.search(query, {server: \"shop\"})\n",
 		},
 		outside: {
-			`there is no tool "x"; find one by search_tools; there are: shop (2 tools), 10 global functions`,
+			`there is no tool "x"; find one with search_tools; there are: shop (2 tools), 10 global functions`,
 			"shop has 2 tools:\n// there are more: search_tools with server: \"shop\"\n",
 		},
 	} {
@@ -136,7 +136,10 @@ func call(t *testing.T, d *search.Index, name, args string) (got, note string) {
 	if json.Unmarshal(result, &text) != nil {
 		text = string(result)
 	}
-	return text, d.Note("tools."+name, json.RawMessage(args), result)
+	if remark := set.Bindings()[i].Remark; remark != nil {
+		note = remark(json.RawMessage(args), result)
+	}
+	return text, note
 }
 
 // shop returns a set with the tools of two servers and one function.
@@ -260,10 +263,10 @@ func TestSearch(t *testing.T) {
 	for args, want := range map[string][2]string{
 		`{"query": "refund the payment"}`: {`[{"name":"refund","description":"Refund a ` +
 			`payment."}]`},
-		`{"query": "give the money back"}`: {"[]", `no tool fits "give the money back"; ` +
+		`{"query": "give the money back"}`: {"[]", `no tool matches "give the money back"; ` +
 			all},
-		`{"query": "swimming hall"}`:                             {"[]", `no tool fits "swimming hall"; ` + all},
-		`{"query": "send", "options": {"server": "order_desk"}}`: {"[]", `no tool fits "send"; ` + all},
+		`{"query": "swimming hall"}`:                             {"[]", `no tool matches "swimming hall"; ` + all},
+		`{"query": "send", "options": {"server": "order_desk"}}`: {"[]", `no tool matches "send"; ` + all},
 		`{"query": "send", "options": {"server": "Mail", "limit": 1000}}`: {`[{"name":"mail.send","description":"Send a ` +
 			`mail."}]`},
 		`{"query": "order", "options": {"limit": 1.5}}`: {`[{"name":"order_desk.listOrders",` +
@@ -315,7 +318,7 @@ func TestNote(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `no tool fits "swimming hall"; search in other words, or describe a server to list its tools; there are: ` +
+	want := `no tool matches "swimming hall"; search with other words, or describe a server to list its tools; there are: ` +
 		"shop0 (6 tools), shop1 (6 tools), shop2 (6 tools), shop3 (6 tools), shop4 (6 tools), " +
 		"shop5 (6 tools), shop6 (6 tools), shop7 (6 tools), shop8 (6 tools), shop9 (6 tools), " +
 		"server0 (2 tools), server1 (2 tools), server2 (2 tools), server3 (2 tools), server4 (2 tools), " +
@@ -323,5 +326,19 @@ func TestNote(t *testing.T) {
 	if got, note := call(t, search.New(set, 1000), "search", `{"query": "swimming hall"}`); got != "[]" ||
 		note != want {
 		t.Errorf("got %s (%s)\nwant %s", got, note, want)
+	}
+}
+
+// A set that has the search tools is not extended again, and they are not found.
+func TestExtendedTwice(t *testing.T) {
+	t.Parallel()
+	set := search.New(shop(t), 1000).Extended()
+	d := search.New(set, 1000)
+	if again := d.Extended(); again != set {
+		t.Errorf("got another set, of %d tools", again.Len())
+	}
+	hits, err := d.Search("search describe tools", nil)
+	if err != nil || slices.ContainsFunc(hits, func(h search.Hit) bool { return strings.HasPrefix(h.Name, "tools.") }) {
+		t.Errorf("got %v (%v)", hits, err)
 	}
 }

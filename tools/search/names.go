@@ -27,14 +27,14 @@ func (d *Index) Tool(name string) *tools.Binding {
 	return b
 }
 
-// only finds the only tool with a name, after both were changed by normalize. It returns nil if
-// several tools have the name. Found is false if no tool has it.
+// only finds the only tool whose name equals name after both are normalized. It returns nil if
+// several tools have the name. found is false if no tool has it.
 func (d *Index) only(name string, normalize func(string) string) (b *tools.Binding, found bool) {
 	wanted := normalize(name)
 	if wanted == "" {
 		return nil, false
 	}
-	var qualified, unqualified []*tools.Binding // with and without the name of the server
+	var qualified, unqualified []*tools.Binding // matches with and without the name of the server
 	for _, b := range d.bindings {
 		has := func(prefix string) bool {
 			return slices.ContainsFunc(append(slices.Clip(b.Names), b.Name), func(member string) bool {
@@ -72,8 +72,8 @@ const (
 	maxName  = 1_000 // bytes of a name with braces
 )
 
-// expand expands braces in names that are not those of tools: {get,list}_order becomes
-// get_order and list_order. It returns false if there are more than maxNames.
+// expand expands braces in names, unless a tool has the name: {get,list}_order becomes
+// get_order and list_order. ok is false if there are more than maxNames names.
 func (d *Index) expand(names []string) (all []string, ok bool) {
 	for _, name := range names {
 		open := []string{name}
@@ -108,7 +108,8 @@ func (d *Index) withPrefix(prefix string) []*tools.Binding {
 	})
 }
 
-// near returns the tool or server with a name, or else the one with the most similar name.
+// near returns the tool or server with a name, or else the tool or server with the most similar
+// name.
 func (d *Index) near(name string) (tool *tools.Binding, server string) {
 	if tool = d.Tool(name); tool != nil {
 		return tool, ""
@@ -140,7 +141,7 @@ func (d *Index) near(name string) (tool *tools.Binding, server string) {
 	return nil, d.nearServer(name)
 }
 
-// nearServer returns the object of the server with a name, or else of the one with the most
+// nearServer returns the object of the server with a name, or else of the server with the most
 // similar name, or "".
 func (d *Index) nearServer(name string) string {
 	if list := d.server(name); len(list) > 0 {
@@ -155,8 +156,8 @@ func (d *Index) nearServer(name string) string {
 	return nearest(name, objects)
 }
 
-// nearest returns the most similar name, or "" if none is similar. Short names are similar to
-// too many others.
+// nearest returns the most similar name, or "" if no name is similar. Names of less than four
+// letters are similar to too many others.
 func nearest(name string, among []string) string {
 	if len(name) < 4 {
 		return ""
@@ -174,8 +175,8 @@ func dotted(name string) string {
 	return object + "." + member
 }
 
-// server returns the tools of the server with a name. Case and punctuation do not matter if
-// only one server has the name.
+// server returns the tools of the server with a name. If no server has exactly this name, case
+// and punctuation are ignored, provided that only one server matches.
 func (d *Index) server(name string) []*tools.Binding {
 	list := d.serverTools(func(b *tools.Binding) bool { return b.Object == name || b.Namespace == name })
 	if len(list) > 0 {
@@ -190,7 +191,7 @@ func (d *Index) server(name string) []*tools.Binding {
 	return list
 }
 
-// serverTools returns the tools of servers that match.
+// serverTools returns the tools that belong to a server and match.
 func (d *Index) serverTools(match func(*tools.Binding) bool) []*tools.Binding {
 	var list []*tools.Binding
 	for _, b := range d.bindings {
@@ -218,7 +219,7 @@ func (d *Index) instead(what, name string) string {
 	if near := d.suggestions(name); len(near) > 0 {
 		return "did you mean " + alternatives(near) + "?"
 	}
-	return d.inventory(fmt.Sprintf("find one by %s; there are", d.howToSearch("")))
+	return d.inventory(fmt.Sprintf("find one with %s; there are", d.howToSearch("")))
 }
 
 // inventory lists all tools if they are few. Otherwise, it lists the servers after an

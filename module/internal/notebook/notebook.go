@@ -49,7 +49,7 @@ func (n *Notebook) RunIn(
 ) (out *sandbox.Outcome, lost bool, err error) {
 	n.mu.Lock()
 	if n.session == nil {
-		n.session, n.lost = n.box.NewSession(&sandbox.SessionOptions{Inputs: inputs}), false
+		n.session, n.lost = n.box.NewSession(inputs), false
 	}
 	session := n.session
 	n.mu.Unlock()

@@ -12,6 +12,7 @@ import (
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/declare"
+	"github.com/writ-go/writ/tools/search"
 )
 
 // there and thereIsNot are the phrases of the prompt about the engine, each with a program that
@@ -202,7 +203,7 @@ func factSet(t *testing.T) *tools.Set {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return set
+	return search.New(set, MaxText).Extended()
 }
 
 // TestToolFacts verifies what the prompt says about calling tools.

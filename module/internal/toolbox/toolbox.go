@@ -44,14 +44,13 @@ func (t *Toolbox) Find(name string) (int, error) {
 	return 0, t.discovery.Unknown("tool", name)
 }
 
-// Note returns what the model is told in addition to the result of a call: if a search found nothing, which servers
-// exist.
-func (t *Toolbox) Note(c sandbox.Call) string {
-	if c.Error != nil {
+// Remark returns what a tool remarks about the result of its call, or "".
+func Remark(b *tools.Binding, c sandbox.Call) string {
+	if b.Remark == nil || c.Error != nil {
 		return ""
 	}
-	if note := t.discovery.Note(c.Tool, c.Args, c.Result); note != "" {
-		return "\n" + note
+	if text := b.Remark(c.Args, c.Result); text != "" {
+		return "\n" + text
 	}
 	return ""
 }

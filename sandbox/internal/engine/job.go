@@ -7,7 +7,6 @@ package engine
 import (
 	"encoding/json"
 	"errors"
-	"strings"
 	"time"
 )
 
@@ -20,8 +19,8 @@ type Job struct {
 
 	Prelude *Prelude `json:"prelude,omitempty"` // runs before the program; may be nil
 
-	// RunClean says that the host allows every program whose report is clean, so that such a
-	// program need not wait for the verdict. See [Report.Clean].
+	// RunClean means that the host allows every program with a clean report, so such a program
+	// does not wait for the verdict. See [Report.Clean].
 	RunClean bool `json:"runClean,omitempty"`
 
 	// Forbidden are names that are reported wherever they occur in the source.
@@ -45,12 +44,12 @@ type Binding struct {
 	Namespace string   `json:"ns,omitempty"` // the global object that holds the tool; "" for a global function
 	Names     []string `json:"names"`        // its names in the namespace, or the one global name
 
-	// Params names the parameters of a tool that takes several arguments, which become one
-	// object. It is nil for a tool that takes an object.
+	// Params are the names of the parameters of a tool that takes several arguments, which are
+	// combined into one object. It is nil for a tool that takes one object.
 	Params []string `json:"params,omitempty"`
 }
 
-// Path returns the tool as a program writes it.
+// Path returns the path by which programs call the tool, such as mail.send.
 func (b Binding) Path() string {
 	if b.Namespace == "" {
 		return b.Names[0]
@@ -60,7 +59,7 @@ func (b Binding) Path() string {
 
 // Limits bounds one run. The host enforces the limits on calls and their concurrency.
 type Limits struct {
-	Time    time.Duration `json:"time"`    // from start to end
+	Time    time.Duration `json:"time"`    // total time
 	Compute time.Duration `json:"compute"` // the part of Time spent computing
 	Memory  int64         `json:"memory"`  // bytes that the program may use; enforced by the caller of the engine
 	Output  int           `json:"output"`  // bytes of the value, and bytes of each console stream that are kept
@@ -77,30 +76,30 @@ type Host interface {
 	// Report receives the results of the check.
 	Report(Report)
 
-	// Allowed reports whether the program may run. The engine calls it after Report, when it
-	// has compiled the program. If it returns false, nothing has run.
+	// Allowed reports whether the program may run. The engine calls it after Report, once it
+	// has compiled the program. If the result is false, the program does not run.
 	Allowed() bool
 
 	// Call receives a tool call, which it performs on another goroutine. reply must be
 	// called once, on any goroutine. A reply that arrives after the run has ended is dropped.
 	Call(c Call, reply func(Reply))
 
-	// Clock is called before the program runs. The function stops (true) or starts (false)
-	// the clock of Limits.Time. It stands still only while the program
-	// does nothing but wait for calls. The function may be called on any goroutine, also
-	// after the run.
+	// Clock is called before the program runs. It receives a function that stops (true) or
+	// starts (false) the clock of Limits.Time. A stopped clock stands still only while the
+	// program does nothing but wait for calls. The function may be called on any goroutine,
+	// even after the run.
 	Clock(still func(bool))
 }
 
-// Supervisor is a [Host] that wants to know about programs that wait, and about programs
-// that do not react when they are stopped, and that may stop a program itself.
+// Supervisor is a [Host] that is also notified when a program waits or does not react to being
+// stopped, and that can stop the program.
 type Supervisor interface {
 	// Begin is called before the program runs. stop ends the program.
 	Begin(stop func(error))
 
 	// Waiting is called on another goroutine when the program has done nothing but wait for
-	// calls for 10 ms. It has received this number of replies. Waiting is not called after
-	// the run has ended.
+	// calls for 10 ms. The argument is the number of replies that the program has received.
+	// Waiting is not called after the run has ended.
 	Waiting(replies int)
 
 	// Patience returns how long a stopped program may take to react. A program in a
@@ -109,7 +108,7 @@ type Supervisor interface {
 	Patience() time.Duration
 
 	// Stuck is called on another goroutine if a stopped program is still running after
-	// Patience. Run may never return then.
+	// Patience. In that case, Run may never return.
 	Stuck(*Failure)
 }
 
@@ -147,15 +146,16 @@ type Result struct {
 	Computed  time.Duration   `json:"computed,omitempty"`
 	Waited    time.Duration   `json:"waited,omitempty"`
 	Lost      []string        `json:"lost,omitempty"`  // values of the answer without a JSON form: "total is NaN"
-	Turns     []Turn          `json:"turns,omitempty"` // only of a program in a session
-	// indices of the tools that a program in a session used, sorted
+	Turns     []Turn          `json:"turns,omitempty"` // set only for programs in sessions
+	// the sorted indices of the tools that a program in a session used
 	Used           []int           `json:"used,omitempty"`
-	Variables      []Variable      `json:"variables,omitempty"` // of the session; see SessionJob.List
+	Variables      []Variable      `json:"variables,omitempty"` // the variables of the session; see SessionJob.List
 	PromiseMisuses []PromiseMisuse `json:"strays,omitempty"`
 	Misses         []Miss          `json:"misses,omitempty"`
 }
 
-// Output is what was written to one stream of the console, cut at Limits.Output. Tail is its end.
+// Output is what the program wrote to one stream of the console. Text is cut at Limits.Output,
+// and Tail is the end of the stream.
 type Output struct {
 	Text  string `json:"text,omitempty"`
 	Tail  string `json:"tail,omitempty"`
@@ -169,23 +169,23 @@ type Failure struct {
 	Hint    string     `json:"hint,omitempty"`
 	Stack   []Pos      `json:"stack,omitempty"` // innermost first
 	Tool    *ToolError `json:"tool,omitempty"`  // the error of the tool, if the program did not catch it
-	Call    int        `json:"call,omitempty"`  // the call that the error answered
-	Calls   []int      `json:"calls,omitempty"` // the calls that Unawaited is about
+	Call    int        `json:"call,omitempty"`  // the ID of the call that failed with Tool
+	Calls   []int      `json:"calls,omitempty"` // the IDs of the calls that KindUnawaited is about
 	Pos
 }
 
 // Kinds of Failure that the engine reports.
 const (
 	KindSyntax       = "syntax"        // the source is not JavaScript that this engine runs
-	KindRefused      = "refused"       // Host.Report did not allow the program
+	KindRefused      = "refused"       // Host.Allowed returned false
 	KindThrown       = "thrown"        // an exception was not caught
 	KindTimeout      = "timeout"       // Limits.Time passed
 	KindComputeLimit = "compute_limit" // Limits.Compute passed
 	KindStale        = "stale"         // the engine has neither the VM of the session nor its log
-	KindDiverged     = "diverged"      // a program of a session did something else when it was run again
+	KindDiverged     = "diverged"      // a program of a session behaved differently when it was run again
 	KindStopped      = "stopped"       // the context was cancelled
 	KindDeadlock     = "deadlock"      // the program awaits a promise that nothing can settle
-	KindUnawaited    = "unawaited"     // it submitted with unsettled or failed calls, or with the text of a promise
+	KindUnawaited    = "unawaited"     // submitted while calls were unsettled or unhandled, or a promise as text
 	KindTooLarge     = "output_limit"  // the value exceeds Limits.Output
 	KindBadValue     = "bad_value"     // the value has no JSON form
 	KindMemory       = "memory_limit"  // memory ran short
@@ -203,21 +203,13 @@ func OutOfMemory() *Failure {
 	}
 }
 
-// Shorten returns s, cut to a number of bytes.
-func Shorten(s string, size int) string {
-	if len(s) <= size {
-		return s
-	}
-	return strings.ToValidUTF8(s[:size], "") + "…"
-}
-
-// SameTools reports whether two lists of tools share their elements. Tools belong to a snapshot
-// that does not change.
+// SameTools reports whether two lists of tools are the same slice. The elements of a list never
+// change.
 func SameTools(a, b []Binding) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// Put sets a key and creates the map if it is nil.
+// Put sets the value of a key, and creates the map if it is nil.
 func Put[K comparable, V any](m *map[K]V, key K, value V) {
 	if *m == nil {
 		*m = map[K]V{}

@@ -42,7 +42,7 @@ func (t *LineTable) Len() int { return len(t.starts) }
 // Start returns the offset at which a line begins. Lines count from 1.
 func (t *LineTable) Start(line int) int { return t.starts[line-1] }
 
-// End returns the offset at which a line ends, behind its terminator.
+// End returns the offset after a line and its terminator.
 func (t *LineTable) End(line int) int {
 	if line < len(t.starts) {
 		return t.starts[line]
@@ -75,16 +75,3 @@ func UTF16Len(text string) int {
 
 // Line returns one line of a program; see [LineTable.Line].
 func Line(text string, line int) string { return NewLineTable(text).Line(line) }
-
-// Lines returns all lines of a program.
-func Lines(text string) []string {
-	t := NewLineTable(text)
-	lines := make([]string, t.Len())
-	for i := range lines {
-		lines[i] = t.Line(i + 1)
-	}
-	return lines
-}
-
-// At returns the position of an offset in a program.
-func At(text string, offset int) Pos { return NewLineTable(text).Pos(offset) }

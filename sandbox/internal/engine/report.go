@@ -18,14 +18,13 @@ type Report struct {
 	Warnings   []Finding `json:"smells,omitempty"`     // warnings: code that runs, but probably does not do what is meant
 	Sites      []Site    `json:"sites,omitempty"`      // calls of tools
 	Forbidden  []Name    `json:"forbidden,omitempty"`  // names that are forbidden
-	Depth      int       `json:"depth,omitempty"`      // how deeply the source is nested
 	NoValue    bool      `json:"noValue,omitempty"`    // the program does not define its value
 	Declared   []string  `json:"declared,omitempty"`   // top-level declarations
 	Acts       bool      `json:"acts,omitempty"`       // the program contains a call or a declaration
 }
 
-// Clean reports whether there is nothing in the report for which a host could refuse the
-// program, unless it has rules of its own.
+// Clean reports whether the report contains no reason to refuse the program. A host with rules
+// of its own may still refuse it.
 func (r *Report) Clean() bool {
 	return len(r.Findings)+len(r.Undeclared)+len(r.Constants)+len(r.EarlyReads)+len(r.Sites)+len(r.Forbidden) == 0
 }
@@ -42,8 +41,8 @@ type Name struct {
 	Name     string `json:"name"`
 	Assigned bool   `json:"assigned,omitempty"` // the position is an assignment to the name
 
-	// Elsewhere is the declaration, if the name is declared after the position or in
-	// another block; otherwise nil.
+	// Elsewhere is the position of the declaration if the name is declared later or in another
+	// block; otherwise nil.
 	Elsewhere *Pos `json:"elsewhere,omitempty"`
 	Pos
 }
@@ -56,20 +55,18 @@ type Write struct {
 	Pos
 }
 
-// Site is a call of a tool, or of something that the program takes for a tool.
+// Site is a call of a tool, or of a path that looks like a tool.
 type Site struct {
 	Tool int `json:"tool"` // index into Job.Tools; -1 if there is no such tool
 
-	// What is called if there is no such tool. Namespace may be a tool, as in
-	// search.query({}). Name is empty if the namespace itself is called. Member is what
-	// is written after Name, which may be a tool.
+	// The path that is called if there is no such tool. Namespace may also be the name of a
+	// tool, as in search.query({}). Name is empty if the namespace itself is called. Member is
+	// the rest of the path if Name is a tool.
 	Namespace string `json:"ns,omitempty"`
 	Name      string `json:"name,omitempty"`
 	Member    string `json:"member,omitempty"`
 
-	Args      *Literal `json:"args,omitempty"`      // nil if nothing is known about the arguments
-	Statement int      `json:"statement,omitempty"` // the number of the top-level statement; 0 in a hoisted function
-	Until     int      `json:"until,omitempty"`     // the last one that may run before the error is handled, or 0
+	Args *Literal `json:"args,omitempty"` // nil if nothing is known about the arguments
 	Pos
 }
 
@@ -77,7 +74,7 @@ type Site struct {
 type Literal struct {
 	// JSON is the value, with null for the parts that are not known.
 	JSON json.RawMessage `json:"json"`
-	// Unknown holds the JSON pointers of those parts. A pointer that ends in "/..."
-	// says that the object or array may have more members.
+	// Unknown holds the JSON pointers of those parts. A pointer that ends in "/..." means that
+	// the object or array may have more members.
 	Unknown []string `json:"unknown,omitempty"`
 }

@@ -1,7 +1,7 @@
 package engine
 
 // PromiseMisuse is the promise of a tool call that was never awaited, or a promise that was used
-// like its value.
+// as if it were its value.
 type PromiseMisuse struct {
 	Use     string `json:"use"`               // how the promise was used, or Dropped
 	Tool    int    `json:"tool"`              // index into Job.Tools; -1 if no tool returned the promise
@@ -14,17 +14,17 @@ type PromiseMisuse struct {
 // Uses of promises.
 const (
 	Dropped   = "dropped"   // never awaited
-	Printed   = "printed"   // by the console
-	Converted = "converted" // to a string or a number
-	Written   = "written"   // as JSON, by JSON.stringify
+	Printed   = "printed"   // printed by the console
+	Converted = "converted" // converted to a string or a number
+	Written   = "written"   // written as JSON by JSON.stringify
 	Read      = "read"      // a member that promises do not have, or the elements
 )
 
-// Miss is the read of a member that an object in a result of a tool does not have, or that a
-// string does not have.
+// Miss is a read of a member that does not exist, either in an object in the result of a tool
+// or in a string.
 type Miss struct {
 	Tool   string `json:"tool,omitempty"`   // its path; "" for a string that is not the whole result of a tool
-	Path   string `json:"path,omitempty"`   // of the object in the result, such as .rows[]
+	Path   string `json:"path,omitempty"`   // the path of the object in the result, such as .rows[]
 	Member string `json:"member,omitempty"` // "" if the object was converted to a number or a string
 	Text   bool   `json:"text,omitempty"`   // the member of a string was read
 	Pos
@@ -39,7 +39,7 @@ type Variable struct {
 	Name  string   `json:"name"`
 	Kind  string   `json:"kind"`
 	Count int      `json:"count,omitempty"` // items, keys, or characters
-	Keys  []string `json:"keys,omitempty"`  // of an object, or of the first object in an array
+	Keys  []string `json:"keys,omitempty"`  // the keys of an object, or of the first object in an array
 }
 
 // Kinds of variables.

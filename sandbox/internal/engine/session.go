@@ -39,7 +39,7 @@ type Step struct {
 	Tools   []Binding `json:"tools,omitempty"` // the tools that the program used
 	Submit  bool      `json:"submit,omitempty"`
 
-	// The program may have caught errors of these limits.
+	// The limits of the program. They are recorded because it may have caught their errors.
 	Output   int `json:"output,omitempty"`
 	Argument int `json:"argument,omitempty"`
 
@@ -53,17 +53,17 @@ type Step struct {
 
 // RecordedCall is a call and its reply.
 type RecordedCall struct {
-	Tool  string          `json:"tool"` // as the program writes it
+	Tool  string          `json:"tool"` // the path by which the program called the tool
 	Args  json.RawMessage `json:"args"` // the [Digest] of the arguments
 	More  json.RawMessage `json:"more,omitempty"`
 	Reply Reply           `json:"reply"`
 }
 
-// longArgs is the number of bytes up to which arguments are recorded unchanged.
+// longArgs is the size in bytes above which only a digest of the arguments is recorded.
 const longArgs = 512
 
-// Digest returns what is recorded of the arguments of a call: enough to tell them from
-// other arguments.
+// Digest returns the arguments of a call as they are recorded: unchanged if they are short, and
+// otherwise their size and hash.
 func Digest(args json.RawMessage) json.RawMessage {
 	if len(args) <= longArgs {
 		return args
@@ -75,7 +75,7 @@ func Digest(args json.RawMessage) json.RawMessage {
 type Turn struct {
 	Call  int   `json:"call,omitempty"`  // the call whose reply arrived
 	Timer int64 `json:"timer,omitempty"` // the timer that fired
-	At    int64 `json:"at"`              // the time on the program's clock since then, in ms since 1970
+	At    int64 `json:"at"`              // the time on the program's clock from then on, in ms since 1970
 }
 
 // MaxTurns bounds the turns of one program.
@@ -93,7 +93,7 @@ type Clock struct {
 // within the same limits. The program can read what it returns as the constant
 // [PreludeName]; its declarations are not visible.
 type Prelude struct {
-	Hash string `json:"hash"`           // of Text
+	Hash string `json:"hash"`           // SHA-256 of Text
 	Text string `json:"text,omitempty"` // "" for an engine that has it
 }
 
@@ -106,8 +106,8 @@ func NewPrelude(text string) *Prelude {
 	return &Prelude{Hash: hex.EncodeToString(sum[:]), Text: text}
 }
 
-// First returns the prelude with its source, which only the first prelude with a hash
-// has. It keeps preludes in the map.
+// First returns the prelude with its text. Only the first prelude with a hash has the text;
+// First stores it in texts for the later ones.
 func (p *Prelude) First(texts map[string]*Prelude) *Prelude {
 	switch {
 	case p == nil:

@@ -11,7 +11,7 @@ const MaxDepth = 500
 // ErrTooDeep says that a value is nested deeper than MaxDepth.
 var ErrTooDeep = fmt.Errorf("the value is nested deeper than %d levels", MaxDepth)
 
-// Check reports why a program cannot receive a JSON value.
+// Check returns the reason why a program cannot receive a JSON value, or nil.
 func Check(text json.RawMessage) error {
 	if Nesting(string(text)) > MaxDepth {
 		return ErrTooDeep

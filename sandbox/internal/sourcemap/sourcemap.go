@@ -18,10 +18,10 @@ import (
 
 // Map says where each part of generated code comes from.
 type Map struct {
-	lines [][]segment // by generated line
+	lines [][]segment // the segments of each generated line
 }
 
-// segment is the beginning of a stretch of generated code, and its origin.
+// segment is the beginning of a range of generated code, and its origin.
 type segment struct {
 	column       int
 	line, origin int // -1 if it has no origin
@@ -57,7 +57,7 @@ func Parse(data []byte) (*Map, error) {
 	return m, nil
 }
 
-// decoder holds the fields of the last segment. Those of the next one are relative to
+// decoder holds the fields of the last segment. The fields of the next segment are relative to
 // them.
 type decoder struct {
 	source, line, column int
@@ -139,8 +139,8 @@ func signed(n int) int {
 	return n >> 1
 }
 
-// Origin returns the origin of the segment at a position, and how many columns behind the
-// beginning of the segment the position is. ok is false if there is no origin.
+// Origin returns the origin of the segment at a position, and by how many columns the position
+// is after the beginning of the segment. ok is false if there is no origin.
 func (m *Map) Origin(line, column int) (originLine, originColumn, behind int, ok bool) {
 	if line < 0 || line >= len(m.lines) {
 		return 0, 0, 0, false
@@ -151,67 +151,4 @@ func (m *Map) Origin(line, column int) (originLine, originColumn, behind int, ok
 		return 0, 0, 0, false
 	}
 	return segments[i].line, segments[i].origin, column - segments[i].column, true
-}
-
-// Shift moves the source by a number of lines, upward if it is negative. Segments whose
-// lines no longer exist lose their origin.
-func (m *Map) Shift(lines int) {
-	for _, segments := range m.lines {
-		for i := range segments {
-			s := &segments[i]
-			if s.line == nowhere {
-				continue
-			}
-			if s.line += lines; s.line < 0 {
-				s.line, s.origin = nowhere, nowhere
-			}
-		}
-	}
-}
-
-// Push moves the generated code down by a number of lines.
-func (m *Map) Push(lines int) { m.lines = append(make([][]segment, lines), m.lines...) }
-
-// JSON returns the map as JSON.
-func (m *Map) JSON() []byte {
-	var b strings.Builder
-	line, origin := 0, 0
-	for i, segments := range m.lines {
-		if i > 0 {
-			b.WriteByte(';')
-		}
-		column := 0
-		for j, s := range segments {
-			if j > 0 {
-				b.WriteByte(',')
-			}
-			encode(&b, s.column-column)
-			column = s.column
-			if s.line == nowhere {
-				continue
-			}
-			encode(&b, 0)
-			encode(&b, s.line-line)
-			encode(&b, s.origin-origin)
-			line, origin = s.line, s.origin
-		}
-	}
-	return fmt.Appendf(nil, `{"version":3,"sources":["program"],"names":[],"mappings":%q}`, b.String())
-}
-
-func encode(b *strings.Builder, n int) {
-	v := n << 1
-	if n < 0 {
-		v = -n<<1 | 1
-	}
-	for {
-		digit := v & 31
-		if v >>= 5; v > 0 {
-			digit |= 32
-		}
-		b.WriteByte(digits[digit])
-		if v == 0 {
-			return
-		}
-	}
 }

@@ -36,24 +36,6 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-func TestMove(t *testing.T) {
-	t.Parallel()
-	m, err := sourcemap.Parse([]byte(plain("AAAA;AACA;AACA,EAAE")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m.Shift(-1)
-	m.Push(2)
-	want := plainWritten(";;A;AAAA;AACA,EAAE")
-	if got := string(m.JSON()); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
-}
-
-func plainWritten(mappings string) string {
-	return fmt.Sprintf(`{"version":3,"sources":["program"],"names":[],"mappings":%q}`, mappings)
-}
-
 func TestParseErrors(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ data, want string }{
@@ -76,8 +58,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// FuzzParse parses arbitrary maps. A parsed map must be the same after it was written and
-// parsed again.
+// FuzzParse parses arbitrary maps. No origin may be negative.
 func FuzzParse(f *testing.F) {
 	seeds := []string{"AAAA,IAAQ,E;;EAKLA", "AAAA;AACA;AACA,EAAE", "gggggB", "A,A,AADA", strings.Repeat(";", 100)}
 	for _, seed := range seeds {
@@ -89,23 +70,12 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		written := m.JSON()
-		again, err := sourcemap.Parse(written)
-		if err != nil {
-			t.Fatalf("%s is written as %s: %v", data, written, err)
-		}
 		for line := range 20 {
 			for column := range 20 {
-				l1, c1, _, ok1 := m.Origin(line, column)
-				l2, c2, _, ok2 := again.Origin(line, column)
-				if l1 != l2 || c1 != c2 || ok1 != ok2 || l1 < 0 || c1 < 0 {
-					t.Fatalf("%d:%d has the origin %d:%d %v, and then %d:%d %v", line, column, l1, c1, ok1, l2, c2, ok2)
+				if l, c, behind, _ := m.Origin(line, column); min(l, c, behind) < 0 {
+					t.Fatalf("%s: %d:%d has the origin %d:%d+%d", data, line, column, l, c, behind)
 				}
 			}
-		}
-		m.Shift(-3)
-		if _, err := sourcemap.Parse(m.JSON()); err != nil {
-			t.Fatal(err)
 		}
 	})
 }

@@ -62,9 +62,9 @@ type canonicalizer struct {
 	in      []byte
 	at      int
 	out     []byte
-	keys    []span // in out: the keys of all objects that are open
+	keys    []span // positions in out of the keys of all open objects
 	depth   int
-	room    int  // for the array elements that follow
+	room    int  // bytes left for array elements
 	scalars bool // whether scalars in arrays stay scalars
 }
 

@@ -3,7 +3,7 @@
 //
 //   - Package host starts workers, runs jobs in them, and trusts nothing they send.
 //   - Package child is what runs in a worker: it hands each job to the engine.
-//   - Package harden takes away from a worker every right that it does not need.
+//   - Package harden removes every right that a worker does not need.
 //
 // The host imports child, child imports harden, and all three import this package.
 package worker

@@ -23,11 +23,11 @@ import (
 //	tools    host    []engine.Binding  before a run whose tools differ from the last ones
 //	run      host    engine.Job        starts a run, which uses the tools sent last
 //	report   worker  engine.Report     at most once in a run, before any call
-//	verdict  host    bool              the answer to report; none to a clean one if the job has RunClean
+//	verdict  host    bool              after report, unless it is clean and the job has RunClean
 //	call     worker  engine.Call       after verdict true; IDs 1, 2, 3, …
 //	reply    host    Reply             at most once for each call, in any order
-//	waiting  worker  int               the program does nothing but wait, and has received so many replies
-//	clock    host    bool              whether the program's clocks stand still while it waits
+//	waiting  worker  int               the program only waits; the number of replies that it has received
+//	clock    host    bool              whether the clocks stand still while the program waits
 //	stop     host    none              the caller has canceled: end with engine.KindStopped
 //	result   worker  engine.Result     ends the run; the worker then sends nothing
 //	last     worker  engine.Result     like result; the worker cannot be used again
@@ -84,8 +84,8 @@ func (f Frame) Decode(v any) error {
 	return nil
 }
 
-// DecodeUntrusted decodes a body that a worker wrote. The elements of its arrays may
-// need room bytes of memory, not counting program values. Its errors are an [ErrBreach].
+// DecodeUntrusted decodes a body that a worker wrote. The elements of its arrays may need at
+// most room bytes of memory, not counting program values. Its errors wrap [ErrBreach].
 func (f Frame) DecodeUntrusted(v any, room int) error {
 	if err := decodeUntrusted(f.Body, v, room); err != nil {
 		return fmt.Errorf("%w: frame %q: %w", ErrBreach, f.Kind, err)
@@ -178,7 +178,7 @@ func (w *Writer) Send(k Kind, run uint32, body any) error {
 	return w.Flush()
 }
 
-// Add adds a frame to those that Flush writes. If it returns an error, which is an
+// Add adds a frame to the frames that Flush writes. If it returns an error, which wraps
 // [ErrEncode], it has added nothing. The caller holds the lock.
 func (w *Writer) Add(k Kind, run uint32, body any) error {
 	start := w.buf.Len()

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Isolation is what a worker could not do when it tried.
+// Isolation lists what a worker could not do when it tried.
 type Isolation struct {
 	OwnProcess         bool     `json:"ownProcess"`
 	MemoryCap          bool     `json:"memoryCap"`

@@ -4,11 +4,11 @@ import "github.com/writ-go/writ/sandbox/internal/engine"
 
 // Hello is the first message, from the host.
 type Hello struct {
-	Token  string `json:"token"`  // also in the worker's environment
+	Token  string `json:"token"`  // repeats the token in the worker's environment
 	Memory int64  `json:"memory"` // bytes in addition to what the empty worker needs
 }
 
-// Ready is the worker's answer to [Hello], sent before it has read a program.
+// Ready is the worker's reply to [Hello]. It is sent before the worker has read a program.
 type Ready struct {
 	Isolation Isolation `json:"isolation"`
 }

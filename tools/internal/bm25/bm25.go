@@ -12,8 +12,8 @@ import (
 
 // The parameters of Okapi BM25.
 const (
-	k1 = 1.2  // how soon more occurrences of a word stop adding to the score
-	b  = 0.75 // how much a long document lowers the score
+	k1 = 1.2  // how fast the effect of further occurrences of a word diminishes
+	b  = 0.75 // how much the length of a document lowers the score
 )
 
 // The weight of a word, by the field that it occurs in.
@@ -36,10 +36,10 @@ type posting struct {
 
 // postings is an inverted index of tools.
 type postings struct {
-	lists  map[string][]posting // of each word, in the order of the tools
+	lists  map[string][]posting // the postings of each word, in the order of the tools
 	names  []string             // the words that occur in names, sorted
-	length []float64            // of each tool: the sum of the weights of its words
-	mean   float64              // of length
+	length []float64            // for each tool, the sum of the weights of its words
+	mean   float64              // the mean of length
 }
 
 func newPostings(list []*tools.Binding) *postings {

@@ -19,7 +19,7 @@ type member struct{ object, name string }
 type written struct {
 	located
 	delete      bool
-	conditional bool // for example with ||=
+	conditional bool // the assignment is conditional, such as ||=
 }
 
 // write records the target of an assignment.

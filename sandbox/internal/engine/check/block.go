@@ -16,7 +16,6 @@ type block struct {
 	parameters  bool // the block has the parameters of a function, and encloses its body
 	body        bool // var declarations belong to this block
 	variables   map[unistring.String]*variable
-	try         *handler // the try statement around it in its function; nil if none has a catch
 }
 
 // kind is the kind of a declaration.
@@ -24,9 +23,9 @@ type kind int
 
 const (
 	given    kind = iota // a function, a parameter or a caught value, which has a value from the start
-	hoisted              // by var
-	lexical              // by let or class
-	constant             // by const
+	hoisted              // declared by var
+	lexical              // declared by let or class
+	constant             // declared by const
 )
 
 // variable is a declared variable.
@@ -36,8 +35,8 @@ type variable struct {
 	block *block
 	id    *ast.Identifier // the identifier in a pattern; nil for the name of a function or a class
 
-	// value is the initial value, and path the member of it that the variable holds. Both are
-	// empty if the value is unknown or of no use.
+	// value is the initial value, and path is the member of it that the variable holds. Both
+	// are empty if the value is unknown or useless.
 	value ast.Expression
 	path  []string
 
@@ -84,7 +83,7 @@ func (v *variable) early(number int, r reference) bool {
 	return number < v.declared || v.begin <= number && number < v.end
 }
 
-// fixed returns the only value that the variable has, or nil if that is not known.
+// fixed returns the initial value if it is known and the variable is never assigned to, or nil.
 func (v *variable) fixed() ast.Expression {
 	if v.writes > 0 {
 		return nil
@@ -92,14 +91,13 @@ func (v *variable) fixed() ast.Expression {
 	return v.value
 }
 
-// constant reports whether the variable has the same value wherever it can be read.
+// constant reports whether the variable has the same known value wherever it can be read.
 func (v *variable) constant() bool { return v.kind >= lexical && v.fixed() != nil }
 
 // open opens a block in the current one.
 func (w *Walker) open() {
 	if outer := w.block; outer != nil {
-		w.block = &block{outer: outer, conditional: w.conditional, function: outer.function, body: outer.parameters,
-			try: outer.try}
+		w.block = &block{outer: outer, conditional: w.conditional, function: outer.function, body: outer.parameters}
 	}
 }
 
@@ -107,7 +105,7 @@ func (w *Walker) open() {
 func (w *Walker) openFunction() {
 	if w.open(); w.block != nil {
 		w.numbered++
-		w.block.function, w.block.parameters, w.block.try = w.numbered, true, nil
+		w.block.function, w.block.parameters = w.numbered, true
 	}
 }
 
@@ -158,7 +156,7 @@ func (w *Walker) initialize(first int, initializer ast.Expression) {
 // initialized records that the value of a variable has been walked since its declaration.
 func (w *Walker) initialized(v *variable) { v.begin, v.end = v.declared, len(w.references) }
 
-// hasOwnName reports whether a function or class has a name that is visible only in it.
+// hasOwnName reports whether a function or class has a name that is visible only inside it.
 func (w *Walker) hasOwnName(id *ast.Identifier) bool {
 	return id != nil && w.block != nil && w.block.variables[id.Name] == nil
 }
@@ -183,8 +181,8 @@ func (w *Walker) pattern(target ast.Expression, k kind, value ast.Expression) {
 	w.Walk(target)
 }
 
-// worthKeeping reports whether a known initial value can be of use. The value stays in
-// memory as long as the program.
+// worthKeeping reports whether an initial value can help the check. A value that is kept stays
+// in memory as long as the program.
 func worthKeeping(e ast.Expression) bool {
 	switch e.(type) {
 	case *ast.Identifier, *ast.DotExpression, *ast.BracketExpression, *ast.OptionalChain,

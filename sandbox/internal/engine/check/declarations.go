@@ -21,7 +21,7 @@ type declaration struct {
 	constant bool
 }
 
-// exporter returns the statement.
+// exporter returns the statement that exports declarations.
 func exporter(list []declaration) string {
 	var b strings.Builder
 	b.WriteString(ExportName + "({")

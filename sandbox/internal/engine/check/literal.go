@@ -13,7 +13,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// arguments returns what is known from the source about the argument of a call, or nil if it is
+// arguments returns what the source shows about the argument of a call, or nil if it shows
 // nothing.
 func arguments(list []ast.Expression, in *block) *engine.Literal {
 	if len(list) == 0 || isUndefined(list[0], in) {
@@ -47,7 +47,8 @@ func gathered(list []ast.Expression, in *block, params []string) *engine.Literal
 	return &engine.Literal{JSON: l.buf.Bytes(), Unknown: l.unknown}
 }
 
-// literal encodes an expression as JSON, with null for what is not known before it runs.
+// literal encodes an expression as JSON, with null for the parts that are not known before the
+// program runs.
 type literal struct {
 	block     *block
 	variables int // the number of variables being followed
@@ -143,14 +144,14 @@ func (l *literal) variable(id *ast.Identifier, path string) {
 	value := v.value
 	switch value.(type) {
 	case *ast.ObjectLiteral, *ast.ArrayLiteral:
-		if v.reads > 1 { // it may have been changed
+		if v.reads > 1 { // the program may have changed the object
 			value = nil
 		}
 	case *ast.StringLiteral, *ast.TemplateLiteral:
 		if _, ok := constantText(id, l.block); !ok {
 			value = nil
 		}
-	case *ast.Identifier: // it may be an object that is changed through its other name
+	case *ast.Identifier: // the other variable may hold an object that the program changes
 		value = nil
 	}
 	outer := l.block
@@ -208,14 +209,14 @@ func (l *literal) object(e *ast.ObjectLiteral, path string) {
 		return
 	}
 	l.buf.WriteByte('{')
-	var keys []string // in their order, so that l.unknown is sorted
+	var keys []string // in the order of the source, so that l.unknown is sorted
 	open, seen := false, map[string]bool{}
 	for _, property := range e.Value {
 		key, value, ok := keyed(property)
 		if ok && key == "__proto__" && value != nil {
-			continue // it sets the prototype
+			continue // the property sets the prototype
 		}
-		if !ok || seen[key] { // it may replace earlier members
+		if !ok || seen[key] { // the property may replace earlier members
 			open = true
 			for _, earlier := range keys {
 				l.unknown = append(l.unknown, path+"/"+escapePointer(earlier))

@@ -27,10 +27,9 @@ type Outline struct {
 	pos      func(file.Idx) engine.Pos
 
 	With    file.Idx // the position of a with statement, which strict mode does not allow; 0 if there is none
-	Depth   int      // how deeply the source is nested
 	Returns bool     // whether the program returns a value
 	Awaits  bool     // whether the program awaits at top level
-	Callees []Callee // of calls of names and members
+	Callees []Callee // the callees of calls of names and members
 }
 
 // Callee is the position of a call's parenthesis, and of the name that is called.
@@ -41,7 +40,6 @@ type usedName struct {
 	place
 	assigned  bool     // the use is an assignment
 	elsewhere file.Idx // a declaration that is not visible at the use; 0 if there is none
-	uses      []file.Idx
 }
 
 // place is a name and its position.
@@ -60,17 +58,10 @@ type callSite struct {
 // whether every name is recorded, and pos returns the position of an index.
 func survey(body []ast.Statement, words bool, pos func(file.Idx) engine.Pos) *Outline {
 	s := surveyor{Outline: &Outline{pos: pos}, recordsWords: words}
-	s.walker.Visit, s.walker.Arguments = s.visit, mentionArguments
+	s.walker.Visit, s.walker.ArrowInDefault = s.visit, s.arrowInDefault
 	top := &block{body: true}
 	s.walker.block = top
-	for i, statement := range body {
-		s.statement = i + 1
-		if _, ok := statement.(*ast.FunctionDeclaration); ok {
-			s.statement = 0 // it may be called before
-		}
-		s.walker.Walk(statement)
-	}
-	s.Depth = s.walker.deepest
+	s.walker.statements(body)
 	s.index()
 	s.resolve()
 	for _, v := range s.walker.variables {
@@ -84,17 +75,15 @@ func survey(body []ast.Statement, words bool, pos func(file.Idx) engine.Pos) *Ou
 // maxDeclared bounds the declarations that are reported.
 const maxDeclared = 100
 
-// surveyor collects the outline of a program. What it records together with a block is
-// resolved at the end.
+// surveyor collects the outline of a program. It records expressions with their blocks, and
+// resolves them at the end.
 type surveyor struct {
 	*Outline
 	recordsWords bool
 	walker       Walker
-	handlers     map[*ast.CallExpression]*handler // recorded before the calls are visited
-	statement    int                              // the top-level statement that is visited
 	called       []calledExpression
 	members      []located
-	texts        []located // that may name members
+	texts        []located // expressions whose strings may name members
 	written      []written
 }
 
@@ -109,8 +98,6 @@ type calledExpression struct {
 	located
 	arguments []ast.Expression
 	isNew     bool
-	statement int      // the top-level statement with the call, as in [engine.Site]
-	handler   *handler // of the call's error, or nil
 }
 
 func (s *surveyor) visit(n ast.Node) {
@@ -120,7 +107,6 @@ func (s *surveyor) visit(n ast.Node) {
 		s.word(n.Name.String(), n.Idx)
 	case *ast.AwaitExpression:
 		s.Awaits = s.Awaits || s.walker.functions == 0
-		s.handle(n.Argument, s.walker.block.try)
 	case *ast.ReturnStatement:
 		s.Returns = s.Returns || n.Argument != nil && s.walker.functions == 0
 	case *ast.UnaryExpression:
@@ -201,7 +187,7 @@ func (s *surveyor) dot(n *ast.DotExpression) {
 	}
 }
 
-// in records a test for a member with the operator in.
+// in records a test with the operator in.
 func (s *surveyor) in(n *ast.BinaryExpression) {
 	if name, isText := n.Left.(*ast.StringLiteral); isText && n.Operator == token.IN {
 		if global, ok := n.Right.(*ast.Identifier); ok && global.Name == "globalThis" {
@@ -231,20 +217,22 @@ func NeverMatches(pattern, flags string) bool {
 	return strings.Contains(flags, "u") && unicodeClass.MatchString(pattern)
 }
 
+func (s *surveyor) arrowInDefault(f *ast.FunctionLiteral) {
+	s.findings = append(s.findings, engine.Finding{
+		Message: "an arrow function in the default of a parameter cannot use arguments",
+		Hint:    "use a parameter instead, such as ...list",
+		Pos:     s.pos(f.Function),
+	})
+}
+
 // call records a call.
 func (s *surveyor) call(n *ast.CallExpression) {
 	s.callback(n)
-	s.called = append(s.called, calledExpression{
-		located: s.here(n.Callee), arguments: n.ArgumentList,
-		statement: s.statement, handler: s.handlers[n],
-	})
+	s.called = append(s.called, calledExpression{located: s.here(n.Callee), arguments: n.ArgumentList})
 	switch of := n.Callee.(type) {
 	case *ast.Identifier:
 		s.Callees = append(s.Callees, Callee{n.LeftParenthesis, of.Idx})
 	case *ast.DotExpression:
-		if of.Identifier.Name == "catch" {
-			s.handle(of.Left, &handler{n.Idx0(), n.Idx1()})
-		}
 		s.Callees = append(s.Callees, Callee{n.LeftParenthesis, of.Identifier.Idx})
 	case *ast.BracketExpression:
 		if name, ok := of.Member.(*ast.StringLiteral); ok {

@@ -10,10 +10,10 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// The program becomes the body of a function, so that it can return. The function is async
-// if the program awaits, which costs a promise; whether it does is known only after
-// parsing it as async. The prologue is on the first line of the program, so that line
-// numbers do not change.
+// The program becomes the body of a function, so that it can return. The function is async only
+// if the program awaits, because an async function costs a promise. It is parsed as an async
+// function, because the outline shows only afterwards whether it awaits. The prologue is on the
+// first line of the program, so that line numbers do not change.
 const (
 	prologue = `(async()=>{"use strict";`
 	epilogue = "\n})()"
@@ -21,10 +21,10 @@ const (
 
 // Program is a parsed program.
 type Program struct {
-	Name string // in stack traces
+	Name string // the name of the program in stack traces
 	*Source
 	*Outline
-	HasValue bool // it defines its value
+	HasValue bool // the program defines its value
 	AST      *ast.Program
 
 	body []ast.Statement // the statements of the program in the function around it
@@ -44,7 +44,7 @@ func Parse(text string, o ParseOptions) (*Program, *engine.Failure) {
 		text = "//" + text[2:]
 	}
 	src := newSource(text)
-	if strings.HasPrefix(strings.TrimSpace(text), "```") { // which is JavaScript: a tagged template
+	if strings.HasPrefix(strings.TrimSpace(text), "```") { // a code fence is valid JavaScript: a tagged template
 		at := src.Pos(strings.Index(text, "`"))
 		return nil, syntaxFailure("the program is in a code fence", "leave out the lines with ```", at)
 	}
@@ -79,7 +79,7 @@ func newProgram(o ParseOptions, src *Source, tree *ast.Program) (*Program, *engi
 	if wrapper == nil {
 		return nil, syntaxFailure("the program closes a bracket that it did not open", "", engine.Pos{})
 	}
-	first := 1 // its own statement, behind "use strict"
+	first := 1 // the first statement after "use strict"
 	if o.Session {
 		first++
 	}
@@ -88,7 +88,7 @@ func newProgram(o ParseOptions, src *Source, tree *ast.Program) (*Program, *engi
 	p.Outline = survey(p.body, o.Words, src.fromIdx)
 	src.callees = p.Callees
 	p.HasValue = p.HasValue || p.Returns
-	if p.With != 0 { // the compiler would say so too, but it makes names of members
+	if p.With != 0 { // the compiler reports it, too, but in a with statement a name may be a member
 		return p, syntaxFailure("with cannot be used: programs run in strict mode",
 			"write the object before each of its members", src.fromIdx(p.With))
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/dop251/goja/token"
 )
 
-// path is a chain of members of a global, as in mail.send. Variables that have one value
-// are replaced by their values.
+// path is a chain of members of a global, as in mail.send. Variables with a fixed value are
+// replaced by that value.
 type path struct {
 	names    []string
 	at       []file.Idx // the position of each name, or of the variable that stands for it
@@ -74,7 +74,8 @@ func (p *path) member(name string, at file.Idx) *path {
 	return p
 }
 
-// movedTo moves all names of the path to the position of a variable that stands for it.
+// movedTo sets the positions of all names to the position of a variable that stands for the
+// path.
 func (p *path) movedTo(at file.Idx) *path {
 	if p != nil {
 		for i := range p.at {

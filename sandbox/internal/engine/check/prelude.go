@@ -28,17 +28,19 @@ func ParsePrelude(text string) (*ast.Program, *Source, *engine.Failure) {
 	return tree, src, notOneCall(tree)
 }
 
-// notOneCall returns a failure if a prelude is more than the body of one function, or has
-// patterns that never match.
+// notOneCall returns a failure if a prelude is more than the body of one function, or if it
+// contains code that goja would execute incorrectly.
 func notOneCall(tree *ast.Program) *engine.Failure {
 	if len(tree.Body) != 1 {
 		return Unloadable("it closes a bracket that it did not open")
 	}
 	var bad *engine.Failure
-	w := Walker{Arguments: mentionArguments, Visit: func(n ast.Node) {
+	w := Walker{Visit: func(n ast.Node) {
 		if e, ok := n.(*ast.RegExpLiteral); ok && NeverMatches(e.Pattern, e.Flags) {
 			bad = Unloadable(`it has a pattern with \p{…}, which never matches in this engine`)
 		}
+	}, ArrowInDefault: func(*ast.FunctionLiteral) {
+		bad = Unloadable("an arrow function in the default of a parameter uses arguments")
 	}}
 	w.Walk(tree.Body[0])
 	return bad

@@ -20,16 +20,16 @@ type memberReads struct {
 // memberRead is the read of a member. Its name is "" if it is computed.
 type memberRead struct {
 	place
-	probe bool // it only tests whether the member exists
+	probe bool // the read only tests whether the member exists
 	pos   engine.Pos
 }
 
 // ReadsMembers reports whether the program reads members.
 func (p *Outline) ReadsMembers() bool { return len(p.reads.list) > 0 }
 
-// ReadAt returns the position of the read of a named member that a stack trace locates at a
-// position. It returns the zero Pos if there is none, or if it is a probe and probes is not
-// set. Stack traces do not locate callees and the names in patterns exactly.
+// ReadAt returns the exact position of a read of a named member, given its position in a stack
+// trace, which is inexact for callees and for names in patterns. It returns the zero Pos if
+// there is no such read, or if the read is a probe and probes is false.
 func (p *Outline) ReadAt(at engine.Pos, name string, probes bool) (first engine.Pos) {
 	reads := p.reads.find()
 	isAt := func(r memberRead) bool { return r.pos == at }
@@ -133,7 +133,7 @@ func isNothing(e ast.Expression) bool {
 	return null || isName && id.Name == "undefined"
 }
 
-// testers are the functions that test their argument, or what their callback returns.
+// testers are the functions that test their argument, or the result of their callback.
 var testers = map[string]bool{
 	"isArray": true, "Boolean": true, "isNaN": true, "isFinite": true, "isInteger": true, "isSafeInteger": true,
 	"filter": true, "find": true, "some": true, "every": true, "findIndex": true, "findLast": true, "findLastIndex": true,

@@ -25,9 +25,6 @@ type Globals interface {
 	Constant(object, name string) bool
 	// Object reports whether a global holds tools.
 	Object(name string) bool
-	// Reaches reports whether tools may be called through a global: a tool, an object that
-	// holds tools, globalThis, or a declaration of an earlier program.
-	Reaches(name string) bool
 	// Tool finds a tool, and the names of its parameters if it takes several. object is
 	// empty for a global function.
 	Tool(object, name string) (tool int, params []string, ok bool)
@@ -37,7 +34,7 @@ type Globals interface {
 
 // Report compares the outline with the globals of a run.
 func (p *Outline) Report(s Globals, forbidden []string) engine.Report {
-	r := engine.Report{Findings: slices.Clip(p.findings), Warnings: p.warnings, Depth: p.Depth, Declared: p.declared}
+	r := engine.Report{Findings: slices.Clip(p.findings), Warnings: p.warnings, Declared: p.declared}
 	for _, n := range p.names {
 		if n.name == "await" {
 			r.Findings = append(r.Findings, engine.Finding{Message: AwaitMessage, Hint: AwaitHint, Pos: p.pos(n.at)})
@@ -59,13 +56,11 @@ func (p *Outline) Report(s Globals, forbidden []string) engine.Report {
 			Name: v.name, Assigned: s.Bound(v.name), Elsewhere: p.elsewhere(v.elsewhere), Pos: p.pos(v.at),
 		})
 	}
-	var calls []*callSite
-	for i, c := range p.calls {
+	for _, c := range p.calls {
 		if site, ok := p.site(s, c); ok {
-			r.Sites, calls = append(r.Sites, site), append(calls, &p.calls[i])
+			r.Sites = append(r.Sites, site)
 		}
 	}
-	p.handled(s, r.Sites, calls)
 	for _, w := range p.words {
 		if slices.Contains(forbidden, w.name) {
 			r.Forbidden = append(r.Forbidden, engine.Name{Name: w.name, Pos: p.pos(w.at)})
@@ -82,8 +77,8 @@ func (p *Outline) elsewhere(at file.Idx) *engine.Pos {
 	return &pos
 }
 
-// site returns the tool that a call names, or what it names instead. It returns false if the
-// call has nothing to do with tools or need not fail.
+// site returns the site of a call of a tool, or of a call that fails because there is no such
+// tool. It returns false for all other calls.
 func (p *Outline) site(s Globals, c callSite) (engine.Site, bool) {
 	tool, params, parts := resolveTool(s, c.names)
 	isTool := tool >= 0

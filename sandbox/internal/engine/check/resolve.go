@@ -63,10 +63,9 @@ func (s *surveyor) unknown(known map[unistring.String]*usedName, r reference) {
 		s.names = append(s.names, name)
 	}
 	name.at = min(name.at, r.id.Idx)
-	name.uses = append(name.uses, r.id.Idx)
 }
 
-// assignment notes what is assigned to: a variable, or what nothing declares.
+// assignment records an assignment to a variable or to an undeclared name.
 func (s *surveyor) assignment(w written) {
 	if id, ok := w.expression.(*ast.Identifier); ok {
 		switch v := w.block.find(id.Name); {
@@ -113,7 +112,7 @@ func (s *surveyor) mention(names []string, times int) {
 	engine.Put(&s.tested, keyOf(names), s.tested[keyOf(names)]+times)
 }
 
-const functionMessage = "Function cannot be called: code cannot be created from text"
+const functionMessage = "Function cannot be called: code cannot be created from strings"
 
 // site records a call.
 func (s *surveyor) site(c calledExpression) {

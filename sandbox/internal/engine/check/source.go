@@ -13,7 +13,7 @@ import (
 type Source struct {
 	Text     string
 	prologue string // precedes the text in the wrapped program
-	Acts     bool   // it contains a call or a declaration
+	Acts     bool   // the program contains a call or a declaration
 	*engine.LineTable
 	callees []Callee
 }
@@ -32,8 +32,8 @@ func (s *Source) fromIdx(idx file.Idx) engine.Pos {
 	return s.Pos(offset)
 }
 
-// FromFrame translates a position of a stack trace. goja locates a call at its parenthesis;
-// people look for the name.
+// FromFrame translates a position of a stack trace. For a call, goja reports the position of
+// the parenthesis; FromFrame returns the position of the name.
 func (s *Source) FromFrame(line, column int) engine.Pos {
 	idx := s.idx(line, column)
 	for _, c := range s.callees {
@@ -87,7 +87,7 @@ func (s *Source) SkipSuper(frames []Frame) []Frame {
 	return frames
 }
 
-// fromLine translates a line and a column in bytes. A position behind the end is the end.
+// fromLine translates a line and a column in bytes. A position after the end becomes the end.
 func (s *Source) fromLine(line, column int) engine.Pos {
 	if line < 1 {
 		return engine.Pos{}
@@ -112,7 +112,7 @@ func (s *Source) fromRunes(line, column int) engine.Pos {
 	return s.Pos(len(s.Text))
 }
 
-// around returns the parts of a line before and behind a position.
+// around returns the parts of a line before and after a position.
 func (s *Source) around(at engine.Pos) (before, behind string) {
 	if at.Line < 1 {
 		return "", ""
@@ -128,7 +128,7 @@ func (s *Source) around(at engine.Pos) (before, behind string) {
 	return line, ""
 }
 
-// fromGoja translates the position of a syntax error, which may be behind the end of the
+// fromGoja translates the position of a syntax error, which may be after the end of the
 // program.
 func (s *Source) fromGoja(line, column int) engine.Pos {
 	if line == 1 {

@@ -73,7 +73,7 @@ const (
 	notPython = "the program must be JavaScript, not Python"
 )
 
-// mistakes are tried in this order: the certain ones come first.
+// mistakes are tried in this order, the most certain ones first.
 var mistakes = []mistake{
 	{says: re(`\b(import|export)\b`), message: "import and export cannot be used here", hint: noModulesHint},
 	{behind: re(`^import\b`), message: "import cannot be used here", hint: noModulesHint},
@@ -84,7 +84,7 @@ var mistakes = []mistake{
 	},
 	{
 		says:    re(`flags supplied`),
-		message: "this engine knows only the flags g, i, m, s, u and y", hint: "leave the others out",
+		message: "this engine knows only the flags g, i, m, s, u and y", hint: "leave out the other flags",
 	},
 
 	{before: re(`(^|[\s;{}()])#\s*$`), message: "# does not begin a comment", hint: "write // instead"},
@@ -117,7 +117,7 @@ var mistakes = []mistake{
 	{
 		says:    re(`^invalid destructuring binding target`),
 		message: "the elements of an array pattern that has a default cannot have defaults here",
-		hint:    "take the array apart in a statement of its own",
+		hint:    "destructure the array in a separate statement",
 	},
 	{
 		says: re(`^unexpected token`), line: re(`\b(get|set|async)\s*[=;}]`),
@@ -153,7 +153,7 @@ func diagnose(src *Source, f *engine.Failure) {
 		if fits(m.says, f.Message) && fits(m.before, before) && fits(m.behind, behind) && fits(m.line, line) {
 			f.Message, f.Hint = cmp.Or(m.message, f.Message), m.hint
 			if m.hint == noTypes {
-				f.Message += otherTypes(src.Text, f.Line)
+				f.Message += otherTypes(src, f.Line)
 			}
 			return
 		}
@@ -171,11 +171,11 @@ var typed = re(`^\s*(export\s+|declare\s+)*(interface|type|enum|declare|namespac
 var stringOrComment = re(`"(\\.|[^"\\\n])*"|'(\\.|[^'\\\n])*'|//.*|/\*(?s:.*?)\*/`)
 
 // otherTypes names the other lines with types, so that all can be removed at once.
-func otherTypes(text string, known int) string {
+func otherTypes(src *Source, known int) string {
 	var lines []string
-	for i, line := range engine.Lines(text) {
-		if i+1 != known && typed.MatchString(stringOrComment.ReplaceAllString(line, `""`)) && len(lines) < 20 {
-			lines = append(lines, strconv.Itoa(i+1))
+	for n := 1; n <= src.Len() && len(lines) < 20; n++ {
+		if n != known && typed.MatchString(stringOrComment.ReplaceAllString(src.Line(n), `""`)) {
+			lines = append(lines, strconv.Itoa(n))
 		}
 	}
 	switch last := len(lines) - 1; {

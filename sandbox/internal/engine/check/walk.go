@@ -8,28 +8,27 @@ import (
 	"github.com/dop251/goja/token"
 )
 
-// Walker visits nodes, in the order of the source where that matters, and keeps track of
-// where it is; goja's AST has no visitor. The names of members and labels are not visited,
-// because they refer to nothing.
+// Walker visits the nodes of a syntax tree, because goja has no visitor. It keeps the order of
+// the source where that matters, and keeps track of the blocks and functions around a node. It
+// does not visit the names of members and labels, which refer to nothing.
 type Walker struct {
 	Visit func(ast.Node)
 
-	// Arguments, if not nil, is called after each function whose arguments object is used
-	// by an arrow function in it.
-	Arguments func(*ast.FunctionLiteral)
+	// ArrowInDefault, if not nil, is called for each function whose parameters contain an
+	// arrow function that uses the arguments of the function, which goja cannot compile.
+	ArrowInDefault func(*ast.FunctionLiteral)
 
-	depth, deepest int
-	functions      int // the number of functions around the node
+	functions int // the number of functions around the node
 
 	arrows        int    // the number of arrow functions around the node within its function
-	usesArguments bool   // one of them uses the arguments of the function
+	usesArguments bool   // one of these arrow functions uses the arguments of the function
 	block         *block // the block around the node; nil if names are not resolved
 	conditional   int    // the number of conditional expressions and statements around the node
-	kind          kind   // of the bindings that are being walked
+	kind          kind   // the kind of the bindings that are being walked
 	numbered      int    // functions so far
 	references    []reference
 	variables     []*variable // in the order of their declarations
-	fresh         []*variable // those whose initializers have not been walked yet
+	fresh         []*variable // variables whose initializers have not been walked yet
 }
 
 // Walk visits a node and everything below it.
@@ -37,8 +36,6 @@ func (w *Walker) Walk(n ast.Node) {
 	if n == nil {
 		return
 	}
-	w.depth++
-	w.deepest = max(w.deepest, w.depth)
 	if id, ok := n.(*ast.Identifier); ok {
 		w.refer(id)
 	}
@@ -46,7 +43,6 @@ func (w *Walker) Walk(n ast.Node) {
 	if !w.scope(n) && !w.branches(n) && !w.declares(n) {
 		w.children(n)
 	}
-	w.depth--
 }
 
 func (w *Walker) refer(id *ast.Identifier) {
@@ -80,7 +76,7 @@ func (w *Walker) children(n ast.Node) {
 	}
 }
 
-// scope walks a node that opens a block, and reports whether it is one.
+// scope walks a node that opens a block, and reports whether n is such a node.
 func (w *Walker) scope(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.BlockStatement:
@@ -127,8 +123,8 @@ func (w *Walker) scope(n ast.Node) bool {
 	return true
 }
 
-// branches walks a node with parts that need not be executed, and reports whether it
-// is one.
+// branches walks a node with parts that need not be executed, and reports whether n is such a
+// node.
 func (w *Walker) branches(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.AssignExpression:
@@ -154,7 +150,7 @@ func (w *Walker) branches(n ast.Node) bool {
 	return true
 }
 
-// declares walks a node that declares names, and reports whether it is one.
+// declares walks a node that declares names, and reports whether n is such a node.
 func (w *Walker) declares(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.VariableStatement:
@@ -198,10 +194,13 @@ func (w *Walker) function(e *ast.FunctionLiteral) {
 		w.declareName(e.Name, given)
 	}
 	w.enter(e.ParameterList)
+	if w.usesArguments && w.ArrowInDefault != nil {
+		w.ArrowInDefault(e)
+	}
 	w.blockStatement(e.Body)
 	w.exit()
-	if w.usesArguments && w.Arguments != nil {
-		w.Arguments(e)
+	if w.usesArguments {
+		mentionArguments(e)
 	}
 	w.block, w.arrows, w.usesArguments = outer, arrows, usesArguments
 }
@@ -279,12 +278,7 @@ func (w *Walker) try(s *ast.TryStatement) {
 		w.blockStatement(s.Body)
 	} else {
 		w.conditional++
-		w.open()
-		if w.block != nil {
-			w.block.try = &handler{s.Idx0(), s.Idx1()}
-		}
-		w.Walk(s.Body)
-		w.close()
+		w.blockStatement(s.Body)
 		w.open()
 		if s.Catch.Parameter != nil {
 			w.pattern(s.Catch.Parameter, given, nil)

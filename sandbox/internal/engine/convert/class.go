@@ -20,8 +20,8 @@ var (
 	typeOfArrayBuffer = reflect.TypeFor[goja.ArrayBuffer]()
 )
 
-// ClassOf returns the kind of an object. Typed arrays count as arrays. goja calls a Map or
-// a Set a plain object, but exports them as what they are.
+// ClassOf returns the kind of an object. Typed arrays count as arrays. For goja, the class of a
+// Map or a Set is Object, but its export type is distinct.
 func ClassOf(o *goja.Object) string {
 	class := o.ClassName()
 	if class != "Object" {
@@ -49,7 +49,7 @@ func ClassOf(o *goja.Object) string {
 func classOfProxy(o *goja.Object) string {
 	for range engine.MaxDepth {
 		p, ok := o.Export().(goja.Proxy)
-		if !ok || p.Target() == nil { // it was revoked: reading it throws
+		if !ok || p.Target() == nil { // the proxy was revoked: reading it throws
 			break
 		}
 		if o = p.Target(); o.ExportType() != typeOfProxy {

@@ -12,11 +12,10 @@ import (
 type Converter struct {
 	VM *goja.Runtime
 
-	// OnPromise is called for each promise that is printed; it may be nil.
+	// OnPromise is called for each promise that is printed.
 	OnPromise func(*goja.Object)
 
-	// ToolOf returns the path of the tool whose failed call threw an error, or "". It may
-	// be nil.
+	// ToolOf returns the path of the tool whose failed call threw an error, or "".
 	ToolOf func(*goja.Object) string
 
 	// Lost are values that the last [Converter.Encode] left out or wrote as null, since they have no JSON form:
@@ -24,13 +23,6 @@ type Converter struct {
 	Lost []string
 
 	nesting int // values that are being encoded, within one another
-}
-
-func (c *Converter) tool(o *goja.Object) string {
-	if c.ToolOf == nil {
-		return ""
-	}
-	return c.ToolOf(o)
 }
 
 // Text reads a property of a thrown object. It returns "" if the getter throws.
@@ -64,7 +56,7 @@ func (e *promiseError) Error() string {
 	case where[0] == '[':
 		where = "element " + where
 	}
-	return where + " is a promise; await it first, several by Promise.all"
+	return where + " is a promise; await it first, and await several with Promise.all"
 }
 
 // maxPath bounds the path to a promise in bytes.

@@ -138,7 +138,7 @@ func (d *decoder) string() string {
 		return string(raw[1 : len(raw)-1])
 	}
 	var text string
-	_ = json.Unmarshal(raw, &text) // it is valid
+	_ = json.Unmarshal(raw, &text) // raw is a valid string
 	return text
 }
 

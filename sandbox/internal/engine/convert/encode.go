@@ -45,7 +45,7 @@ func (c *Converter) Encode(v goja.Value, limit int) (text json.RawMessage, err e
 	return e.buf.Bytes(), nil
 }
 
-// maxEncoding bounds encodings within each other: a getter or toJSON may call a tool.
+// maxEncoding bounds nested encodings: a getter or toJSON may call a tool.
 const maxEncoding = 20
 
 type encoder struct {
@@ -54,14 +54,15 @@ type encoder struct {
 	text  *json.Encoder // writes strings to buf
 	limit int
 	path  []*goja.Object // the enclosing objects, to find cycles
-	name  string         // of the member that is being encoded
+	name  string         // the name of the member that is being encoded
 	lost  []string       // see [Converter.Lost]
 }
 
 // maxLost bounds the values that an encoder reports as lost.
 const maxLost = 3
 
-// AppendLost adds what a member is if JSON cannot hold that: "total is NaN". There may be up to maxLost.
+// AppendLost adds a description of a member whose value JSON cannot represent, such as "total is
+// NaN". It adds nothing if there are maxLost descriptions.
 func AppendLost(lost []string, name string, v goja.Value) []string {
 	what := "a function"
 	switch {
@@ -94,10 +95,11 @@ func (e *encoder) top(v goja.Value) error {
 	return e.value(v)
 }
 
-// errHalf says that two names would become the same one in JSON.
-var errHalf = errors.New("the name of a property contains half of a surrogate pair, which JSON cannot represent")
+// errHalf is returned because names with unpaired surrogates could become the same name in
+// JSON.
+var errHalf = errors.New("the name of a property contains an unpaired surrogate, which JSON cannot represent")
 
-// absent reports whether a value has no JSON form and is left out.
+// absent reports whether JSON leaves out a member with this value.
 func absent(v goja.Value) bool {
 	if v == nil || goja.IsUndefined(v) {
 		return true
@@ -127,7 +129,8 @@ func (e *encoder) value(v goja.Value) error {
 // full reports whether the limit is exceeded.
 func (e *encoder) full() bool { return e.limit > 0 && e.buf.Len() > e.limit }
 
-// over reports whether a number of items cannot fit. An iterator may be endless.
+// over reports whether so many items exceed the limit, however short they are. Iterators may be
+// endless.
 func (e *encoder) over(items int) bool { return e.limit > 0 && items > e.limit }
 
 func (e *encoder) tooLarge() error {

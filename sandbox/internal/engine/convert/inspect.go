@@ -15,8 +15,8 @@ const (
 	inspectBytes = 16 << 10
 )
 
-// Inspect formats a value for the console: strings unchanged, and objects on one line much
-// like Node.
+// Inspect formats a value for the console: strings unchanged, and objects on one line, much as
+// Node does.
 func (c *Converter) Inspect(v goja.Value) string {
 	if text, ok := v.(goja.String); ok {
 		return text.String()
@@ -95,8 +95,8 @@ func (i *inspector) atom(o *goja.Object, class string) {
 	}
 }
 
-// promise prints the state of a promise. It does not print the value, which the program does
-// not have.
+// promise prints the state of a promise. It does not print the value, because the program has
+// not awaited it.
 func (i *inspector) promise(o *goja.Object) {
 	state := "pending"
 	p, ok := PromiseOf(o)
@@ -106,9 +106,7 @@ func (i *inspector) promise(o *goja.Object) {
 		state = "rejected"
 	}
 	i.buf.WriteString("Promise { <" + state + "> }")
-	if i.OnPromise != nil {
-		i.OnPromise(o)
-	}
+	i.OnPromise(o)
 }
 
 func (i *inspector) array(o *goja.Object, depth int) {

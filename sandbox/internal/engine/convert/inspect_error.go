@@ -22,7 +22,7 @@ func (i *inspector) error(o *goja.Object, message string, depth int) {
 	if message == "" && len(errs) > 0 {
 		message = "All promises were rejected"
 	}
-	if tool := i.tool(o); tool != "" {
+	if tool := i.ToolOf(o); tool != "" {
 		name, message = "ToolError", tool+": "+message
 	}
 	i.buf.WriteString(WordError(name, message))
@@ -48,7 +48,7 @@ func (i *inspector) error(o *goja.Object, message string, depth int) {
 	}
 }
 
-// carried prints the properties that the program gave an error.
+// carried prints the properties that the program added to an error.
 func (i *inspector) carried(o *goja.Object, depth int) {
 	n := 0
 	for _, key := range o.Keys() {

@@ -7,7 +7,7 @@ import (
 )
 
 // Place is a place in the results of a tool, such as .rows[]. All objects at a place have the
-// same prototype. A nil Place is unknown, and its objects are plain objects.
+// same prototype. A nil Place stands for an unknown place, whose objects are plain objects.
 type Place struct {
 	Tool, Path string
 
@@ -17,8 +17,8 @@ type Place struct {
 	inner         map[string]*Place // members by their names, and the elements as "[]"
 }
 
-// NewPlace returns the place of the results of a tool, or nil if *left is 0. It and the
-// places in it reduce *left and have the prototypes that makePrototype returns.
+// NewPlace returns the place of the results of a tool, or nil if *left is 0. Each new place,
+// including those within it, decrements *left, and makePrototype returns its prototype.
 func NewPlace(tool string, left *int, makePrototype func(*Place) *goja.Object) *Place {
 	if *left == 0 {
 		return nil

@@ -17,7 +17,7 @@ var wordings = []struct {
 		"undefined or null has no properties and cannot be iterated"},
 	{re(`^Value is not (?:an object|callable): undefined$`), "undefined is not a function"},
 	{re(`^Value is not (?:an object|callable): (.*)$`), "$1 is not a function or an object"},
-	{re(`^Dynamic object is not callable$`), "a tools' object is not a function"},
+	{re(`^Dynamic object is not callable$`), "a namespace of tools is not a function"},
 	{re(`^Value is not object coercible$`), "Cannot destructure undefined or null"},
 	{re(`^'Set' on a dynamic object returned false$`), "Cannot assign to a tool: tools are constants"},
 	{re(`^Could not convert (?s:.*) to primitive$`), "Cannot convert object to primitive value"},

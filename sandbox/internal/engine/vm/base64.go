@@ -49,7 +49,7 @@ func (r *machine) byteText(function string, c goja.FunctionCall) goja.String {
 	return r.textOf(c.Argument(0))
 }
 
-// textOf converts a value to a string like the language does.
+// textOf converts a value to a string, as JavaScript does.
 func (r *machine) textOf(v goja.Value) goja.String {
 	switch v := v.(type) {
 	case goja.String:

@@ -12,7 +12,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// function returns a function of the VM. goja would use the name of the Go function.
+// function returns a JavaScript function with the given name. goja alone would give it the name
+// of the Go function.
 func (r *machine) function(name string, f func(goja.FunctionCall) goja.Value) *goja.Object {
 	object := r.vm.ToValue(f).ToObject(r.vm)
 	must(object.DefineDataProperty("name", r.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE))
@@ -87,8 +88,8 @@ func (r *machine) input(in engine.Input) goja.Value {
 	return v
 }
 
-// tool returns the function that calls a tool. In a session, an earlier program that had
-// other tools may have kept it.
+// tool returns the function that calls a tool. In a session, an earlier program that had other
+// tools may have kept the function.
 func (r *machine) tool(namespace, name string) func(goja.FunctionCall) goja.Value {
 	return func(fc goja.FunctionCall) goja.Value {
 		index, ok := r.scope.find(namespace, name)
@@ -132,7 +133,7 @@ func (r *machine) issue(c pendingCall) {
 		c.reply = reply
 		select {
 		case replies <- c:
-		case <-done: // too late
+		case <-done: // the run has ended
 		}
 	})
 }
@@ -176,8 +177,8 @@ func (r *machine) joinArguments(values []goja.Value, tool *engine.Binding) json.
 	return append(object, '}')
 }
 
-// encoded encodes a value that the program passes out, or null if it has no JSON form.
-// what names the value, and of is the tool that receives it, if any. Exceptions of
+// encoded encodes a value that leaves the program. A value without a JSON form becomes null.
+// what names the value in errors, and of is the tool that receives it, or nil. Exceptions of
 // getters are thrown again.
 func (r *machine) encoded(what string, of *engine.Binding, v goja.Value) json.RawMessage {
 	limit := r.limits.Output

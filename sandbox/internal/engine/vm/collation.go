@@ -2,8 +2,6 @@ package vm
 
 import (
 	"fmt"
-	"strings"
-	"unicode"
 
 	"github.com/dop251/goja"
 	"github.com/writ-go/writ/sandbox/internal/engine"
@@ -18,12 +16,10 @@ type collation struct {
 	sensitivity string
 }
 
-// collateBy are the collator options for each sensitivity. For "case", marks are removed
-// from the strings instead, because the collator would still notice them.
+// collateBy are the collator options for each sensitivity.
 var collateBy = map[string][]collate.Option{
 	"variant": nil,
 	"accent":  {collate.IgnoreCase, collate.IgnoreWidth},
-	"case":    nil,
 	"base":    {collate.IgnoreCase, collate.IgnoreWidth, collate.IgnoreDiacritics},
 }
 
@@ -39,41 +35,26 @@ func (r *machine) addLocaleCompare() {
 			return r.call(next, c)
 		}
 		this, that := r.textOf(c.This).String(), r.textOf(c.Argument(0)).String()
-		return r.vm.ToValue(r.collator(by).CompareString(by.normal(this), by.normal(that)))
+		return r.vm.ToValue(r.collator(by).CompareString(norm.NFD.String(this), norm.NFD.String(that)))
 	})
 }
 
 // collation reads the options. It throws if they are not supported.
 func (r *machine) collation(options *goja.Object) collation {
 	if v := options.Get("ignorePunctuation"); v != nil && v.ToBoolean() {
-		panic(r.rangeError("localeCompare cannot ignore punctuation; remove it from the texts first"))
+		panic(r.rangeError("localeCompare cannot ignore punctuation; remove it from the strings first"))
 	}
 	if first := r.option(options, "caseFirst", "false"); first != "false" {
 		panic(r.rangeError(fmt.Sprintf("localeCompare does not support caseFirst %q; compare by hand", first)))
 	}
 	by := collation{sensitivity: r.option(options, "sensitivity", "variant")}
 	if _, known := collateBy[by.sensitivity]; !known {
-		message := "Value %s out of range for Intl.Collator options property sensitivity"
-		panic(r.rangeError(fmt.Sprintf(message, by.sensitivity)))
+		panic(r.rangeError(fmt.Sprintf("localeCompare does not support the sensitivity %q", by.sensitivity)))
 	}
 	if v := options.Get("numeric"); v != nil {
 		by.numeric = v.ToBoolean()
 	}
 	return by
-}
-
-// normal returns the form of a string that is compared.
-func (by collation) normal(text string) string {
-	text = norm.NFD.String(text)
-	if by.sensitivity != "case" {
-		return text
-	}
-	return strings.Map(func(c rune) rune {
-		if unicode.Is(unicode.Mn, c) {
-			return -1
-		}
-		return c
-	}, text)
 }
 
 func (r *machine) collator(by collation) *collate.Collator {

@@ -69,7 +69,7 @@ func (s *stream) write(text string) {
 	if !s.full {
 		head := text[:min(len(text), s.limit-s.text.Len())]
 		if s.full = len(head) < len(text); s.full { // do not split a character
-			head = head[:len(head)-partial(head)]
+			head = strings.ToValidUTF8(head, "")
 		}
 		s.text.WriteString(head)
 		text = text[len(head):]
@@ -98,17 +98,4 @@ func (s *stream) output() engine.Output {
 		tail = tail[1:]
 	}
 	return engine.Output{Text: s.text.String(), Tail: string(tail), Bytes: s.bytes}
-}
-
-// partial returns the length of an incomplete character at the end of a string.
-func partial(text string) int {
-	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
-		if c := text[len(text)-n]; utf8.RuneStart(c) {
-			if utf8.FullRuneInString(text[len(text)-n:]) {
-				return 0
-			}
-			return n
-		}
-	}
-	return 0
 }

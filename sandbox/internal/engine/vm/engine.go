@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -14,18 +13,17 @@ import (
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/sandbox/internal/engine/convert"
+	"github.com/writ-go/writ/sandbox/internal/lru"
 )
 
 // Engine runs jobs. It keeps only compiled programs and the VMs of recent sessions.
 // The zero Engine is ready to use. It is safe for concurrent use, but a session must run
 // one program at a time.
 type Engine struct {
-	programs cache[programKey, *program]
-	preludes cache[string, *goja.Program] // by their hashes
-	index    atomic.Pointer[index]        // of the tools of the last job
-
-	mu       sync.Mutex
-	sessions []*machine // the most recently used one is last
+	programs lru.Cache[programKey, *program]
+	preludes lru.Cache[string, *goja.Program] // keyed by their hashes
+	sessions lru.Cache[string, *machine]      // the VMs of sessions, keyed by SessionJob.Key
+	index    atomic.Pointer[index]            // the tools of the last job
 }
 
 // Run runs one job on the calling goroutine. It returns when the program has ended, a
@@ -37,16 +35,14 @@ func (e *Engine) Run(ctx context.Context, job *engine.Job, host engine.Host) (re
 		return &engine.Result{Failure: failure}
 	}
 	result = r.runJob(ctx, e, job, host, nil)
-	switch s := job.Session; {
-	case s == nil:
-	case result.Submitted: // the interrupt may have left frames on the VM's stack
-	case result.Failure == nil:
-		r.session, r.steps = s.Key, s.Step+1
-		e.keep(r)
-	case !r.started: // the program was refused
-		r.session = s.Key
-		e.keep(r)
+	s := job.Session
+	if s == nil || result.Submitted || result.Failure != nil && r.started {
+		return result // after submit, the interrupt may have left frames on the VM's stack
 	}
+	if result.Failure == nil {
+		r.steps = s.Step + 1
+	}
+	e.sessions.Add(s.Key, r, 1, lru.Bounds{Entries: engine.MaxSessions, Size: engine.MaxSessions})
 	return result
 }
 
@@ -56,7 +52,7 @@ func (e *Engine) machine(ctx context.Context, job *engine.Job) (*machine, *engin
 	if s == nil {
 		return newMachine(), nil
 	}
-	if r := e.take(s.Key); r != nil && r.steps == s.Step {
+	if r, ok := e.sessions.Take(s.Key); ok && r.steps == s.Step { // a run that fails leaves no VM behind
 		return r, nil
 	}
 	if s.Kept || len(s.Log) != s.Step {
@@ -67,7 +63,7 @@ func (e *Engine) machine(ctx context.Context, job *engine.Job) (*machine, *engin
 	start := time.Now()
 	texts := map[string]*engine.Prelude{}
 	for i, step := range s.Log {
-		limits := job.Limits // of one run apply to the whole rebuild
+		limits := job.Limits // the limits of one run apply to the whole rebuild
 		limits.Time = max(limits.Time-time.Since(start), 1)
 		step.Prelude = step.Prelude.First(texts)
 		if failure := r.rebuild(ctx, e, &step, limits); failure != nil {
@@ -87,31 +83,8 @@ func notRebuilt(number int, f *engine.Failure) *engine.Failure {
 	}
 }
 
-// take removes the VM of a session from the engine, so that a run that fails does not
-// leave it behind.
-func (e *Engine) take(key string) *machine {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	i := slices.IndexFunc(e.sessions, func(r *machine) bool { return r.session == key })
-	if i < 0 {
-		return nil
-	}
-	r := e.sessions[i]
-	e.sessions = slices.Delete(e.sessions, i, i+1)
-	return r
-}
-
-func (e *Engine) keep(r *machine) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if len(e.sessions) == engine.MaxSessions {
-		e.sessions = slices.Delete(e.sessions, 0, 1)
-	}
-	e.sessions = append(e.sessions, r)
-}
-
-// runJob runs one program in a VM that may have run others. A program that is run again has a
-// replay instead of a host.
+// runJob runs one program in a VM that may have run others. If the program is run again, a
+// replay takes the place of the host.
 func (r *machine) runJob(
 	ctx context.Context, e *Engine, job *engine.Job, host engine.Host, again *replay,
 ) (result *engine.Result) {
@@ -156,7 +129,7 @@ func (r *machine) pipeline(e *Engine, job *engine.Job) *engine.Failure {
 		return failure
 	}
 	r.program = p
-	if r.replay == nil { // otherwise the program was checked before
+	if r.replay == nil { // otherwise the program has already been checked
 		r.host.Report(p.report(r.scope, job))
 	}
 	code, failure := p.compile()

@@ -13,8 +13,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine/convert"
 )
 
-// thrown returns the error that a failed tool call throws, and records its call: the error
-// is created outside of any stack.
+// thrown returns the error that a failed tool call throws. It records the call of the error,
+// because an error that is created here has no stack.
 func (r *machine) thrown(c pendingCall) goja.Value {
 	e := c.reply.Error
 	data, err := r.convert.Decode(e.Data, nil)

@@ -59,7 +59,7 @@ func within(t *testing.T, source string, at engine.Pos) {
 	if at == (engine.Pos{}) {
 		return
 	}
-	lines, columns := len(engine.Lines(source)), engine.UTF16Len(source)+1
+	lines, columns := engine.NewLineTable(source).Len(), engine.UTF16Len(source)+1
 	if at.Line < 1 || at.Line > lines || at.Column < 1 || at.Column > columns {
 		t.Errorf("%v is not in the source", at)
 	}

@@ -121,16 +121,16 @@ func must(err error) {
 	}
 }
 
-// disableEval removes the ways to create code from text: eval, Function, and the
-// constructor that every kind of function inherits. Kinds that do not occur in the
-// program cannot be reached from it. If the program contains their name, they are replaced
-// with functions that throw an explanation; otherwise they are undefined, which is faster.
+// disableEval removes the ways to create code from strings: eval, Function, and the constructor
+// that every kind of function inherits. A program can reach only the kinds of functions that
+// occur in it. If named is true, Function and the constructors are replaced with a function
+// that throws an explanation; otherwise they become undefined, which is faster.
 func (r *machine) disableEval(global *goja.Object, kinds []*goja.Program, named bool) {
 	function := r.vm.Get("Function").ToObject(r.vm)
 	refuse := goja.Undefined()
 	if named {
 		refusal := r.function("Function", func(goja.FunctionCall) goja.Value {
-			panic(r.typeError("code cannot be created from text"))
+			panic(r.typeError("code cannot be created from strings"))
 		})
 		must(refusal.Set("prototype", function.Get("prototype")))
 		refuse = refusal

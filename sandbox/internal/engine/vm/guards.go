@@ -11,8 +11,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine/convert"
 )
 
-// Built-in functions that goja lacks, or implements differently, are installed here. A
-// program gets those whose names it contains.
+// Built-in functions that goja lacks, or implements differently, are installed here. A program
+// gets only the functions whose names it contains.
 //
 // Built-in functions that could bring the process down, or would silently give wrong
 // results, are replaced with functions that throw. goja executes a built-in function in
@@ -181,7 +181,7 @@ func (r *machine) guardParse() {
 		}
 		text, ok := c.Argument(0).(goja.String)
 		if ok && engine.Nesting(text.String()) > maxParse {
-			panic(r.rangeError("JSON.parse: the text is nested too deep"))
+			panic(r.rangeError("JSON.parse: the string is nested too deeply"))
 		}
 		v, err := next(c.This, c.Arguments...)
 		if err != nil {

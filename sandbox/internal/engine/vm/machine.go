@@ -22,12 +22,11 @@ type machine struct {
 	globals       *globals
 	frames        []goja.StackFrame
 	clock         clock
-	exports       map[string]bool // the declarations of earlier programs of the session → whether they are constant
+	exports       map[string]bool // the declarations of earlier programs of the session, and whether they are constant
 	guarded       map[string]bool // the guards that are installed
 	instrumented  bool            // uses of promises are recorded
 	collators     map[collation]*collate.Collator
-	memory        int64 // bytes that the program may use; 0 if unknown
-	session       string
+	memory        int64                 // bytes that the program may use; 0 if unknown
 	sessionInputs []engine.Input        // inputs of every program of the session
 	preloaded     map[string]goja.Value // values of preludes by their hashes
 	steps         int                   // programs of the session that have run in the VM
@@ -58,7 +57,7 @@ type programState struct {
 	waiting map[int]bool // calls that have no reply yet
 
 	promises promises
-	texts    map[string][]string // of JSON.stringify, as they are in JSON → what they lost
+	texts    map[string][]string // short results of JSON.stringify, quoted as in JSON, and the values that they lost
 	missing  []engine.Miss
 	looked   map[missKey]int // how often the positions of reads were looked up
 
@@ -67,13 +66,13 @@ type programState struct {
 	turns     []engine.Turn
 	used      toolUses          // recorded together with turns
 	listed    []engine.Variable // variables of the session, if they were asked for
-	replay    *replay           // the earlier run that this one repeats, or nil
+	replay    *replay           // the recorded run that this run repeats, or nil
 
 	stdout, stderr stream
 
 	started bool // the program has begun
-	stopped bool // by a limit or by the caller
-	failing bool // it has failed; calls that its getters make are not issued
+	stopped bool // stopped by a limit or by the caller
+	failing bool // the program has failed; calls that its getters make are not issued
 	ended   bool
 	result  *engine.Result
 }
@@ -285,8 +284,8 @@ func (r *machine) unhandled() *engine.Failure {
 	return failure
 }
 
-// unawaited returns a failure if calls have no reply, or if a call failed and nothing
-// handles that. The answer may be based on effects that have not happened.
+// unawaited returns a failure if calls have no reply, or if a call failed and nothing handles
+// its error: the answer may be based on effects that have not happened.
 func (r *machine) unawaited() *engine.Failure {
 	calls := slices.Collect(maps.Keys(r.waiting))
 	for _, p := range r.rejected {
@@ -324,7 +323,7 @@ func (r *machine) watchRejections() {
 // pendingCall is a call, the functions that settle its promise, and its reply.
 type pendingCall struct {
 	engine.Call
-	stack           []engine.Pos // where it was made, and where the functions around it were called
+	stack           []engine.Pos // where the call was made, and where the functions around it were called
 	resolve, reject func(any) error
 	reply           engine.Reply
 }

@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	maxPlaces = 500     // in the results of a VM
+	maxPlaces = 500     // places in the results of a VM
 	maxLooks  = 1000    // reads of one missing member of a place whose positions are looked up
 	maxText   = 1 << 20 // bytes of a string that is recognized as a result
 )
 
-// misses notices reads of members that objects in results do not have. These objects have a
-// prototype for each place in the results of a tool: a proxy, which goja consults only for
-// members that the object itself does not have. Strings have one behind
-// String.prototype, and promises one behind Promise.prototype.
+// misses notices reads of missing members of objects in results. All objects at one place in
+// the results of a tool have the same prototype: a proxy, which goja consults only for members
+// that the objects themselves do not have. For strings, such a proxy is the prototype of
+// String.prototype, and for promises, of Promise.prototype.
 type misses struct {
 	left    int                       // places that can be made
 	tools   map[string]*convert.Place // the results of tools, by their paths
@@ -120,7 +120,7 @@ func (r *machine) visible(prototype *goja.Object) goja.Value {
 	return prototype
 }
 
-// looks counts a read of a missing member, and reports whether its position is worth finding.
+// looks counts a read of a missing member, and reports whether to look up its position.
 func (r *machine) looks(key missKey) bool {
 	if r.looked[key] == maxLooks || len(r.missing) == engine.MaxMisses || r.ended {
 		return false
@@ -173,8 +173,9 @@ func (r *machine) guardPrototypes() {
 	}
 }
 
-// parseResult returns what JSON.parse makes of a result, with the prototypes of the result, or
-// nil for other arguments. An object or array is parsed already.
+// parseResult returns the value of JSON.parse for a string that is the result of a tool, with
+// the prototypes of its places. If the argument is an object or array of a result, which is
+// parsed already, it returns the argument. Otherwise, it returns nil.
 func (r *machine) parseResult(c goja.FunctionCall) goja.Value {
 	if len(c.Arguments) != 1 {
 		return nil

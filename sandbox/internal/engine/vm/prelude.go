@@ -5,6 +5,7 @@ import (
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/sandbox/internal/engine/check"
+	"github.com/writ-go/writ/sandbox/internal/lru"
 )
 
 // keptPreludes bounds the source of the preludes whose bytecode is kept.
@@ -15,7 +16,7 @@ func (e *Engine) prelude(p *engine.Prelude) (*goja.Program, *engine.Failure) {
 	if p == nil {
 		return nil, nil
 	}
-	if code, ok := e.preludes.find(p.Hash); ok {
+	if code, ok := e.preludes.Get(p.Hash); ok {
 		return code, nil
 	}
 	if p.Text == "" {
@@ -23,7 +24,7 @@ func (e *Engine) prelude(p *engine.Prelude) (*goja.Program, *engine.Failure) {
 	}
 	code, failure := compilePrelude(p.Text)
 	if failure == nil {
-		e.preludes.add(p.Hash, code, len(p.Text), bounds{engine.MaxPreludes, keptPreludes})
+		e.preludes.Add(p.Hash, code, len(p.Text), lru.Bounds{Entries: engine.MaxPreludes, Size: keptPreludes})
 	}
 	return code, failure
 }

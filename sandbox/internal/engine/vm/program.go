@@ -10,15 +10,16 @@ import (
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/sandbox/internal/engine/check"
+	"github.com/writ-go/writ/sandbox/internal/lru"
 )
 
 // Bounds of the compiled programs that are kept, in bytes of source. A compiled program
 // takes about forty times as much memory, a hostile one two hundred times, and a short
 // one even more.
 const (
-	keptSource  = 64 << 10 // of all programs together
-	keptProgram = 8 << 10  // of one
-	minSource   = 512      // what the shortest program counts as
+	keptSource  = 64 << 10 // total size of all programs
+	keptProgram = 8 << 10  // size of the largest program that is kept
+	minSource   = 512      // shorter programs count as this size
 )
 
 // programKey is everything that the parse of a program depends on.
@@ -49,12 +50,12 @@ type program struct {
 
 	once    sync.Once
 	code    *goja.Program
-	failure *engine.Failure // why there is no code
+	failure *engine.Failure // the reason why there is no code, or nil
 }
 
 // program parses a program, unless it is in the cache.
 func (e *Engine) program(key programKey) (*program, *engine.Failure) {
-	if p, ok := e.programs.find(key); ok {
+	if p, ok := e.programs.Get(key); ok {
 		return p, nil
 	}
 	return parse(key)
@@ -63,7 +64,8 @@ func (e *Engine) program(key programKey) (*program, *engine.Failure) {
 // keepProgram adds a compiled program to the cache.
 func (e *Engine) keepProgram(key programKey, p *program) {
 	if len(key.text) <= keptProgram {
-		e.programs.add(key, p, max(len(key.text), minSource), bounds{keptSource / minSource, keptSource})
+		bounds := lru.Bounds{Entries: keptSource / minSource, Size: keptSource}
+		e.programs.Add(key, p, max(len(key.text), minSource), bounds)
 	}
 }
 
@@ -75,9 +77,9 @@ func parse(key programKey) (*program, *engine.Failure) {
 	return &program{Program: parsed, functionKinds: kindsIn(parsed.Text, parsed.Awaits)}, nil
 }
 
-// kindsIn returns samples of the kinds of function that a string may contain besides
-// ordinary functions. It searches the text for what they cannot be written without,
-// because a visitor of the syntax tree might miss some.
+// kindsIn returns samples of the kinds of function that a program may contain besides ordinary
+// functions. It searches the text for the words and characters that such functions need,
+// because a visitor of the syntax tree might miss some of them.
 func kindsIn(text string, wrappedAsync bool) []*goja.Program {
 	var kinds []*goja.Program
 	if wrappedAsync || strings.Contains(text, "async") {

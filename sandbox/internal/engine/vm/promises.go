@@ -13,12 +13,12 @@ import (
 // maxStrays bounds the positions that are reported of each kind.
 const maxStrays = 20
 
-// promises records the promises of tool calls that have not been awaited so far, and the
-// uses of promises like values.
+// promises records the promises of tool calls that have not been awaited so far, and the uses
+// of promises as if they were values.
 type promises struct {
 	made  []callPromise
 	uses  []promiseUse
-	value *goja.Promise // that the program's value is, or nil
+	value *goja.Promise // the program's value if that is a promise, or nil
 }
 
 type promiseUse struct {
@@ -55,7 +55,7 @@ func handled(p *goja.Promise) bool {
 	return reflect.ValueOf(p).Elem().FieldByIndex(handledField.Index).Bool()
 }
 
-// notePromise records that the program uses a promise like a value.
+// notePromise records that the program uses a promise as if it were its value.
 func (r *machine) notePromise(o *goja.Object, use string, at engine.Pos) {
 	if o == nil {
 		return

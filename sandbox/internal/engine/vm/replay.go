@@ -34,7 +34,7 @@ func (r *machine) turn(t engine.Turn) {
 	}
 }
 
-// replay is a program that runs again and receives the recorded replies in order.
+// replay is the state of a program that runs again and receives the recorded replies in order.
 type replay struct {
 	step    *engine.Step
 	at      int // turns that have been repeated
@@ -49,7 +49,7 @@ func (r *machine) rebuild(ctx context.Context, e *Engine, s *engine.Step, limits
 	case f != nil:
 		return f
 	case r.stopped:
-		return diverged("it ended before, and does not end now")
+		return diverged("it ended before but does not end now")
 	case r.issued < len(s.Calls):
 		return diverged("it made %d calls, and now makes %d", len(s.Calls), r.issued)
 	case p.at < len(s.Turns):
@@ -90,7 +90,7 @@ func (r *machine) diverge(format string, args ...any) {
 func (r *machine) replayTurn() {
 	p := r.replay
 	if p.at == len(p.step.Turns) {
-		r.diverge("it waited %d times, and now once more", p.at)
+		r.diverge("it waited %d times, and now waits once more", p.at)
 		clear(r.waiting)
 		return
 	}
@@ -100,7 +100,7 @@ func (r *machine) replayTurn() {
 	if t.Call != 0 {
 		c, ok := p.pending[t.Call]
 		if !ok {
-			r.diverge("at turn %d the reply to call %d arrived, and now the call was not made", p.at, t.Call)
+			r.diverge("at turn %d the reply to call %d arrived, but now the call was not made", p.at, t.Call)
 			clear(r.waiting)
 			return
 		}
@@ -112,6 +112,6 @@ func (r *machine) replayTurn() {
 		r.timers.fire(i)
 		return
 	}
-	r.diverge("at turn %d timer %d fired, and now it does not exist", p.at, t.Timer)
+	r.diverge("at turn %d timer %d fired, but now it does not exist", p.at, t.Timer)
 	clear(r.waiting)
 }

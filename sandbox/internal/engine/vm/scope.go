@@ -7,11 +7,11 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// scope is what a job adds to the globals.
+// scope is the globals that a job adds.
 type scope struct {
 	*index
 	inputs  map[string]int  // name → index into Job.Inputs
-	earlier map[string]bool // declarations of earlier programs of the session → whether they are constant
+	earlier map[string]bool // declarations of earlier programs of the session, and whether they are constant
 }
 
 // index finds tools by their names in a program. It is immutable.
@@ -111,12 +111,6 @@ func (g globalScope) Constant(object, name string) bool {
 
 // Object implements [check.Globals].
 func (g globalScope) Object(name string) bool { return g.objects[name] != nil }
-
-// Reaches implements [check.Globals].
-func (g globalScope) Reaches(name string) bool {
-	_, input := g.inputs[name]
-	return g.Bound(name) && !input || name == "globalThis"
-}
 
 // Tool implements [check.Globals].
 func (g globalScope) Tool(object, name string) (tool int, params []string, ok bool) {

@@ -7,8 +7,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// toolUses records the tools that a program of a session has seen. With these tools alone
-// it behaves the same when it runs again.
+// toolUses records the tools that a program of a session has seen. With only these tools, the
+// program behaves the same when it runs again.
 type toolUses struct {
 	tools   map[int]bool
 	objects map[string]bool // namespaces, even if none of their tools was seen
@@ -29,8 +29,8 @@ func (r *machine) useGlobal(name string) {
 	r.use("", name)
 }
 
-// list returns the indices of the tools, sorted. For a namespace none of whose tools
-// was seen, it includes one, so that the namespace exists.
+// list returns the sorted indices of the tools. If the program has seen a namespace but none of
+// its tools, list includes one of them, so that the namespace exists.
 func (u *toolUses) list(x *index) []int {
 	for name := range u.objects {
 		members := slices.Collect(maps.Values(x.objects[name]))

@@ -28,7 +28,7 @@ func (r *machine) textFunction(change func(string) string) func(goja.FunctionCal
 	}
 }
 
-// wellFormed replaces each half of a surrogate pair with U+FFFD.
+// wellFormed replaces unpaired surrogates with U+FFFD.
 func wellFormed(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
 
 // urlEncoded writes a name or a value as application/x-www-form-urlencoded. It differs

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -18,41 +19,39 @@ var (
 	errCompute = errors.New("it computed for too long")
 )
 
-// watchdog stops a run that exceeds a time limit or whose context is cancelled. The run
-// waits while its event loop is idle; otherwise it computes, as long as it has a processor:
-// on a busy machine, time in which a program is not scheduled does not count.
+// watchdog stops a run that exceeds a time limit or whose context is cancelled. The run waits
+// while its event loop is idle, and otherwise computes. On a busy machine, time in which the
+// program has no processor does not count as computing.
 type watchdog struct {
 	vm     *goja.Runtime
 	limits engine.Limits
 	host   engine.Supervisor // may be nil
-	over   chan struct{}     // closed when the run must end
-	unbind func() bool       // from the context
+	over   chan struct{}     // closed when the program is stopped
+	unbind func() bool       // removes the watchdog from the context
 
 	mu       sync.Mutex
 	timer    *time.Timer
 	patience *time.Timer // runs after the program was stopped; nil before
-	step     int         // of patience
+	step     int         // how many steps of patience have passed
 	start    time.Time
 	cpu      time.Duration // processor time at the start
-	since    time.Time     // until when waiting has been counted; zero while the program computes
+	since    time.Time     // the time up to which waiting has been counted; zero while the program computes
 	waited   time.Duration
-	stood    time.Duration // time that counts for nothing, because the clocks stood still
+	stood    time.Duration // time that counts towards no limit, because the clocks stood still
 	still    bool          // the clocks stand still while the program does nothing but wait for calls
-	quiet    bool          // that is all it does now
-	replies  int           // that it has received
+	quiet    bool          // the program now does nothing but wait for calls
+	replies  int           // replies that the program has received
 	idle     *time.Timer   // calls announce
 	next     int           // the smallest number of replies that may be announced
-	cause    error         // of the first stop
+	cause    error         // the cause of the first stop
 	stopped  bool          // the run has ended
 }
 
 func newWatchdog(ctx context.Context, vm *goja.Runtime, l engine.Limits, host engine.Supervisor) *watchdog {
 	w := &watchdog{vm: vm, limits: l, host: host, over: make(chan struct{}), start: time.Now(), cpu: cpuTime()}
-	if left := left(l, spent{}); left > 0 {
-		w.mu.Lock() // the timer may fire before it is assigned
-		w.timer = time.AfterFunc(left, w.check)
-		w.mu.Unlock()
-	}
+	w.mu.Lock() // the timer may fire before it is assigned
+	w.timer = time.AfterFunc(left(l, spent{}), w.check)
+	w.mu.Unlock()
 	if ctx.Done() != nil {
 		w.unbind = context.AfterFunc(ctx, func() { w.stop(context.Cause(ctx)) })
 	}
@@ -63,20 +62,15 @@ func newWatchdog(ctx context.Context, vm *goja.Runtime, l engine.Limits, host en
 // machine was busy.
 type spent struct{ elapsed, computed, waited time.Duration }
 
-// left returns the time in which no limit can be exceeded, or zero if there is no limit.
+// left returns the time in which no limit can be exceeded.
 func left(l engine.Limits, s spent) time.Duration {
-	var shortest time.Duration
-	for _, budget := range []struct{ limit, spent time.Duration }{
-		{l.Time, s.elapsed}, {l.Compute, s.computed},
-	} {
-		if budget.limit <= 0 {
-			continue
+	rest := func(limit, spent time.Duration) time.Duration {
+		if limit <= 0 { // no limit
+			return math.MaxInt64
 		}
-		if rest := max(budget.limit-budget.spent, 1); shortest == 0 || rest < shortest {
-			shortest = rest
-		}
+		return max(limit-spent, 1)
 	}
-	return shortest
+	return min(rest(l.Time, s.elapsed), rest(l.Compute, s.computed))
 }
 
 // check is called by the timer when a limit may have been exceeded.
@@ -172,7 +166,7 @@ func (w *watchdog) setStill(still bool) {
 
 // schedule makes the timer fire when the next limit may have been exceeded.
 func (w *watchdog) schedule() {
-	if w.timer != nil && !w.stopped && !w.stands() {
+	if !w.stopped && !w.stands() {
 		w.timer.Reset(left(w.limits, w.spent()))
 	}
 }
@@ -225,10 +219,8 @@ func (w *watchdog) end() spent {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.stopped = true; w.timer != nil {
-		w.timer.Stop()
-	}
-	for _, t := range []*time.Timer{w.patience, w.idle} {
+	w.stopped = true
+	for _, t := range []*time.Timer{w.timer, w.patience, w.idle} {
 		if t != nil {
 			t.Stop()
 		}

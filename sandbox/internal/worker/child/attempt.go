@@ -20,7 +20,7 @@ type attempt struct {
 	cancel  context.CancelFunc
 	verdict chan bool
 	clean   bool                       // the program needs no verdict
-	still   atomic.Pointer[func(bool)] // of the program's clocks
+	still   atomic.Pointer[func(bool)] // stops and starts the program's clocks
 
 	mu      sync.Mutex
 	pending map[int]func(engine.Reply) // calls without a reply

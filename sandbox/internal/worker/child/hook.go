@@ -14,7 +14,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker/harden"
 )
 
-// Sandbox is the kind of worker that runs programs with the engine alone.
+// Sandbox is the kind of worker that runs programs in the engine.
 const Sandbox = "writ-sandbox"
 
 const (

@@ -36,7 +36,7 @@ func (g *growth) total() uint64 {
 	return g.sample[0].Value.Uint64()
 }
 
-// exceeded reports whether the next program would have too little memory.
+// exceeded reports whether too little memory is left for another program.
 func (g *growth) exceeded() bool { return g != nil && g.total() > g.start+g.limit }
 
 // watchInterval is how often the heap is measured. In that time a program allocates a
@@ -44,8 +44,8 @@ func (g *growth) exceeded() bool { return g != nil && g.total() > g.start+g.limi
 const watchInterval = 2 * time.Millisecond
 
 // watched returns a Run that ends the process when the heap exceeds the limit. It is for
-// systems that do not limit memory: it ends a program that allocates step by step in
-// time, and one that allocates everything at once only if the system allowed that.
+// systems that do not limit memory. It stops a program that allocates step by step in time, but
+// a program that allocates everything at once only after the allocation.
 func watched(run Run, limit int64) Run {
 	return func(ctx context.Context, job *engine.Job, host engine.Host) *engine.Result {
 		over := make(chan struct{})

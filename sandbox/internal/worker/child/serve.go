@@ -6,6 +6,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/sandbox/internal/worker"
 )
@@ -16,7 +17,7 @@ type server struct {
 	run   Run
 	in    *worker.Reader
 	out   *worker.Writer
-	tools []engine.Binding // of the next run
+	tools []engine.Binding // the tools of the next run
 	runs  chan *attempt
 	done  chan error
 
@@ -129,8 +130,8 @@ func (s *server) setCurrent(r *attempt) {
 	s.mu.Unlock()
 }
 
-// deliver passes a frame to the run in progress. It drops frames for runs that have
-// ended, because such a frame may cross the result.
+// deliver passes a frame to the run in progress. It drops frames for runs that have ended: the
+// host may have sent them before it received the result.
 func (s *server) deliver(f worker.Frame) error {
 	s.mu.Lock()
 	r := s.cur
@@ -154,18 +155,18 @@ func (s *server) deliver(f worker.Frame) error {
 // maxMessage bounds the text of a failure. A program may throw an error of any length.
 const maxMessage = 4 << 10
 
-// shortened returns a result that fits the host's limits. It drops the data of a
-// tool's error, which the host has already.
+// shortened returns a result that fits the host's limits. It drops the data of a tool's error,
+// which the host already has.
 func shortened(res *engine.Result) *engine.Result {
 	if res == nil || res.Failure == nil {
 		return res
 	}
 	f := *res.Failure
-	f.Message, f.Hint = engine.Shorten(f.Message, maxMessage), engine.Shorten(f.Hint, maxMessage)
+	f.Message, f.Hint = display.Cut(f.Message, maxMessage), display.Cut(f.Hint, maxMessage)
 	if t := f.Tool; t != nil {
 		f.Tool = &engine.ToolError{
-			Tool: engine.Shorten(t.Tool, maxMessage), Kind: engine.Shorten(t.Kind, maxMessage),
-			Message: engine.Shorten(t.Message, maxMessage), ID: engine.Shorten(t.ID, maxMessage),
+			Tool: display.Cut(t.Tool, maxMessage), Kind: display.Cut(t.Kind, maxMessage),
+			Message: display.Cut(t.Message, maxMessage), ID: display.Cut(t.ID, maxMessage),
 		}
 	}
 	short := *res

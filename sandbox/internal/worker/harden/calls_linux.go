@@ -4,13 +4,13 @@ package harden
 
 import "golang.org/x/sys/unix"
 
-// callRules returns the system calls that a worker makes: those of Go's runtime, of the
-// race detector, and of C libraries that start threads. None gives access to anything
+// callRules returns the system calls that a worker makes: those of Go's runtime, of the race
+// detector, and of C libraries that start threads. None of them gives access to anything
 // outside this process. Frequent calls come first.
 func callRules(pid int) []rule {
 	rules := []rule{
 		{number: unix.SYS_FUTEX},
-		{number: unix.SYS_WRITE}, // to open files: the host's socket and standard error
+		{number: unix.SYS_WRITE}, // writes to open files: the host's socket and standard error
 		{number: unix.SYS_READ},
 		{number: unix.SYS_EPOLL_PWAIT},
 		{number: unix.SYS_NANOSLEEP},
@@ -36,7 +36,8 @@ func callRules(pid int) []rule {
 		{number: unix.SYS_EXIT_GROUP},
 		{number: unix.SYS_SET_ROBUST_LIST}, // a C library's new thread
 		{number: unix.SYS_RSEQ},            // likewise; the library continues without it
-		// A C allocator takes a failure for an address. What it allocates is limited as data.
+		// If brk failed, a C allocator would use the error as an address. The memory that brk
+		// allocates counts as data, which is limited.
 		{number: unix.SYS_BRK},
 
 		{unix.SYS_MMAP, []arg{{index: 2, may: readWrite}, {
@@ -64,7 +65,7 @@ func callRules(pid int) []rule {
 	return append(rules, archRules...)
 }
 
-// callAnswers are the errors of calls whose callers expect an error other than EPERM.
+// callAnswers are the errors of forbidden calls whose callers expect an error other than EPERM.
 var callAnswers = map[uint32]unix.Errno{
 	unix.SYS_CLONE3: unix.ENOSYS, // its flags cannot be inspected; C libraries then use clone
 	unix.SYS_PRCTL:  unix.EINVAL, // Go's runtime then stops naming its mappings

@@ -31,7 +31,7 @@ func Harden(memory int64) (worker.Isolation, error) {
 	if err := inOrder(limits(memory * MemoryFactor)); err != nil {
 		return i, err
 	}
-	// What must be known or open before the restrictions.
+	// Read and open everything that is needed before locking down.
 	parent := os.Getppid()
 	all, err := openThreads()
 	if err != nil {
@@ -151,7 +151,7 @@ func closeLeaked() error {
 		}
 		target, err := os.Readlink(filepath.Join(dir, e.Name()))
 		if err != nil || ofRuntime(target) {
-			continue // the directory itself, already closed, or one of the runtime
+			continue // the directory itself, which is closed already, or a descriptor of the runtime
 		}
 		if err := unix.Close(fd); err != nil {
 			return fmt.Errorf("%s: %w", target, err)

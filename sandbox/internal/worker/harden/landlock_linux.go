@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rights are what a version of Landlock can restrict. No exceptions are made, so there
-// is a rule set without rules.
+// rights are the rights that a version of Landlock can restrict. They are restricted without
+// exceptions, so the rule set has no rules.
 type rights struct{ files, network, scopes uint64 }
 
 const (

@@ -20,8 +20,9 @@ type attempt struct {
 	try      func() error
 }
 
-// Probe attempts what a worker must not be able to do, and records what was prevented.
-// It needs the parent's process ID, because the filter keeps a worker from asking for it.
+// Probe attempts everything that a worker must not be able to do, and records what was
+// prevented. It needs the parent's process ID, because the filter keeps a worker from asking
+// for it.
 func Probe(i *worker.Isolation, parent int, memory int64) {
 	attempts := []attempt{
 		{"exceeding the memory limit", &i.MemoryCap, func() error { return exceed(memory) }},
@@ -133,8 +134,8 @@ func execute() error {
 	return asError(errno)
 }
 
-// trace reads a word of a process with ptrace. It fails in any case, because this process
-// is not attached to the other, but the error shows whether the call is available.
+// trace reads a word of a process with ptrace. It always fails, because this process is not
+// attached to the other one, but the error shows whether the call is available.
 func trace(pid int) error {
 	var word uintptr
 	_, _, errno := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_PEEKDATA, uintptr(pid), 0,

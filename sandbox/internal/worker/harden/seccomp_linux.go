@@ -18,7 +18,7 @@ type rule struct {
 // arg restricts an argument. Its upper half must be zero.
 type arg struct {
 	index  uint32
-	values []uint32 // one of these or, if empty:
+	values []uint32 // the allowed values; if empty, the bits below decide
 	must   uint32   // these bits must be set,
 	may    uint32   // and these may be set
 }
@@ -27,7 +27,7 @@ const (
 	refused = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
 	allowed = unix.SECCOMP_RET_ALLOW
 
-	offNumber, offArch, offArgs = 0, 4, 16 // in struct seccomp_data
+	offNumber, offArch, offArgs = 0, 4, 16 // offsets in struct seccomp_data
 	lower, upper                = 0, 4     // half of an argument: both architectures are little-endian
 
 	load = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
@@ -36,7 +36,7 @@ const (
 	ifIn = unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K
 	ret  = unix.BPF_RET | unix.BPF_K
 
-	readWrite = unix.PROT_READ | unix.PROT_WRITE // of memory
+	readWrite = unix.PROT_READ | unix.PROT_WRITE // memory protection
 )
 
 // filter returns the program that the kernel runs for every system call. A call that is
@@ -76,7 +76,7 @@ func (r rule) code() []unix.SockFilter {
 	return append(code, unix.SockFilter{Code: ret, K: allowed})
 }
 
-// code returns instructions that reject the call or continue after the last one.
+// code returns instructions that reject the call, or continue after the last instruction.
 func (a arg) code() []unix.SockFilter {
 	at := offArgs + 8*a.index
 	code := []unix.SockFilter{

@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	// gracePeriod is how long a worker may take to end the run by itself after the
-	// program's deadline, and so to report what the program has written.
+	// gracePeriod is how long a worker may take to end the run by itself after the program's
+	// deadline. Its result then includes the output of the program.
 	gracePeriod = 250 * time.Millisecond
-	// stopPeriod is how long it may take after the caller has canceled the run.
+	// stopPeriod is how long a worker may take to end the run after the caller has canceled it.
 	stopPeriod = 100 * time.Millisecond
 	// lateCalls is how many calls a program may make before it learns that it was
 	// stopped.
@@ -27,17 +27,18 @@ const (
 // Limits of what a worker may send.
 const (
 	maxFrame    = 16 << 20
-	frameMargin = 128 << 10 // what any frame may need in addition
-	// outputFactor is what a byte of output may become: there are two streams of the
-	// console with their ends, in which any byte may become \u0000, and a value.
+	frameMargin = 128 << 10 // bytes that any frame may need in addition
+	// outputFactor is the number of bytes of a result for each byte of Limits.Output: a result
+	// has a value and two console streams with their tails, in which each byte may be escaped
+	// as \u0000.
 	outputFactor = 14
-	// sourceFactor is what a byte of the source may add to the report, both as text and
-	// as arrays in memory.
+	// sourceFactor is the number of bytes that one byte of the source may add to the report,
+	// both in the frame and in the decoded arrays.
 	sourceFactor = 256
-	// turnSize is what a turn of a session may add to a result, or a tool that the
-	// program has seen. turnRoom is the same in the host's memory.
+	// turnSize is the number of bytes that a turn of a session, or a tool that the program has
+	// seen, may add to a result. turnRoom is the same for the decoded result.
 	turnSize, turnRoom = 64, 256
-	// arrayRoom is the memory for the arrays of any message.
+	// arrayRoom is the number of bytes that the decoded arrays of any message may take.
 	arrayRoom = 1 << 20
 )
 
@@ -45,8 +46,8 @@ const (
 // run. The current program has not run.
 var errLeftover = errors.New("the worker has not finished its last run")
 
-// errLost is the error for a worker that something other than the host killed before it
-// sent anything in this run. The program has not run.
+// errLost is the error for a worker that was killed, but not by the host, before it sent
+// anything in this run. The program has not run.
 var errLost = errors.New("the worker was killed before the program began")
 
 // attempt is one job in a worker.
@@ -70,10 +71,10 @@ type attempt struct {
 	waits
 }
 
-// do runs a job and reports whether the worker may be used again. It calls the host's
-// methods on this goroutine only. An error means that the program has not run: the job
-// could not be encoded, errStale, errLeftover, or errLost, which has a result that is
-// valid if the program was the cause.
+// do runs a job and reports whether the worker may be used again. It calls the host's methods
+// on this goroutine only. An error means that the program has not run: the job could not be
+// encoded, errStale, errLeftover, or errLost. With errLost, res is the result to report if the
+// program was the cause.
 func (w *instance) do(
 	ctx context.Context, t *Ticket, job *engine.Job, host engine.Host,
 ) (res *engine.Result, reusable bool, err error) {
@@ -124,7 +125,7 @@ func (r *attempt) failed(err error) (*engine.Result, error) {
 	return &engine.Result{Failure: f}, nil
 }
 
-// failure returns why a run has no result.
+// failure returns the reason why a run has no result.
 func (r *attempt) failure(err error) *engine.Failure {
 	r.over.Store(true)
 	if r.w.killed() == nil {
@@ -186,8 +187,8 @@ func (r *attempt) stop() {
 	_ = r.w.out.Send(worker.KindStop, r.id, nil)
 }
 
-// close makes the run drop late replies. It reports whether the worker has read
-// everything; it is unknown how long the rest would take.
+// close makes the run drop late replies. It reports whether the worker has read everything that
+// was sent to it.
 func (r *attempt) close() bool {
 	r.w.out.Lock()
 	defer r.w.out.Unlock()
@@ -305,7 +306,7 @@ func (r *attempt) call(f worker.Frame) error {
 		return err
 	}
 	if r.canceled.Load() {
-		if r.late++; r.late > lateCalls { // the worker ignores the stop
+		if r.late++; r.late > lateCalls { // the worker ignores the request to stop
 			r.w.kill(errStopped)
 			return errStopped
 		}
@@ -346,7 +347,7 @@ func (r *attempt) checkFailure(f *engine.Failure) error {
 	case !known:
 		return breach("a failure of kind %.50q", f.Kind)
 	case f.Kind == engine.KindStale && (r.reported || !r.abridged):
-		return breach("a session or prelude reported missing that was sent")
+		return breach("a session or prelude that was sent is reported missing")
 	case f.Call < 0 || f.Call > r.calls:
 		return breach("a failure of call %d of %d", f.Call, r.calls)
 	case slices.ContainsFunc(f.Calls, func(id int) bool { return id < 1 || id > r.calls }):
@@ -359,7 +360,7 @@ func (r *attempt) checkFailure(f *engine.Failure) error {
 // null and {}.
 const minValue = 4
 
-// checkSize rejects a value that is longer than the engine would have allowed.
+// checkSize rejects a value that is longer than the engine allows.
 func checkSize(what string, size, limit int) error {
 	if limit > 0 && size > max(limit, minValue) {
 		return breach("%s of %d bytes is over the limit of %d", what, size, limit)

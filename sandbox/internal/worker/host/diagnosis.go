@@ -14,12 +14,13 @@ import (
 // be started, a mapping of the race detector, a missing page, the system's killer. So
 // diagnose assumes it unless something else is known.
 
-// memoryMessages are what a process without memory may write next to other messages.
+// memoryMessages are messages of processes that have run out of memory. They may occur together
+// with crashMessages.
 var memoryMessages = []string{
 	"out of memory", "annot allocate memory", "failed to allocate", "create new OS thread", "pthread_create failed",
 }
 
-// crashMessages are what a Go program with enough memory writes when it dies.
+// crashMessages are messages of Go programs that die although they have enough memory.
 var crashMessages = []string{
 	"panic:", "writ worker:", "SIGQUIT:", "SIGTRAP:", "fatal error: concurrent map",
 	"fatal error: all goroutines are asleep", "fatal error: sync:", "checkptr:",

@@ -23,10 +23,10 @@ var (
 const (
 	// handshakeLimit bounds the body of a frame before the first run.
 	handshakeLimit = 1 << 20
-	// unreadShare is the part of a worker's memory (1/unreadShare) that may wait to be
-	// read by it.
+	// unreadShare limits the data that waits for a worker to read it, to 1/unreadShare of the
+	// worker's memory.
 	unreadShare = 2
-	// exitTime is how long a worker whose connection is broken may take to exit.
+	// exitTime is how long a worker may take to exit after its connection has failed.
 	exitTime = 5 * time.Second
 )
 
@@ -35,16 +35,16 @@ type instance struct {
 	*process
 	in       *worker.Reader
 	out      *worker.Writer
-	box      *outbox          // to which out writes
+	box      *outbox          // the outbox to which out writes
 	runs     uint32           // the number of the last run
-	tools    []engine.Binding // those sent last
+	tools    []engine.Binding // the tools that were sent last
 	sessions map[string]int   // the sessions whose VMs it has, and how many programs they have run
-	preludes map[string]bool  // the preludes that it has compiled
+	preludes map[string]bool  // the hashes of the preludes that it has compiled
 
-	isolation worker.Isolation // as the worker found it before its first run
+	isolation worker.Isolation // the isolation that the worker found before its first run
 
 	mu    sync.Mutex
-	cause error // why the host killed it
+	cause error // the reason why the host killed the worker, or nil
 }
 
 // newInstance starts a worker and waits until it is ready.
@@ -69,7 +69,7 @@ func newInstance(ctx context.Context, o *Options) (*instance, error) {
 	return w, nil
 }
 
-// newInstanceOn returns an instance on a connection, without a process.
+// newInstanceOn returns an instance that uses a connection and has no process.
 func newInstanceOn(l link, o *Options) *instance {
 	box := &outbox{link: l, limit: int(o.Memory / unreadShare)}
 	return &instance{in: worker.NewReader(l, handshakeLimit), out: worker.NewWriter(box), box: box}
@@ -123,8 +123,8 @@ func (w *instance) output() string {
 	return "none"
 }
 
-// disconnect waits for a worker whose connection has failed to exit, and kills it if
-// it does not.
+// disconnect waits until a worker exits after its connection has failed, and kills the worker
+// if it does not exit.
 func (w *instance) disconnect(err error) {
 	if errors.Is(err, worker.ErrBreach) {
 		w.kill(err)

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// errUnread is the error for a worker that leaves too much unread.
+// errUnread is the error for a worker that has too many unread bytes.
 var errUnread = errors.New("the worker does not read its messages")
 
 // outbox writes to a worker without waiting for it to read, so that a program that
@@ -21,7 +21,7 @@ type outbox struct {
 	mu      sync.Mutex
 	waiting []byte
 	unread  int   // bytes that the connection has not accepted
-	err     error // of the connection
+	err     error // the first error of the connection
 	writer  sync.WaitGroup
 }
 

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,33 +38,30 @@ type Options struct {
 	// Beyond that, programs keep their slots while they wait. On systems other than Linux,
 	// it is not measured. Default: Max times Memory, at least 2 GiB.
 	Resident int64
-	// Warm is how many workers stay when there is nothing to do. Default: 1.
-	Warm int
-	// Idle is after what time the other idle workers end. Default: 30 seconds.
+	// Idle is how long idle workers are kept, except for one. Default: 30 seconds.
 	Idle time.Duration
 	// Command is a program and its arguments to run instead of this executable.
 	Command []string
 	// StartTimeout is how long a worker may take to become ready. Default: 30 seconds.
 	StartTimeout time.Duration
-	// MinIsolation is what a worker must have to be used. In addition, every worker must
-	// have what the first one had.
+	// MinIsolation is the isolation that a worker must have to be used. Every worker must also
+	// have the isolation of the first one.
 	MinIsolation worker.Isolation
 }
 
 const (
 	maxWorkers = 4096
-	minMemory  = 16 << 20 // what the engine itself needs
+	minMemory  = 16 << 20 // memory that the engine itself needs
 )
 
 func (o *Options) complete() error {
-	o.Kind = orDefault(o.Kind, child.Sandbox)
-	o.Memory = orDefault(o.Memory, 256<<20)
-	o.Max = orDefault(o.Max, max(4, 2*runtime.GOMAXPROCS(0)))
-	o.Workers = orDefault(o.Workers, max(256, o.Max))
-	o.Resident = orDefault(o.Resident, max(int64(o.Max)*o.Memory, 2<<30))
-	o.Warm = min(orDefault(o.Warm, 1), o.Max)
-	o.Idle = orDefault(o.Idle, 30*time.Second)
-	o.StartTimeout = orDefault(o.StartTimeout, 30*time.Second)
+	o.Kind = cmp.Or(o.Kind, child.Sandbox)
+	o.Memory = cmp.Or(o.Memory, 256<<20)
+	o.Max = cmp.Or(o.Max, max(4, 2*runtime.GOMAXPROCS(0)))
+	o.Workers = cmp.Or(o.Workers, max(256, o.Max))
+	o.Resident = cmp.Or(o.Resident, max(int64(o.Max)*o.Memory, 2<<30))
+	o.Idle = cmp.Or(o.Idle, 30*time.Second)
+	o.StartTimeout = cmp.Or(o.StartTimeout, 30*time.Second)
 	if o.Memory < minMemory {
 		return fmt.Errorf("a memory limit of %d bytes is too small: use at least %d", o.Memory, int64(minMemory))
 	}
@@ -73,18 +71,10 @@ func (o *Options) complete() error {
 	if o.Workers > 0 && o.Workers < o.Max {
 		return fmt.Errorf("%d workers are too few for %d programs that compute at the same time", o.Workers, o.Max)
 	}
-	if min(o.Max, o.Workers) < 1 || o.Warm < 0 || o.Idle < 0 || o.StartTimeout < 0 || o.Resident < 0 {
+	if min(o.Max, o.Workers) < 1 || o.Idle < 0 || o.StartTimeout < 0 || o.Resident < 0 {
 		return errors.New("an option is negative: use zero for the default")
 	}
 	return nil
-}
-
-func orDefault[T comparable](value, def T) T {
-	var zero T
-	if value == zero {
-		return def
-	}
-	return value
 }
 
 // Pool runs jobs in worker processes. It is safe for concurrent use. A job has a worker
@@ -98,6 +88,9 @@ type Pool struct {
 	idle  []idleInstance // the last one is used next
 	sweep *time.Timer    // calls trim
 	trims sync.WaitGroup
+
+	startErr  error     // the error of the last start, or nil
+	notBefore time.Time // the time before which no worker may be started
 }
 
 type idleInstance struct {
@@ -125,7 +118,8 @@ func NewPool(o Options) (*Pool, error) {
 	return p, nil
 }
 
-// Isolation returns what the first worker has. All others have at least that.
+// Isolation returns the isolation of the first worker. All other workers have at least the
+// same.
 func (p *Pool) Isolation() worker.Isolation { return p.opts.MinIsolation }
 
 // Run runs one job in its own worker. If all slots are taken, it waits in line; the
@@ -166,7 +160,8 @@ func (p *Pool) Run(ctx context.Context, t *Ticket, job *engine.Job, host engine.
 	}
 }
 
-// isRetried reports whether the job did not begin in its worker. Only errLost can happen in a new one.
+// isRetried reports whether the job did not begin in its worker, so that it can be run in another
+// one. In a new worker, only errLost can happen.
 func isRetried(err error) bool {
 	return errors.Is(err, errLeftover) || errors.Is(err, errStale) || errors.Is(err, errLost)
 }
@@ -187,7 +182,7 @@ func (p *Pool) try(
 	return res, err
 }
 
-// free frees the slot of a run, which has no worker anymore.
+// free frees the slot of a run that no longer has a worker.
 func (p *Pool) free(t *Ticket) {
 	p.slots.leave(t)
 	p.slots.discharge()
@@ -198,7 +193,7 @@ func (p *Pool) take(ctx context.Context, job *engine.Job) (*instance, error) {
 	for {
 		w := p.unpark(job)
 		if w == nil {
-			return newInstance(ctx, &p.opts)
+			return p.start(ctx)
 		}
 		if w.process.idle() {
 			return w, nil
@@ -207,7 +202,31 @@ func (p *Pool) take(ctx context.Context, job *engine.Job) (*instance, error) {
 	}
 }
 
-// give returns a worker and the slot. No more workers are idle than may compute.
+// start starts a worker. After a failed start, it returns the same error at once for as long as that start
+// took, so that not every run waits for the StartTimeout.
+func (p *Pool) start(ctx context.Context) (*instance, error) {
+	p.mu.Lock()
+	wait, last := time.Until(p.notBefore), p.startErr
+	p.mu.Unlock()
+	if wait > 0 {
+		return nil, fmt.Errorf("%w; another worker may be started in %v", last, wait.Round(time.Millisecond))
+	}
+	began := time.Now()
+	w, err := newInstance(ctx, &p.opts)
+	if err != nil && ctx.Err() != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.startErr, p.notBefore = err, time.Time{}
+	if err != nil {
+		p.notBefore = time.Now().Add(time.Since(began))
+	}
+	return w, err
+}
+
+// give takes back a worker and the slot of a run. At most as many workers are idle as may
+// compute.
 func (p *Pool) give(t *Ticket, w *instance, reusable bool) {
 	if reusable && p.park(w) {
 		p.free(t)
@@ -229,7 +248,7 @@ func (p *Pool) warm() {
 	if !needed || p.Closed() {
 		return
 	}
-	if w, err := newInstance(context.Background(), &p.opts); err == nil && !p.park(w) {
+	if w, err := p.start(context.Background()); err == nil && !p.park(w) {
 		w.retire()
 	}
 }
@@ -242,7 +261,7 @@ func (p *Pool) park(w *instance) bool {
 		return false
 	}
 	p.idle = append(p.idle, idleInstance{w, time.Now()})
-	if len(p.idle) == p.opts.Warm+1 {
+	if len(p.idle) == 2 {
 		p.sweep.Reset(p.opts.Idle)
 	}
 	return true
@@ -266,7 +285,7 @@ func (p *Pool) unpark(job *engine.Job) *instance {
 func (p *Pool) trim() {
 	p.mu.Lock()
 	old := 0
-	for old < len(p.idle)-p.opts.Warm && time.Since(p.idle[old].since) >= p.opts.Idle {
+	for old < len(p.idle)-1 && time.Since(p.idle[old].since) >= p.opts.Idle {
 		old++
 	}
 	expired := slices.Clone(p.idle[:old])
@@ -274,7 +293,7 @@ func (p *Pool) trim() {
 		p.trims.Add(len(expired))
 	}
 	p.idle = append(p.idle[:0], p.idle[old:]...)
-	if len(p.idle) > p.opts.Warm {
+	if len(p.idle) > 1 {
 		p.sweep.Reset(p.opts.Idle - time.Since(p.idle[0].since))
 	}
 	p.mu.Unlock()

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -66,7 +67,7 @@ func job(source string) *engine.Job {
 
 func newPool(t testing.TB, o Options) *Pool {
 	t.Helper()
-	o.Kind = orDefault(o.Kind, fakes)
+	o.Kind = cmp.Or(o.Kind, fakes)
 	p, err := NewPool(o)
 	if err != nil {
 		t.Fatal(err)
@@ -245,8 +246,8 @@ func TestLies(t *testing.T) {
 		"raw-early-end":     broke + "success of a program that was not allowed",
 		"raw-odd-failure":   broke + `a failure of kind "approved"`,
 		"raw-used":          broke + "use of tools that do not exist",
-		"raw-stale":         broke + "a session or prelude reported missing that was sent",
-		"raw-late-stale":    broke + "a session or prelude reported missing that was sent",
+		"raw-stale":         broke + "a session or prelude that was sent is reported missing",
+		"raw-late-stale":    broke + "a session or prelude that was sent is reported missing",
 		"raw-same-key":      broke + `frame 'C': duplicate key "a"`,
 		"raw-other-case":    broke + "call 2 after call 0",
 		"raw-deep":          broke + "frame 'C': nested deeper than 1024 levels",
@@ -661,6 +662,33 @@ func TestHostile(t *testing.T) {
 	cancel()
 	wg.Wait()
 	mustEcho(t, p, "after all")
+}
+
+// TestFailedStart has workers that are not ready in time. After the first of them, runs fail at once for a while.
+func TestFailedStart(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{Max: 1})
+	good := p.opts
+	p.unpark(&engine.Job{}).retire()
+	p.opts.Command, p.opts.StartTimeout = []string{"/bin/sleep", "60"}, 500*time.Millisecond
+	begin := time.Now()
+	for i := range 5 {
+		_, err := p.Run(t.Context(), nil, job("echo:x"), &host{})
+		if !errors.Is(err, errStartup) {
+			t.Fatalf("run %d: got %v, want %v", i, err, errStartup)
+		}
+	}
+	if took := time.Since(begin); took > 4*p.opts.StartTimeout { // 5 of them without the pause
+		t.Errorf("five runs took %v to fail", took)
+	}
+	p.opts = good
+	p.mu.Lock()
+	p.notBefore = time.Time{}
+	p.mu.Unlock()
+	mustEcho(t, p, "again")
+	if p.startErr != nil {
+		t.Error("the error of the last start is kept:", p.startErr)
+	}
 }
 
 // TestIdleWorkersDie has workers that are ready, but die before their first run.

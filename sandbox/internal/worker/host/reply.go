@@ -33,7 +33,7 @@ func (r *attempt) reply(a worker.Reply) {
 	}
 }
 
-// add adds the reply to a call to what flush sends.
+// add adds the reply to a call to the frames that flush sends.
 func (r *attempt) add(a worker.Reply) {
 	r.sent++
 	if r.w.out.Add(worker.KindReply, r.id, &a) != nil {
@@ -44,7 +44,7 @@ func (r *attempt) add(a worker.Reply) {
 	}
 }
 
-// flush sends what was added. Errors of the connection are found by the reader.
+// flush sends the frames that were added. The reader finds errors of the connection.
 func (r *attempt) flush() {
 	if err := r.w.out.Flush(); errors.Is(err, errUnread) {
 		r.w.kill(err)

@@ -24,7 +24,7 @@ func (w *instance) holds(s *engine.SessionJob) bool {
 // remember records whether the worker has a session's VM after a run.
 func (w *instance) remember(s *engine.SessionJob, res *engine.Result) {
 	if w.sessions == nil || len(w.sessions) > engine.MaxSessions {
-		w.sessions = map[string]int{} // the worker has dropped some, and the host does not know which
+		w.sessions = map[string]int{} // the worker has dropped a session, and the host does not know which
 	}
 	switch f := res.Failure; {
 	case res.Submitted:
@@ -47,13 +47,13 @@ func (w *instance) learn(p *engine.Prelude) {
 		return
 	}
 	if w.preludes == nil || len(w.preludes) == engine.MaxPreludes {
-		w.preludes = map[string]bool{} // the worker has dropped some, and the host does not know which
+		w.preludes = map[string]bool{} // the worker has dropped a prelude, and the host does not know which
 	}
 	w.preludes[p.Hash] = true
 }
 
-// outgoing returns a job without what the worker has, and whether that includes a
-// session or prelude.
+// outgoing returns a job without the tools, the session and the prelude that the worker already
+// has. abridged reports whether the session or the prelude was left out.
 func (w *instance) outgoing(job *engine.Job) (sent *engine.Job, abridged bool) {
 	out := *job
 	out.Tools = nil

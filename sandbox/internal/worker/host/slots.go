@@ -26,10 +26,10 @@ type slots struct {
 
 	mu       sync.Mutex
 	free     int       // slots
-	workers  int       // of runs, and those that end
+	workers  int       // workers of runs, including workers that are ending
 	resident int64     // memory of the workers of runs without a slot
-	crowded  []*Ticket // of runs that wait but keep their slots, because resident would be too large
-	queue    []*Ticket // in the order in which they get slots
+	crowded  []*Ticket // runs that wait but keep their slots, because resident would be too large
+	queue    []*Ticket // tickets in the order in which they get slots
 }
 
 func newSlots(o *Options) *slots {
@@ -40,14 +40,14 @@ func newSlots(o *Options) *slots {
 type slot struct{ holders []*Ticket }
 
 // Ticket is a run's claim to a slot. A run is nested in another one if a tool call of that run
-// started it. A nested run may share the slot of an ancestor, so that it never waits for it. Its
-// place gives up and takes places without blocking.
+// started it. A nested run may share the slot of an ancestor, so that it never waits for that
+// slot. The methods of the ticket's place must not block.
 type Ticket struct {
-	outer *Ticket     // of the run in which this one is nested, in any pool; may be nil
+	outer *Ticket     // the ticket of the run in which this one is nested, in any pool; may be nil
 	place place.Place // given up together with the slot; may be nil
 
 	slots    *slots        // nil before the run
-	rank     rank          // in the queue
+	rank     rank          // rank in the queue
 	granted  chan struct{} // closed when the ticket has left the queue
 	slot     *slot         // nil if the run has none
 	worker   bool          // the run has been given a worker
@@ -60,7 +60,7 @@ type Ticket struct {
 // program waits for calls, the run gives up its place p, unless that is nil.
 func NewTicket(outer *Ticket, p place.Place) *Ticket { return &Ticket{outer: outer, place: p} }
 
-// rank is a ticket's rank in the queue: runs that have begun are ended before others begin.
+// rank is a ticket's rank in the queue: runs that have begun come before new ones.
 type rank int
 
 const (
@@ -114,8 +114,8 @@ func (s *slots) admit(t *Ticket) error {
 	return nil
 }
 
-// wait gives up the slot of a run whose program waits for calls and whose worker uses that much
-// memory, as soon as the workers of such runs do not use too much together.
+// wait gives up the slot of a run whose program waits for calls, as soon as the workers of all
+// such runs together do not use too much memory. resident is the memory of its worker.
 func (s *slots) wait(t *Ticket, resident int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +124,7 @@ func (s *slots) wait(t *Ticket, resident int64) {
 	s.relieve()
 }
 
-// relieve lets waiting runs give up their slots.
+// relieve lets waiting runs give up their slots, as far as the memory of their workers permits.
 func (s *slots) relieve() {
 	s.crowded = slices.DeleteFunc(s.crowded, func(t *Ticket) bool {
 		if s.resident+t.resident > s.maxResident {
@@ -159,7 +159,7 @@ func (s *slots) resume(t *Ticket) {
 	<-granted
 }
 
-// leave gives up everything but the worker.
+// leave gives up everything that a run has or waits for, except for its worker.
 func (s *slots) leave(t *Ticket) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -225,8 +225,8 @@ func (s *slots) enqueue(t *Ticket) {
 	s.grant()
 }
 
-// grant gives slots to runs in the queue. If a run of the last rank cannot begin, those behind
-// it cannot either.
+// grant gives slots to runs in the queue. If a new run cannot begin, the runs after it cannot
+// either.
 func (s *slots) grant() {
 	for i := 0; i < len(s.queue); {
 		t := s.queue[i]
@@ -238,7 +238,7 @@ func (s *slots) grant() {
 			t.slot = &slot{}
 		default:
 			lender := t.ancestor(func(a *Ticket) bool { return a.slot != nil && a.slot.holders[len(a.slot.holders)-1] == a })
-			if lender == nil { // or runs that are not ancestors share the slot
+			if lender == nil { // no ancestor has a slot, or another run shares it
 				i++
 				continue
 			}

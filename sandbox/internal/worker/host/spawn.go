@@ -23,7 +23,7 @@ type process struct {
 	link   link          // the host's end of the connection
 	keep   []io.Closer   // stay open as long as the process lives
 	log    *stderrLog    // its standard error
-	ended  chan struct{} // closed when the process has ended, on systems that tell before Wait returns
+	ended  chan struct{} // closed when the process has ended, if the system reports it before Wait returns
 	exited chan struct{} // closed after Wait; cmd.ProcessState is set then
 
 	mu     sync.Mutex

@@ -6,19 +6,19 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker"
 )
 
-// waits is the part of a run that is about programs which wait for calls. The lock of the
-// worker's writer guards it.
+// waits is the state of a run whose program may wait for calls. The lock of the worker's writer
+// guards it.
 type waits struct {
 	waiting bool           // the program waits, so that the run may have no slot
-	held    []worker.Reply // to be sent when the run has a slot again
-	still   bool           // all calls in progress wait for a person or a nested run
-	told    bool           // what the worker knows of its program's clocks: they stand still
+	held    []worker.Reply // replies to send when the run has a slot again
+	still   bool           // the host has stopped the program's clocks
+	told    bool           // the worker has been told that its program's clocks stand still
 	sent    int            // replies
 	next    int            // the smallest number of replies with which the program may wait again
 
 	deadline *time.Timer   // kills the worker; nil if there is no limit of time
-	end      time.Time     // of the deadline
-	left     time.Duration // until the deadline, while that stands still; otherwise zero
+	end      time.Time     // the time of the deadline
+	left     time.Duration // time left until the deadline while the deadline stands still; otherwise zero
 }
 
 // wait handles the frame of a worker whose program waits for calls: the run gives up its slot. A
@@ -48,7 +48,7 @@ func (r *attempt) isWaiting() bool {
 	return r.waiting
 }
 
-// hold keeps a reply until the run has a slot. Waiting for it counts toward no limit.
+// hold keeps a reply until the run has a slot. The time until then counts towards no limit.
 func (r *attempt) hold(a worker.Reply) {
 	if r.held = append(r.held, a); len(r.held) > 1 {
 		return
