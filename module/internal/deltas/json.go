@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// JSON divides a reply that is one JSON object. It emits strings without quotes and escapes,
-// and other values as they are written. It ignores text around the object and members that
-// are not fields.
+// JSON divides a reply that is one JSON object. It emits strings without quotes and escapes, and other values as JSON.
+// It ignores text around the object and members that are not fields.
 func JSON(fields []string, emit Emit) Splitter {
 	return &object{fields: fields, out: output{emit: emit}}
 }

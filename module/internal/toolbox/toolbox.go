@@ -43,8 +43,7 @@ func (t *Toolbox) Find(name string) (int, error) {
 	return 0, t.discovery.Unknown("tool", name)
 }
 
-// Note returns what the model is told in addition to the result of a call: if a search found nothing, which servers
-// exist.
+// Note returns text to be added to the result of a call, such as the servers that exist if a search found nothing.
 func (t *Toolbox) Note(c sandbox.Call) string {
 	if c.Error != nil {
 		return ""
