@@ -92,7 +92,7 @@ func allFailed(failures []*Error) *Error {
 	return &best
 }
 
-// hopes returns the wait after which a retry may succeed, for comparing errors.
+// hopes returns the wait after which a retry may succeed. The smaller it is, the more promising is a retry.
 func hopes(e *Error) time.Duration {
 	switch e.Kind {
 	case KindTransient:

@@ -24,8 +24,8 @@ type Rates struct {
 	Burst int
 
 	// TokensPerMinute is the number of input and output tokens per minute. A request waits
-	// until there is room for its estimated input. The number of tokens that it really used
-	// delays later requests.
+	// until there is room for its estimated input. Tokens that it uses beyond the
+	// estimate delay later requests.
 	TokensPerMinute int
 
 	// Concurrent is the number of concurrent requests.

@@ -33,7 +33,7 @@ type Calling struct {
 	text  string // the briefing for calls as text, which System replaces
 	steps int
 	paths map[string]string // the paths of tools by their names in the protocol
-	names map[string]string // the names by the paths
+	names map[string]string // the names in the protocol by the paths of tools
 }
 
 // NewCalling returns nil if the set has too many tools to be declared.
@@ -160,7 +160,7 @@ func Reply(text string, wrote *lm.Message, calls []llms.ToolCall, results []stri
 	return list
 }
 
-// reply returns a reply as it is sent back.
+// reply returns a reply as a message of the next request.
 func reply(text string, wrote *lm.Message, calls []llms.ToolCall) Message {
 	m := Model(text)
 	if wrote != nil {

@@ -30,7 +30,7 @@ type exchange struct {
 	brief    string
 }
 
-// Add adds a step that has ended. Brief replaces its last message when the step is old, unless it is empty.
+// Add adds a step that has ended. Unless brief is empty, it replaces the last message of the step in later requests.
 func (c *Conversation) Add(messages []Message, brief string) {
 	c.steps = append(c.steps, exchange{messages, brief})
 }
@@ -108,7 +108,7 @@ func Size(list []Message) (n int) {
 	return n
 }
 
-// Contents converts messages for langchaingo. No message is empty, since providers refuse that.
+// Contents converts messages for langchaingo. It fills empty messages, since providers refuse them.
 func Contents(list []Message) []llms.MessageContent {
 	contents := make([]llms.MessageContent, len(list))
 	for i, m := range list {

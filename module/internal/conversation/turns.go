@@ -10,15 +10,15 @@ import (
 
 // Past has the earlier turns of a conversation.
 type Past struct {
-	MaxBytes int // of the messages, about
+	MaxBytes int // the approximate limit of the messages
 	Turns    []Turn
-	LeftOut  int // the number of turns before those
+	LeftOut  int // the number of earlier turns that are left out
 }
 
-// Turn is a turn of a conversation, shortened to what later turns show.
+// Turn is a turn of a conversation, shortened for later turns.
 type Turn struct {
 	Inputs   signature.Values `json:"inputs"`
-	Programs []PastStep       `json:"programs,omitempty"` // those that ran to their end
+	Programs []PastStep       `json:"programs,omitempty"` // the programs that ran to their end
 	End      string           `json:"end"`                // how the turn ended, for the model
 }
 

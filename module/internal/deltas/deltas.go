@@ -115,7 +115,7 @@ func (m *markers) End() {
 	m.out.flush()
 }
 
-// maxName bounds the names of markers.
+// maxName is the maximum length of a marker's name.
 const maxName = 200
 
 // marker parses a marker at the beginning of text, in the same way as package replies: it

@@ -31,13 +31,13 @@ type object struct {
 type state int
 
 const (
-	before   state = iota // the object
-	wantKey               // or the end of the object
-	inKey                 //
-	wantText              // the value
-	inString              // a value that is a string
-	inValue               // another value
-	after                 // the object
+	before   state = iota // before the object
+	wantKey               // before a key or the end of the object
+	inKey                 // within a key
+	wantText              // before a value
+	inString              // within a string value
+	inValue               // within another value
+	after                 // after the object
 )
 
 // Add implements [Splitter].

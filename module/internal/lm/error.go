@@ -10,7 +10,7 @@ import (
 	"github.com/writ-go/writ/internal/display"
 )
 
-// Kind says what can be done about a model's error.
+// Kind classifies a model's error by what the caller can do about it.
 type Kind string
 
 // The kinds of error. Only the first two are temporary.
@@ -32,16 +32,16 @@ func (k Kind) String() string { return cmp.Or(string(k), "unknown") }
 // Error is the error of a model. errors.As finds it in every error that a module or a
 // wrapper returns because its model failed.
 type Error struct {
-	// Kind says what can be done about it.
+	// Kind says what the caller can do about the error.
 	Kind Kind
 
-	// Status is the HTTP status of the response, 0 if unknown.
+	// Status is the HTTP status of the response, or 0 if unknown.
 	Status int
 
-	// RetryAfter is the wait that the provider demands; 0 if it demands none.
+	// RetryAfter is the wait that the provider demands, or 0.
 	RetryAfter time.Duration
 
-	// MaybeCharged says that the provider may have done the work although its
+	// MaybeCharged reports that the provider may have done the work although its
 	// answer did not arrive, so a retry may cost a second time.
 	MaybeCharged bool
 

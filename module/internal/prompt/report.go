@@ -21,7 +21,7 @@ type Step struct {
 	Code    string
 	Outcome *sandbox.Outcome
 	Left    int  // how many more programs the model may write
-	Session bool // programs see what earlier ones declared
+	Session bool // programs see the declarations of earlier programs
 	Same    int  // the number of an earlier program with the same code and the same result, or 0
 
 	Entries []journal.Entry // every call of the run
@@ -30,7 +30,7 @@ type Step struct {
 	Orphans []journal.Entry // the orphans of the accepted step
 
 	CallLimit int               // how many calls a program may make; 0 if unknown
-	Partial   []sandbox.Finding // the lists that the program read in part
+	Partial   []sandbox.Finding // findings about lists that the program read in part
 	Uncounted map[string]int    // the tools whose calls have limits of their own
 }
 
@@ -118,7 +118,7 @@ const (
 	variablesKept      = "\n\nThe program's variables are kept: continue from there."
 )
 
-// fail says why a program failed.
+// fail sets the reason why a program failed.
 func (s Step) fail(o *Observation, f *sandbox.Failure) {
 	switch {
 	case !f.Ran():

@@ -18,7 +18,7 @@ import (
 	"github.com/writ-go/writ/module/models/internal/wire"
 )
 
-const provider = "anthropic" // of an [lm.Message]
+const provider = "anthropic" // the Provider of an [lm.Message]
 
 // Model is an [llms.Model]. It is safe for concurrent use.
 type Model struct {

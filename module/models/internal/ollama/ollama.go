@@ -20,7 +20,7 @@ import (
 	"github.com/writ-go/writ/module/models/internal/wire"
 )
 
-const provider = "ollama" // of an [lm.Message]
+const provider = "ollama" // the Provider of an [lm.Message]
 
 // Model is an [llms.Model]. It is safe for concurrent use.
 type Model struct {
