@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -155,9 +156,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // fail writes the error of a reply that has a Status.
 func (s *Server) fail(w http.ResponseWriter, reply Reply) {
-	for name, values := range reply.Header {
-		w.Header()[http.CanonicalHeaderKey(name)] = values
-	}
+	maps.Copy(w.Header(), reply.Header)
 	if reply.Body == "" {
 		text := cmp.Or(http.StatusText(reply.Status), "Overloaded")
 		writeJSON(w, reply.Status, s.protocol.failure(reply.Status, text))

@@ -16,13 +16,11 @@ import (
 const lineBreaks = "\n\r\u2028\u2029"
 
 var (
+	// escaper keeps text on one line.
 	escaper  = strings.NewReplacer("\n", `\n`, "\r", `\r`, "\u2028", `\u2028`, "\u2029", `\u2029`)
 	indenter = strings.NewReplacer(
 		"\r\n", "\n    ", "\n", "\n    ", "\r", "\n    ", "\u2028", "\n    ", "\u2029", "\n    ")
 )
-
-// escapeBreaks returns text on one line.
-func escapeBreaks(text string) string { return escaper.Replace(text) }
 
 // Indented returns text that follows other text on a line: its later lines are indented, and long text is cut.
 func Indented(text string) string {
@@ -36,7 +34,7 @@ func errorLine(err error, limit int) string {
 	if te, ok := errors.AsType[*tools.ToolError](err); ok {
 		text = te.Message
 	}
-	return escapeBreaks(display.Cut(text, limit))
+	return escaper.Replace(display.Cut(text, limit))
 }
 
 // findings lists findings, each on a line of its own and then its frame.

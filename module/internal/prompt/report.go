@@ -125,7 +125,7 @@ func (s Step) fail(o *Observation, f *sandbox.Failure) {
 		o.happened = "The program was refused; nothing has run:" + findings(f.Findings)
 	case f.Kind == sandbox.KindHeld && f.Hold != nil:
 		o.happened = fmt.Sprintf("The program was stopped before the call %s, which was not made: %s.",
-			escapeBreaks(f.Hold.Call), escapeBreaks(f.Hold.Message))
+			escaper.Replace(f.Hold.Call), escaper.Replace(f.Hold.Message))
 		o.keep = true // the message lists the possible replies
 	case f.Kind == sandbox.KindUnawaited:
 		o.happened = "The answer was not accepted. " + finding(f.Finding)
@@ -258,7 +258,7 @@ func (s Step) addValue(o *Observation) {
 		}
 		o.add(section{
 			title: " ", cut: func(limit int) string { return show(out.Value, "Its value", " is", limit) },
-			brief: "Its value was " + escapeBreaks(brief) + ".", lost: lost, example: sliceExamples[v.kind],
+			brief: "Its value was " + escaper.Replace(brief) + ".", lost: lost, example: sliceExamples[v.kind],
 		})
 	}
 }
@@ -294,7 +294,7 @@ func (o *Observation) addConsole(name string, printed sandbox.Output) {
 	}
 	brief := fmt.Sprintf("It printed %s.", display.Plural(printed.Bytes, "byte"))
 	if printed.Bytes <= maxBrief {
-		brief = "It printed: " + escapeBreaks(part(maxBrief))
+		brief = "It printed: " + escaper.Replace(part(maxBrief))
 	}
 	o.add(section{
 		title: "\n\n" + name + ":\n", cut: func(limit int) string { return fencedIn(limit, part) },

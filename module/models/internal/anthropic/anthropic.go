@@ -56,7 +56,7 @@ func (m *Model) generate(
 	if err != nil {
 		return nil, err
 	}
-	return wire.Send(&m.schemas, model, p.Schema, func(schema json.RawMessage) (*llms.ContentResponse, error) {
+	return m.schemas.Send(model, p.Schema, func(schema json.RawMessage) (*llms.ContentResponse, error) {
 		answer, err := m.client.Post(ctx, "/v1/messages", r.body(schema))
 		if err != nil {
 			return nil, err
