@@ -186,7 +186,7 @@ func (r *recorder) record(e Event) {
 		r.last().Observation = e.Observation
 	case ProgramStart:
 		if e.Compiled {
-			r.Steps = append(r.Steps, Step{Began: e.Time, Compiled: true, Reply: replies.WriteProgram(e.Code)})
+			r.Steps = append(r.Steps, Step{Began: e.Time, Compiled: true, Reply: replies.Fenced("js", e.Code)})
 		}
 		s := r.last()
 		if s.Code != "" { // one of several calls in a step

@@ -82,7 +82,7 @@ func (m *markers) step() bool {
 	switch {
 	case length > 0 && strings.EqualFold(name, m.end):
 		m.over, m.held = true, ""
-		m.out.drop()
+		m.out.blanks = nil
 	case length > 0 && field >= 0:
 		m.out.begin(m.fields[field])
 		m.held, m.inLine, m.after = m.held[length:], true, true
@@ -166,9 +166,6 @@ func (o *output) write(text string) {
 		o.blanks = append(o.blanks, text[len(solid):]...)
 	}
 }
-
-// drop discards the held blanks.
-func (o *output) drop() { o.blanks = nil }
 
 func (o *output) flush() {
 	if o.text.Len() > 0 {

@@ -83,25 +83,18 @@ func (e *Error) Unwrap() error { return e.Err }
 // ForPrograms returns the message of an error for programs. It leaves out the provider's message, which may contain
 // addresses, keys and paths.
 func ForPrograms(e *Error) string {
-	switch e.Kind {
-	case KindRateLimited:
-		return "the model is rate limited; make fewer calls at the same time, or wait"
-	case KindTransient:
-		return "the model cannot be reached at the moment"
-	case KindContextTooLong:
-		return "the prompt is too long for the model; split it"
-	case KindRefused:
-		return "the model refuses to answer this prompt"
-	case KindAuth:
-		return "the model's provider denies access for any prompt"
-	case KindInvalid:
-		return "the model's provider rejects this request"
-	case KindCancelled:
-		return "the request was cancelled"
-	case KindOverBudget:
-		return "the budget of the model is used up"
-	}
-	return "the model failed; the reason is not shown"
+	return cmp.Or(forPrograms[e.Kind], "the model failed; the reason is not shown")
+}
+
+var forPrograms = map[Kind]string{
+	KindRateLimited:    "the model is rate limited; make fewer calls at the same time, or wait",
+	KindTransient:      "the model cannot be reached at the moment",
+	KindContextTooLong: "the prompt is too long for the model; split it",
+	KindRefused:        "the model refuses to answer this prompt",
+	KindAuth:           "the model's provider denies access for any prompt",
+	KindInvalid:        "the model's provider rejects this request",
+	KindCancelled:      "the request was cancelled",
+	KindOverBudget:     "the budget of the model is used up",
 }
 
 // Temporary reports whether the same request may succeed later.

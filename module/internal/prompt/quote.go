@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/writ-go/writ/internal/display"
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 )
@@ -53,16 +54,12 @@ func finding(f sandbox.Finding) string {
 
 // fenced puts a string of several lines into a fence that the string cannot close.
 func fenced(text string) string {
-	fence := "```"
 	start := strings.TrimLeft(text, " ") // Markdown allows a fence to be indented
-	opens := strings.HasPrefix(start, fence) || strings.HasPrefix(start, "~~~")
+	opens := strings.HasPrefix(start, "```") || strings.HasPrefix(start, "~~~")
 	if !strings.ContainsAny(text, lineBreaks) && !opens {
 		return text
 	}
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	return fence + "\n" + strings.TrimSuffix(text, "\n") + "\n" + fence
+	return replies.Fenced("", text)
 }
 
 // fencedIn returns a part of a string in at most the given number of bytes including its fence, if it needs one.
