@@ -88,7 +88,7 @@ func allFailed(failures []*Error) *Error {
 	for i, e := range failures {
 		all[i] = e
 	}
-	best.Err = lm.Reworded(errors.Join(all...), fmt.Sprintf("all %d failed: %s", len(all), described(failures)))
+	best.Err = lm.Reworded(errors.Join(all...), fmt.Sprintf("all %d models failed: %s", len(all), described(failures)))
 	return &best
 }
 

@@ -335,7 +335,7 @@ func (s *Store) inOrder(ctx context.Context, e *exchange, options []llms.CallOpt
 	if failed := s.append(e); failed != nil {
 		failed = fmt.Errorf("models: the store: %w", failed)
 		if err != nil {
-			failed = fmt.Errorf("%w; and the call: %w", failed, err)
+			failed = fmt.Errorf("%w; the call failed, too: %w", failed, err)
 		}
 		return r, &Error{Kind: KindUnknown, MaybeCharged: true, Err: failed}
 	}

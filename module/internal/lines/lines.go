@@ -40,7 +40,7 @@ func Open(path string, beginnings []string, foreign error, each func(n int, line
 	return &File{file: file}, nil
 }
 
-// prepare reads the file, removes an incomplete last line, and ends a complete one.
+// prepare reads the file, and removes an incomplete last line or adds the line break that a complete last line lacks.
 func prepare(file *os.File, beginnings []string, foreign error, each func(n int, line []byte) error) error {
 	empty := true
 	end, incomplete, err := Read(file, func(n int, line []byte) error {

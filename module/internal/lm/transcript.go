@@ -45,7 +45,7 @@ func RecordTools(tools []llms.Tool) []RecordedTool {
 	var list []RecordedTool
 	for _, t := range tools {
 		if t.Function != nil {
-			raw, _ := json.Marshal(t.Function.Parameters) // a schema
+			raw, _ := json.Marshal(t.Function.Parameters) // a schema always encodes
 			list = append(list, RecordedTool{t.Function.Name, t.Function.Description, raw})
 		}
 	}

@@ -304,7 +304,7 @@ func (o *Observation) addConsole(name string, printed sandbox.Output) {
 
 // rejectedAnswer says what is wrong with an answer, and how to submit it if its shape is wrong.
 func rejectedAnswer(spec *signature.Spec, answer json.RawMessage, err error) (happened, form string) {
-	const limit = 2 // findings that are listed next to the form
+	const limit = 2 // the maximum number of findings next to the form
 	happened = "The submitted answer was not accepted"
 	invalid, ok := errors.AsType[*signature.InvalidError](err)
 	misshapen := replies.Misshapen(spec, answer)
