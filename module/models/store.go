@@ -56,7 +56,7 @@ type StoreOptions struct {
 // according to its [Mode]. It is safe for concurrent use.
 //
 // Two requests are the same if these are equal: the messages with their binary parts, all call options except the
-// streaming functions, the [Params], the label and the rollout (the number of a repeated sample).
+// streaming functions, the [Params], the label, and the number of the sample if a module takes several.
 type Store struct {
 	options StoreOptions
 	file    *lines.File // nil without a path and for Replay

@@ -52,7 +52,7 @@ func dialects() map[string]dialect {
 
 func byEffort(body map[string]any, effort string, _ int) { set(body, "reasoning_effort", effort) }
 
-// geminiThinking sends a number of tokens in place of the effort, since Gemini refuses both.
+// geminiThinking sends a number of tokens in place of the effort, since Gemini refuses both together.
 func geminiThinking(body map[string]any, effort string, tokens int) {
 	if tokens == 0 {
 		byEffort(body, effort, 0)
