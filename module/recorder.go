@@ -188,7 +188,7 @@ func (r *recorder) record(e event.Event) {
 		r.last().Observation = e.Observation
 	case event.ProgramStart:
 		if e.Compiled {
-			r.Steps = append(r.Steps, Step{Began: e.Time, Compiled: true, Reply: replies.WriteProgram(e.Code)})
+			r.Steps = append(r.Steps, Step{Began: e.Time, Compiled: true, Reply: replies.Fenced("js", e.Code)})
 		}
 		s := r.last()
 		if s.Code != "" { // one of several calls in a step

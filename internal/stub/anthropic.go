@@ -12,7 +12,7 @@ import (
 )
 
 // Anthropic returns a stub of Anthropic's Messages API, at any path that ends in /v1/messages.
-// It gives the replies in order. It signs thoughts and refuses those that come back changed.
+// It gives the replies in order. It signs thoughts, and refuses requests that return them changed.
 func Anthropic(o *Options, replies ...Reply) *Server { return newServer(anthropic{}, o, replies) }
 
 type anthropic struct{}
@@ -34,7 +34,8 @@ func (p anthropic) refuse(r Request, o *Options) (int, string) {
 	return http.StatusBadRequest, thoughtsProblem(r)
 }
 
-// thoughtsProblem checks that thoughts come back unchanged, and that a reply that called tools begins with one.
+// thoughtsProblem returns an error message if a request returns changed thoughts, or leaves out the thoughts before
+// tool calls.
 func thoughtsProblem(r Request) string {
 	thinking, _ := r.Body["thinking"].(map[string]any)
 	for i, m := range objects(r.Body["messages"]) {

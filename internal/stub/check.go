@@ -53,7 +53,7 @@ func without(value any, names []string) any {
 	return value
 }
 
-// incomplete returns what a strict schema does not require, or "".
+// incomplete returns which property a strict schema does not require, or "".
 func incomplete(schema any) string {
 	switch s := schema.(type) {
 	case map[string]any:
@@ -79,10 +79,10 @@ func incomplete(schema any) string {
 	return ""
 }
 
-// turn is a message: the ids of the tools that it calls, and those whose results it has.
+// turn has the ids of the tool calls and of the tool results in a message.
 type turn struct{ calls, results []string }
 
-// unpaired returns which results answer no call and which calls have no result in the messages after them, or "".
+// unpaired returns an error message if a result answers no call, or if a call has no result, or "".
 func unpaired(turns []turn) string {
 	var open []string
 	for i, t := range append(turns, turn{}) {

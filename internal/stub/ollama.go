@@ -48,7 +48,7 @@ func (p ollama) refuse(r Request, o *Options) (int, string) {
 // turns returns nothing: Ollama does not require results.
 func (ollama) turns(Request) []turn { return nil }
 
-// describe is the answer of /api/show.
+// describe returns the response of /api/show.
 func (ollama) describe() any {
 	return map[string]any{
 		"capabilities": []string{"completion", "tools", "thinking"},

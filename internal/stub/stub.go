@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -18,7 +19,7 @@ type Options struct {
 	// Key is the key that requests must have. Empty is "test-key".
 	Key string
 
-	// Models are the models that exist. If empty, every model does.
+	// Models has the models that exist. If it is empty, all models exist.
 	Models []string
 
 	// Fields are the names of additional members that requests may have, at any depth,
@@ -31,7 +32,7 @@ type Options struct {
 	// Unconstrained accepts every schema.
 	Unconstrained bool
 
-	// Answer, if set, answers in place of the list of replies. It may be called concurrently.
+	// Answer, if set, returns the replies instead of the script. It may be called concurrently.
 	Answer func(Request) Reply
 }
 
@@ -48,14 +49,14 @@ type Request struct {
 type Reply struct {
 	Text      string
 	Thinking  string
-	Redacted  string // thinking that only the provider can read, as Anthropic has it
+	Redacted  string // thinking that only Anthropic can read
 	ToolCalls []ToolCall
-	Refusal   string // the model refuses with these words
-	Truncate  bool   // the reply ends at the limit of tokens
+	Refusal   string // the text of a refusal
+	Truncate  bool   // the reply ends at the token limit
 
 	InputTokens, CachedTokens, OutputTokens, ReasoningTokens int // zero: 100, 0, 20, 0
 
-	Cut   int    // if positive, the connection breaks after so many bytes of the answer
+	Cut   int    // if positive, the connection breaks after this number of bytes
 	Error string // a stream ends with this error after the text
 
 	// Status, Header and Body are the whole response if Status is set. If Body is empty, the response is an error in
@@ -85,7 +86,7 @@ type Server struct {
 
 // protocol has the differences between providers.
 type protocol interface {
-	// name returns the name of its definition in schemas.json.
+	// name returns the name of the definition of requests in schemas.json.
 	name() string
 
 	// refuse returns the status and the message of the error for a request; the message is "" if the request is good.
@@ -97,7 +98,7 @@ type protocol interface {
 	// schema returns the schema to which a request constrains the reply, or nil, and whether it must be strict.
 	schema(Request) (schema any, strict bool)
 
-	// failure is the body of an error.
+	// failure returns the body of an error.
 	failure(status int, message string) any
 
 	// answer writes a reply.
@@ -155,9 +156,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // fail writes the error of a reply that has a Status.
 func (s *Server) fail(w http.ResponseWriter, reply Reply) {
-	for name, values := range reply.Header {
-		w.Header()[http.CanonicalHeaderKey(name)] = values
-	}
+	maps.Copy(w.Header(), reply.Header)
 	if reply.Body == "" {
 		text := cmp.Or(http.StatusText(reply.Status), "Overloaded")
 		writeJSON(w, reply.Status, s.protocol.failure(reply.Status, text))

@@ -7,8 +7,8 @@ import (
 // Error is the error of a model. errors.As finds an *Error in every error that a module,
 // or a model of this package, returns because its model failed:
 //
-//	Kind         Kind          // what can be done about it
-//	Status       int           // the HTTP status, 0 if unknown
+//	Kind         Kind          // what the caller can do about it
+//	Status       int           // the HTTP status, or 0 if unknown
 //	RetryAfter   time.Duration // the wait that the provider demands, or 0
 //	MaybeCharged bool          // the provider may have done the work although its answer
 //	                           // did not arrive, so a retry may cost a second time
@@ -33,7 +33,7 @@ type Error = lm.Error
 //	func (e *PanicError) Unwrap() error // Value, if it is an error
 type PanicError = lm.PanicError
 
-// Kind says what can be done about an [Error]. It is a string with the method
+// Kind classifies an [Error] by what the caller can do about it. It is a string with the method
 //
 //	func (k Kind) String() string // "rate limited", "auth", …, "unknown"
 type Kind = lm.Kind

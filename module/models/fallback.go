@@ -88,11 +88,11 @@ func allFailed(failures []*Error) *Error {
 	for i, e := range failures {
 		all[i] = e
 	}
-	best.Err = lm.Reworded(errors.Join(all...), fmt.Sprintf("all %d failed: %s", len(all), described(failures)))
+	best.Err = lm.Reworded(errors.Join(all...), fmt.Sprintf("all %d models failed: %s", len(all), described(failures)))
 	return &best
 }
 
-// hopes returns the wait after which a retry may succeed, for comparing errors.
+// hopes returns the wait after which a retry may succeed. The smaller it is, the more promising is a retry.
 func hopes(e *Error) time.Duration {
 	switch e.Kind {
 	case KindTransient:

@@ -33,7 +33,7 @@ func TestFallback(t *testing.T) {
 			"the model's provider refuses access: API returned unexpected status code: 401: Wrong key", models.KindAuth},
 		"all": {t.Context(), []llms.Model{script(errKey), script(limited(20 * time.Second)),
 			script(limited(9 * time.Second))},
-			"the model's rate limit is reached for 9s: all 3 failed: (1) the model's provider refuses access: API returned " +
+			"the model's rate limit is reached for 9s: all 3 models failed: (1) the model's provider refuses access: API returned " +
 				"unexpected status code: 401: Wrong key; " +
 				"(2) the model's rate limit is reached for 20s: slow down; (3) the model's rate limit is reached for 9s: slow " +
 				"down", models.KindRateLimited},

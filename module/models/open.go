@@ -35,10 +35,9 @@ type OpenOptions struct {
 	// and the context limit a call.
 	Client *http.Client
 
-	// MaxTokens limits the length of a reply, including reasoning. Zero means the
-	// provider's limit; for Anthropic, which requires one, 16,000 tokens (fewer for older
-	// models) plus the tokens that a call allows for thinking. A call's llms.WithMaxTokens
-	// overrides it.
+	// MaxTokens limits the length of a reply, including reasoning. Zero means the provider's limit; for Anthropic,
+	// which requires a limit, 16,000 tokens plus the tokens that a call allows for thinking. A call's
+	// llms.WithMaxTokens overrides it.
 	MaxTokens int
 
 	// Context is the size of Ollama's context in tokens (num_ctx). Zero means large enough

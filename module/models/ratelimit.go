@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/lm"
+	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
 )
 
@@ -24,8 +26,8 @@ type Rates struct {
 	Burst int
 
 	// TokensPerMinute is the number of input and output tokens per minute. A request waits
-	// until there is room for its estimated input. The number of tokens that it really used
-	// delays later requests.
+	// until there is room for its estimated input. Tokens that it uses beyond the
+	// estimate delay later requests.
 	TokensPerMinute int
 
 	// Concurrent is the number of concurrent requests.
@@ -43,15 +45,11 @@ func RateLimit(model llms.Model, rates *Rates) llms.Model {
 	if rates != nil {
 		r = *rates
 	}
-	l := &rateLimit{model: model, bad: r.check()}
-	if r.RequestsPerMinute > 0 {
-		l.requests = perMinute(r.RequestsPerMinute, cmp.Or(max(r.Burst, 0), r.RequestsPerMinute/10, 1))
-	}
-	if r.TokensPerMinute > 0 {
-		l.tokens = perMinute(r.TokensPerMinute, r.TokensPerMinute)
-	}
-	if r.Concurrent > 0 {
-		l.slots = make(chan struct{}, r.Concurrent)
+	l := &rateLimit{
+		model: model, bad: r.check(),
+		requests: perMinute(r.RequestsPerMinute, cmp.Or(max(r.Burst, 0), r.RequestsPerMinute/10, 1)),
+		tokens:   perMinute(r.TokensPerMinute, r.TokensPerMinute),
+		slots:    semaphore.NewWeighted(cmp.Or(int64(max(r.Concurrent, 0)), math.MaxInt64)),
 	}
 	return lm.Wrap(model, l.generate)
 }
@@ -73,7 +71,11 @@ func (r Rates) check() error {
 	return nil
 }
 
+// perMinute returns a limiter of n events per minute, or without a limit if n is not positive.
 func perMinute(n, burst int) *rate.Limiter {
+	if n <= 0 {
+		return rate.NewLimiter(rate.Inf, 0)
+	}
 	return rate.NewLimiter(rate.Limit(float64(n)/time.Minute.Seconds()), burst)
 }
 
@@ -81,7 +83,7 @@ type rateLimit struct {
 	model            llms.Model
 	bad              error // an invalid rate
 	requests, tokens *rate.Limiter
-	slots            chan struct{}
+	slots            *semaphore.Weighted
 
 	mu     sync.Mutex
 	paused time.Time // the provider demands a pause until then
@@ -92,10 +94,10 @@ func (l *rateLimit) generate(ctx context.Context, messages []llms.MessageContent
 	if l.bad != nil {
 		return nil, &Error{Kind: KindInvalid, Err: l.bad}
 	}
-	if err := l.enter(ctx); err != nil {
-		return nil, err
+	if l.slots.Acquire(ctx, 1) != nil {
+		return nil, lm.CancelledBy(ctx)
 	}
-	defer l.leave()
+	defer l.slots.Release(1)
 	guess := estimate(messages)
 	if err := l.wait(ctx, guess); err != nil {
 		return nil, err
@@ -105,31 +107,10 @@ func (l *rateLimit) generate(ctx context.Context, messages []llms.MessageContent
 	return response, err
 }
 
-func (l *rateLimit) enter(ctx context.Context) error {
-	if l.slots == nil {
-		return nil
-	}
-	select {
-	case l.slots <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return lm.CancelledBy(ctx)
-	}
-}
-
-func (l *rateLimit) leave() {
-	if l.slots != nil {
-		<-l.slots
-	}
-}
-
 // wait reserves tokens and then waits until the request may be sent. If it may not, wait returns the tokens.
 func (l *rateLimit) wait(ctx context.Context, tokens int) error {
 	if err := l.pause(ctx); err != nil {
 		return err
-	}
-	if l.tokens == nil {
-		return l.turn(ctx)
 	}
 	tokens = min(tokens, l.tokens.Burst())
 	if err := l.tokens.WaitN(ctx, tokens); err != nil {
@@ -148,10 +129,8 @@ func (l *rateLimit) turn(ctx context.Context) error {
 		if err := l.pause(ctx); err != nil {
 			return err
 		}
-		if l.requests != nil {
-			if err := l.requests.Wait(ctx); err != nil {
-				return tooLate(ctx, err)
-			}
+		if err := l.requests.Wait(ctx); err != nil {
+			return tooLate(ctx, err)
 		}
 		if l.pausing() <= 0 {
 			return nil
@@ -195,11 +174,9 @@ const maxPause = time.Minute
 // learn records the tokens of the call beyond the estimate, and the pause that the provider
 // demands.
 func (l *rateLimit) learn(response *llms.ContentResponse, err error, guess int) {
-	if l.tokens != nil {
-		usage := lm.UsageOf(response)
-		if more := usage.Input + usage.Output - guess; more > 0 {
-			l.tokens.ReserveN(time.Now(), min(more, l.tokens.Burst()))
-		}
+	usage := lm.UsageOf(response)
+	if more := usage.Input + usage.Output - guess; more > 0 {
+		l.tokens.ReserveN(time.Now(), min(more, l.tokens.Burst()))
 	}
 	if e := (*Error)(nil); errors.As(err, &e) && e.Kind == KindRateLimited && e.RetryAfter > 0 {
 		l.mu.Lock()

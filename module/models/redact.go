@@ -40,7 +40,7 @@ func (s *Store) redact(text string) string {
 	return s.options.Redact(text)
 }
 
-// redacted returns a value as JSON whose strings are redacted.
+// redacted returns a value as JSON with redacted strings.
 func (s *Store) redacted(v any) json.RawMessage {
 	raw, err := json.Marshal(v)
 	if err != nil { // impossible: all values are plain

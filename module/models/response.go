@@ -92,7 +92,7 @@ func (r response) cached() *llms.ContentResponse {
 	for _, c := range answer.Choices {
 		maps.DeleteFunc(c.GenerationInfo, func(name string, value any) bool {
 			_, text := value.(string)
-			return !text && name != lm.MessageKey || name == lm.FailedKey // nothing failed this time
+			return !text && name != lm.MessageKey || name == lm.FailedKey // no model has failed this time
 		})
 		c.GenerationInfo = withInfo(c.GenerationInfo, lm.CachedKey, true)
 	}

@@ -56,19 +56,19 @@ type StoreOptions struct {
 // according to its [Mode]. It is safe for concurrent use.
 //
 // Two requests are the same if these are equal: the messages with their binary parts, all call options except the
-// streaming functions, the [Params], the label and the rollout ([WithRollout]).
+// streaming functions, the [Params], the label, and the number of the sample if a module takes several.
 type Store struct {
 	options StoreOptions
-	file    *lines.File // nil without a path, and for Replay
+	file    *lines.File // nil without a path and for Replay
 
 	mu     sync.Mutex
 	stats  StoreStats
-	recent *recent                  // of Cache
-	busy   map[string]chan struct{} // of Cache: the requests in progress
+	recent *recent                  // for Cache
+	busy   map[string]chan struct{} // for Cache: the requests in progress
 
-	kept   map[occurrence]*exchange // of Resume and Replay
-	loaded []*exchange              // of Replay, in order
-	asked  map[string]int           // of Resume and Replay: how often each request was made
+	kept   map[occurrence]*exchange // for Resume and Replay
+	loaded []*exchange              // for Replay, in order
+	asked  map[string]int           // for Resume and Replay: how often each request was made
 }
 
 // occurrence is the nth occurrence of a request, from 0.
@@ -77,7 +77,8 @@ type occurrence struct {
 	n   int
 }
 
-// exchange is a line of a store: a request with its reply, or the mark that failed requests are to be made again.
+// exchange is a line of a store: a request with its reply, or the instruction (Retry) to make requests that failed
+// before again.
 type exchange struct {
 	Key     string          `json:"key,omitempty"` // a hash of the request
 	N       int             `json:"n,omitempty"`   // the occurrence of the request, from 0
@@ -111,7 +112,7 @@ func (s StoreStats) String() string {
 
 var errNotStore = errors.New("it is not a store of replies; name another file")
 
-// OpenStore opens a store, or creates an empty one. It is an error if another process has its file open.
+// OpenStore opens a store, or creates an empty one. It returns an error if the file is open elsewhere.
 func OpenStore(o *StoreOptions) (*Store, error) {
 	s := &Store{busy: map[string]chan struct{}{}, kept: map[occurrence]*exchange{}, asked: map[string]int{}}
 	if o != nil {
@@ -334,14 +335,14 @@ func (s *Store) inOrder(ctx context.Context, e *exchange, options []llms.CallOpt
 	if failed := s.append(e); failed != nil {
 		failed = fmt.Errorf("models: the store: %w", failed)
 		if err != nil {
-			failed = fmt.Errorf("%w; and the call: %w", failed, err)
+			failed = fmt.Errorf("%w; the call failed, too: %w", failed, err)
 		}
 		return r, &Error{Kind: KindUnknown, MaybeCharged: true, Err: failed}
 	}
 	return r, err
 }
 
-// next counts an occurrence of a request, and returns what is stored of it, or nil.
+// next counts an occurrence of a request, and returns its stored exchange, or nil.
 func (s *Store) next(e *exchange) *exchange {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -27,7 +27,7 @@ func Of(v any) (string, error) {
 	return string(raw), err
 }
 
-// votes returns the same value for all values that count as equal.
+// votes normalizes the strings and numbers in a value.
 func votes(value any) any {
 	switch value := value.(type) {
 	case string:
@@ -46,8 +46,8 @@ func votes(value any) any {
 	return value
 }
 
-// normalize returns a string in lower case, without articles, punctuation and additional space. If nothing
-// would be left, as of the choice "A", the text is only converted to lower case.
+// normalize returns text in lower case, without articles, punctuation and additional space. If the result would be
+// empty, as for the choice "A", the text is only converted to lower case.
 func normalize(text string) string {
 	text = strings.ToLower(strings.TrimSpace(text))
 	words := strings.Fields(withoutPunctuation(text))

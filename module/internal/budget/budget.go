@@ -20,8 +20,8 @@ type Limits struct {
 	Concurrency int // model calls at the same time
 }
 
-// Budget counts the model calls of one run. It is part of the budget that the context had when it was
-// made: every call is charged to both. A nil Budget has no limits.
+// Budget counts the model calls of one run. It is part of the budget of the context that it was made with, if any, and
+// calls are charged to both. A nil Budget has no limits.
 type Budget struct {
 	outer  *Budget
 	limits Limits
@@ -60,8 +60,8 @@ type Charge struct {
 
 type chargeKey struct{}
 
-// Context returns the context for the model call. A model that runs a module calls other models while
-// its own call is in progress; those calls do not wait for a slot, which could deadlock.
+// Context returns the context for the model call. If the model runs a module that calls other models, these calls do
+// not wait for a slot, which could deadlock.
 func (c Charge) Context(ctx context.Context) context.Context {
 	if c.budget == nil {
 		return ctx
@@ -69,8 +69,8 @@ func (c Charge) Context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, chargeKey{}, true)
 }
 
-// Begin waits until another call may be made, and charges it with the estimated tokens of its prompt. The
-// error wraps [ErrSpent] or is the error of the context. The caller calls End after the model call.
+// Begin waits until another call may be made, and charges the estimated tokens of its prompt. The error wraps
+// [ErrSpent] or is the error of the context. The caller calls End after the model call.
 func (b *Budget) Begin(ctx context.Context, tokens int) (Charge, error) {
 	if b == nil {
 		return Charge{}, nil
@@ -150,7 +150,7 @@ func (c Charge) End(used int) {
 	}
 }
 
-// tokensLeft is called with the lock held.
+// tokensLeft returns the number of tokens that are left. The caller holds the lock.
 func (b *Budget) tokensLeft() int {
 	if b.limits.Tokens == 0 {
 		return math.MaxInt

@@ -16,7 +16,7 @@ const (
 	promptBytes, promptShare, minPromptBytes = 4 << 20, 64, 64 << 10
 )
 
-// Programs returns the limits of a program that makes model calls, given the limits of the sandbox.
+// Programs returns the limits of a program that makes model calls, based on the limits of the sandbox.
 func (b Limits) Programs(l sandbox.Limits) (sandbox.Limits, error) {
 	rounds := min((b.Calls+b.Concurrency-1)/b.Concurrency, int(maxProgramTime/subCallTime))
 	l.Time = max(l.Time, min(l.Time+time.Duration(rounds)*subCallTime, maxProgramTime))

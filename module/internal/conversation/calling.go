@@ -18,7 +18,7 @@ import (
 // Submit is the tool whose arguments are the answer.
 const Submit = "submit"
 
-// Limits of what is declared to a model in its provider's protocol. If a set exceeds them, the model writes its calls
+// Limits of the tools that are declared in the provider's protocol. If a set exceeds them, the model writes its calls
 // as text and can search for tools.
 const (
 	maxDeclaredTools = 100
@@ -27,13 +27,13 @@ const (
 
 // Calling is the form for models that call tools in their provider's protocol. It implements module.Adapter.
 type Calling struct {
-	// Tools are the declarations.
+	// Tools has the declarations.
 	Tools []llms.Tool
 
-	text  string // the briefing for calls as text, which is replaced
+	text  string // the briefing for calls as text, which System replaces
 	steps int
 	paths map[string]string // the paths of tools by their names in the protocol
-	names map[string]string // the names by the paths
+	names map[string]string // the names in the protocol by the paths of tools
 }
 
 // NewCalling returns nil if the set has too many tools to be declared.
@@ -143,8 +143,9 @@ func (c *Calling) Example(n int, outputs signature.Values) []Message {
 	return []Message{reply(c.Answer(nil, outputs), nil, []llms.ToolCall{call}), result(call, done)}
 }
 
-// Reply returns a reply and the observation on it. Wrote is the reply as its provider wrote it, if that is known.
-// Calls are answered by their results. If the model called tools that it was not offered, there are no results.
+// Reply returns the messages of a reply and its observation. Wrote is the reply as its provider wrote it, or nil. Each
+// call is followed by its result. If there are fewer results than calls, because the model called undeclared tools, the
+// messages are plain text.
 func Reply(text string, wrote *lm.Message, calls []llms.ToolCall, results []string, observation string) []Message {
 	switch {
 	case len(results) < len(calls):
@@ -159,7 +160,7 @@ func Reply(text string, wrote *lm.Message, calls []llms.ToolCall, results []stri
 	return list
 }
 
-// reply returns a reply as it is sent back.
+// reply returns a reply as a message of the next request.
 func reply(text string, wrote *lm.Message, calls []llms.ToolCall) Message {
 	m := Model(text)
 	if wrote != nil {

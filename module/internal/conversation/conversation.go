@@ -1,5 +1,5 @@
-// Package conversation builds the messages that a model is sent: the question with its images and files ([Question]),
-// the steps of a run and what is left out of them ([Conversation]), and tool calls in the provider's protocol
+// Package conversation builds the messages of requests: the question with its images and files ([Question]), the steps
+// of a run, of which it leaves out the oldest if necessary ([Conversation]), and tool calls in the provider's protocol
 // ([Calling]).
 package conversation
 
@@ -12,16 +12,16 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// Conversation is what a model is sent in the steps of a run.
+// Conversation has the messages for a model in the steps of a run.
 type Conversation struct {
-	// Opening is everything up to the question.
+	// Opening has the messages up to the question.
 	Opening []Message
 
-	// Closing is what the model is told when the steps are used up.
+	// Closing is the last message when the steps are used up.
 	Closing string
 
 	steps     []exchange
-	forgotten int // the number of oldest steps that are left out
+	forgotten int // how many of the oldest steps are left out
 }
 
 // exchange is a step as the model sees it: its reply and the observation.
@@ -30,13 +30,13 @@ type exchange struct {
 	brief    string
 }
 
-// Add adds a step that has ended. Brief replaces its last message when the step is old, unless it is empty.
+// Add adds a step that has ended. Unless brief is empty, it replaces the last message of the step in later requests.
 func (c *Conversation) Add(messages []Message, brief string) {
 	c.steps = append(c.steps, exchange{messages, brief})
 }
 
-// Messages returns the messages of the next step: the opening and the steps before it. Observations before the last
-// one are shown in brief, except in the last question of a run, since the model cannot print anything again. If
+// Messages returns the messages of the next step: the opening and the earlier steps. All observations but the last are
+// replaced by their summaries, except in the last question of a run, when the model cannot print anything again. If
 // steps have been left out, the question says so; before returns the calls that were made before a step.
 func (c *Conversation) Messages(before func(step int) []journal.Entry) []Message {
 	if len(c.steps) == 0 {
@@ -108,7 +108,7 @@ func Size(list []Message) (n int) {
 	return n
 }
 
-// Contents converts messages for langchaingo. No message is empty, since providers refuse that.
+// Contents converts messages for langchaingo. It fills empty messages, since providers refuse them.
 func Contents(list []Message) []llms.MessageContent {
 	contents := make([]llms.MessageContent, len(list))
 	for i, m := range list {

@@ -20,7 +20,7 @@ type Form struct {
 // Demo is an example question with its answer.
 type Demo struct{ Inputs, Outputs signature.Values }
 
-// Check returns what is wrong with the values of a demo. Values may be missing, such as the reasoning.
+// Check returns an error for invalid values of a demo. Values may be missing, such as the reasoning.
 func (d Demo) Check(inputs, outputs []signature.Field) error {
 	if err := checkValues(inputs, "input", d.Inputs); err != nil {
 		return err

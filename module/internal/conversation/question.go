@@ -13,19 +13,19 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// Question is a question to a model: values that are written as text, images and files, and earlier turns.
+// Question is a question to a model, with values as text, attachments and earlier turns.
 type Question struct {
 	Inputs  signature.Values
 	Parts   []llms.ContentPart
 	History signature.History
 	Past    []Message // earlier turns of a chat, instead of a history
-	Note    string    // a note before the inputs, or ""
+	Note    string    // text before the inputs, or ""
 
-	Briefing string // of this question, instead of the predictor's, if that differs; or ""
+	Briefing string // the briefing of this question if it differs from the predictor's, or ""
 }
 
-// NewQuestion divides inputs by the kind of their fields. In the place of an image or a file, the text says which
-// attachment it is.
+// NewQuestion divides inputs by the kind of their fields. Instead of an image or a file, the text has the number of the
+// attachment.
 func NewQuestion(spec *signature.Spec, inputs signature.Values) (Question, error) {
 	q := Question{Inputs: make(signature.Values, 0, len(inputs))}
 	for _, v := range inputs {
@@ -49,8 +49,8 @@ func NewQuestion(spec *signature.Spec, inputs signature.Values) (Question, error
 	return q, nil
 }
 
-// NewPreview returns the question of a module that writes programs: it shows the inputs, long ones in part.
-// Programs have all of them as constants.
+// NewPreview returns the question of a module that writes programs, with long inputs in part. Programs have all inputs
+// in full as constants.
 func NewPreview(spec *signature.Spec, inputs signature.Values) (Question, error) {
 	inputs = slices.DeleteFunc(slices.Clone(inputs), func(v signature.Value) bool {
 		return kindOf(spec, v) == signature.KindHistory && len(bytes.Trim(v.JSON, "[] \nnul")) == 0

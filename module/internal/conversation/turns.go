@@ -8,17 +8,17 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// Past is the earlier turns of a conversation.
+// Past has the earlier turns of a conversation.
 type Past struct {
-	MaxBytes int // of the messages, about
+	MaxBytes int // the approximate limit of the messages
 	Turns    []Turn
-	LeftOut  int // the number of turns before those
+	LeftOut  int // the number of earlier turns that are left out
 }
 
-// Turn is a turn of a conversation, shortened to what later turns show.
+// Turn is a turn of a conversation, shortened for later turns.
 type Turn struct {
 	Inputs   signature.Values `json:"inputs"`
-	Programs []PastStep       `json:"programs,omitempty"` // those that ran to their end
+	Programs []PastStep       `json:"programs,omitempty"` // the programs that ran to their end
 	End      string           `json:"end"`                // how the turn ended, for the model
 }
 
@@ -43,8 +43,8 @@ func PastInputs(spec *signature.Spec, inputs signature.Values) signature.Values 
 	return past
 }
 
-// Messages shows the turns to the model. If they are too long, the older half is omitted. Omitting one at a time
-// would change the beginning of the conversation, which providers cache, in every turn.
+// Messages returns the messages of the turns. If they are too long, it omits the older half. Omitting one turn at a
+// time would change the beginning of the conversation, which providers cache, in every turn.
 func (p *Past) Messages(f Form) []Message {
 	var shown [][]Message
 	size := 0
@@ -68,7 +68,7 @@ func (p *Past) Messages(f Form) []Message {
 	return Append(list, slices.Concat(shown...)...)
 }
 
-// messages shows a turn to the model.
+// messages returns the messages of a turn.
 func (t *Turn) messages(f Form) []Message {
 	list := []Message{f.Question(Question{Inputs: t.Inputs}, "")}
 	for _, s := range t.Programs {

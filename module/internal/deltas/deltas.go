@@ -1,6 +1,5 @@
-// Package deltas divides a reply that arrives in pieces into the text of its fields, so
-// that a field can be shown while it is written. It forwards what it is sure of: no piece
-// of a marker, of a key or of an escape sequence ever gets out.
+// Package deltas divides a reply that arrives in pieces into the text of its fields, so that a field can be shown while
+// the model writes it. It never emits a piece of a marker, of a key or of an escape sequence.
 package deltas
 
 import (
@@ -20,7 +19,7 @@ type Splitter interface {
 	End()
 }
 
-// Text emits a reply as it arrives, for replies whose format is not known.
+// Text emits a reply as it arrives, for replies of an unknown format.
 func Text(emit Emit) Splitter { return text{emit} }
 
 type text struct{ emit Emit }
@@ -45,7 +44,7 @@ type markers struct {
 	fields []string
 	end    string
 	out    output
-	held   string // may be the beginning of a marker
+	held   string // text that may be the beginning of a marker
 	inLine bool   // the line has text, so that no marker begins in it
 	after  bool   // a marker was just read; decoration such as ** may follow it
 	over   bool
@@ -83,7 +82,7 @@ func (m *markers) step() bool {
 	switch {
 	case length > 0 && strings.EqualFold(name, m.end):
 		m.over, m.held = true, ""
-		m.out.drop()
+		m.out.blanks = nil
 	case length > 0 && field >= 0:
 		m.out.begin(m.fields[field])
 		m.held, m.inLine, m.after = m.held[length:], true, true
@@ -116,7 +115,7 @@ func (m *markers) End() {
 	m.out.flush()
 }
 
-// maxName bounds the names of markers.
+// maxName is the maximum length of a marker's name.
 const maxName = 200
 
 // marker parses a marker at the beginning of text, in the same way as package replies: it
@@ -167,9 +166,6 @@ func (o *output) write(text string) {
 		o.blanks = append(o.blanks, text[len(solid):]...)
 	}
 }
-
-// drop discards the held blanks.
-func (o *output) drop() { o.blanks = nil }
 
 func (o *output) flush() {
 	if o.text.Len() > 0 {

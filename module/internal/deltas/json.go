@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// JSON divides a reply that is one JSON object. It emits strings without quotes and escapes,
-// and other values as they are written. It ignores text around the object and members that
-// are not fields.
+// JSON divides a reply that is one JSON object. It emits strings without quotes and escapes, and other values as JSON.
+// It ignores text around the object and members that are not fields.
 func JSON(fields []string, emit Emit) Splitter {
 	return &object{fields: fields, out: output{emit: emit}}
 }
@@ -32,13 +31,13 @@ type object struct {
 type state int
 
 const (
-	before   state = iota // the object
-	wantKey               // or the end of the object
-	inKey                 //
-	wantText              // the value
-	inString              // a value that is a string
-	inValue               // another value
-	after                 // the object
+	before   state = iota // before the object
+	wantKey               // before a key or the end of the object
+	inKey                 // within a key
+	wantText              // before a value
+	inString              // within a string value
+	inValue               // within another value
+	after                 // after the object
 )
 
 // Add implements [Splitter].

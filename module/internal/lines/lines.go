@@ -1,4 +1,5 @@
-// Package lines is a file of JSON lines that a killed process leaves readable. One process at a time has it open.
+// Package lines reads and appends to a file of JSON lines, which stays readable if the process is killed. Only one
+// process at a time can have the file open.
 package lines
 
 import (
@@ -22,9 +23,9 @@ type File struct {
 	broken error // why a line could not be written; nothing is written after it
 }
 
-// Open opens or creates a file, locks it, and calls each for every complete line, with its number. The last line is
-// complete if it is JSON; otherwise it was being written when a process was killed, and is removed. So that no other
-// file is damaged, an incomplete first line must agree with one of the beginnings; otherwise the error is foreign.
+// Open opens or creates a file, locks it, and calls each for every complete line, with its number. If the last line is
+// not JSON, a process was killed while it wrote the line, and Open removes it. To avoid damaging other files, Open
+// returns the error foreign if an incomplete first line does not agree with one of the beginnings.
 func Open(path string, beginnings []string, foreign error, each func(n int, line []byte) error) (*File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -39,7 +40,7 @@ func Open(path string, beginnings []string, foreign error, each func(n int, line
 	return &File{file: file}, nil
 }
 
-// prepare reads the file, removes an incomplete last line, and ends a complete one.
+// prepare reads the file, and removes an incomplete last line or adds the line break that a complete last line lacks.
 func prepare(file *os.File, beginnings []string, foreign error, each func(n int, line []byte) error) error {
 	empty := true
 	end, incomplete, err := Read(file, func(n int, line []byte) error {
@@ -63,8 +64,8 @@ func prepare(file *os.File, beginnings []string, foreign error, each func(n int,
 	return err
 }
 
-// Read calls each for every complete line, with its number, and returns the offset of their end and the incomplete
-// line after it. It skips empty lines.
+// Read calls each for every complete line, with its number, and returns the offset of the end of these lines and the
+// incomplete line after them. It skips empty lines.
 func Read(r io.Reader, each func(n int, line []byte) error) (end int64, incomplete string, err error) {
 	reader := bufio.NewReaderSize(r, 1<<16)
 	for n := 1; ; n++ {

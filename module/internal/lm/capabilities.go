@@ -38,7 +38,7 @@ func isNil(model llms.Model) bool {
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// And returns the capabilities that both have.
+// And returns the capabilities that both c and o have.
 func (c Capabilities) And(o Capabilities) Capabilities {
 	if c.Model != o.Model {
 		c.Model = ""

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// classify converts an error to an [Error]. The errors of most of langchaingo's
-// providers consist of a message only.
+// classify converts an error to an [Error]. Most of langchaingo's
+// providers return errors that have only a message.
 func classify(err error) error {
 	if e := (*Error)(nil); errors.As(err, &e) {
 		if e == nil {
@@ -33,8 +33,8 @@ func classify(err error) error {
 	return e
 }
 
-// FromAnswer returns the error of an HTTP response, from its status, the wait that its
-// headers demand, and the provider's message and code.
+// FromAnswer returns the error for an HTTP response with a status, the wait that its headers demand, and the provider's
+// message and code.
 func FromAnswer(status int, wait time.Duration, message, code string) *Error {
 	text := message
 	if code != "" {
@@ -115,7 +115,7 @@ var rules = []rule{
 		`exceeded|prompt is too long|input is too long|exceeds? the (available |model'?s? )?context|exceeds the ` +
 		`maximum number of tokens|too many (input )?tokens|token_limit|input length .*exceed|request_too_large`),
 		[]int{0, 200, 400, 413, 422, 500}},
-	// a retry would never succeed
+	// not rate limits, since a retry would never succeed
 	{KindContextTooLong, regexp.MustCompile(`request too large for|tokens must be reduced`), []int{0, 429}},
 	{KindRefused, regexp.MustCompile(`content[_ ](filter|policy|management)|blocked: ` +
 		`(prompt|candidate)|content_policy_violation|guardrail_intervened|responsible ?ai ?policy`),

@@ -10,7 +10,7 @@ import (
 	"github.com/writ-go/writ/internal/display"
 )
 
-// Kind says what can be done about a model's error.
+// Kind classifies a model's error by what the caller can do about it.
 type Kind string
 
 // The kinds of error. Only the first two are temporary.
@@ -32,16 +32,16 @@ func (k Kind) String() string { return cmp.Or(string(k), "unknown") }
 // Error is the error of a model. errors.As finds it in every error that a module or a
 // wrapper returns because its model failed.
 type Error struct {
-	// Kind says what can be done about it.
+	// Kind says what the caller can do about the error.
 	Kind Kind
 
-	// Status is the HTTP status of the response, 0 if unknown.
+	// Status is the HTTP status of the response, or 0 if unknown.
 	Status int
 
-	// RetryAfter is the wait that the provider demands; 0 if it demands none.
+	// RetryAfter is the wait that the provider demands, or 0.
 	RetryAfter time.Duration
 
-	// MaybeCharged says that the provider may have done the work although its
+	// MaybeCharged reports that the provider may have done the work although its
 	// answer did not arrive, so a retry may cost a second time.
 	MaybeCharged bool
 
@@ -83,25 +83,18 @@ func (e *Error) Unwrap() error { return e.Err }
 // ForPrograms returns the message of an error for programs. It leaves out the provider's message, which may contain
 // addresses, keys and paths.
 func ForPrograms(e *Error) string {
-	switch e.Kind {
-	case KindRateLimited:
-		return "the model is rate limited; make fewer calls at the same time, or wait"
-	case KindTransient:
-		return "the model cannot be reached at the moment"
-	case KindContextTooLong:
-		return "the prompt is too long for the model; split it"
-	case KindRefused:
-		return "the model refuses to answer this prompt"
-	case KindAuth:
-		return "the model's provider denies access for any prompt"
-	case KindInvalid:
-		return "the model's provider rejects this request"
-	case KindCancelled:
-		return "the request was cancelled"
-	case KindOverBudget:
-		return "the budget of the model is used up"
-	}
-	return "the model failed; the reason is not shown"
+	return cmp.Or(forPrograms[e.Kind], "the model failed; the reason is not shown")
+}
+
+var forPrograms = map[Kind]string{
+	KindRateLimited:    "the model is rate limited; make fewer calls at the same time, or wait",
+	KindTransient:      "the model cannot be reached at the moment",
+	KindContextTooLong: "the prompt is too long for the model; split it",
+	KindRefused:        "the model refuses to answer this prompt",
+	KindAuth:           "the model's provider denies access for any prompt",
+	KindInvalid:        "the model's provider rejects this request",
+	KindCancelled:      "the request was cancelled",
+	KindOverBudget:     "the budget of the model is used up",
 }
 
 // Temporary reports whether the same request may succeed later.

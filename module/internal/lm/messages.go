@@ -17,26 +17,16 @@ func sendable(model llms.Model, messages []llms.MessageContent) ([]llms.MessageC
 	if len(messages) == 0 {
 		return nil, &Error{Kind: KindInvalid, Err: fmt.Errorf("the request has no messages")}
 	}
-	list, copied := messages, false
+	list := slices.Clone(messages)
 	for i, m := range messages {
 		if len(m.Parts) == 0 {
 			return nil, &Error{Kind: KindInvalid, Err: fmt.Errorf("message %d (%s) is empty", i+1, m.Role)}
 		}
-		if capable || m.Role == llms.ChatMessageTypeHuman || !needsJoin(m.Parts) {
-			continue
+		if !capable && m.Role != llms.ChatMessageTypeHuman {
+			list[i].Parts = joinText(m.Parts)
 		}
-		if !copied {
-			list, copied = slices.Clone(messages), true
-		}
-		list[i].Parts = joinText(m.Parts)
 	}
 	return list, nil
-}
-
-// needsJoin reports whether some providers would not send the parts completely.
-func needsJoin(parts []llms.ContentPart) bool {
-	_, ours := parts[0].(Message)
-	return ours || len(parts) > 1
 }
 
 // joinText joins the parts into one if all are text.

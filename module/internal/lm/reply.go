@@ -118,7 +118,7 @@ func apart(c *llms.ContentChoice) (text, reasoning string) {
 		return answer, cmp.Or(c.ReasoningContent, thought)
 	}
 	if strings.Contains(c.Content, "<thinking>") {
-		return c.Content, c.ReasoningContent // the info has it too, although it is not at the start
+		return c.Content, c.ReasoningContent // the info repeats the reasoning even if it is not at the start
 	}
 	thought, _ := c.GenerationInfo["ThinkingContent"].(string)
 	return c.Content, cmp.Or(c.ReasoningContent, thought)
@@ -138,7 +138,7 @@ func truncated(c *llms.ContentChoice) bool {
 }
 
 // cutStream reports whether a stream of langchaingo's openai provider was cut off: a complete
-// one has a stop reason and, on most servers, a usage.
+// one has a stop reason and, on most servers, token counts.
 func cutStream(c *llms.ContentChoice) bool {
 	_, openai := c.GenerationInfo["CompletionAcceptedPredictionTokens"]
 	return openai && c.Content != "" && count(c.GenerationInfo, "TotalTokens") == 0

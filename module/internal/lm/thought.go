@@ -2,7 +2,7 @@ package lm
 
 import "strings"
 
-// thoughtTags are the tags in which models write reasoning before their answer, if the server
+// thoughtTags has the tags in which models write reasoning before their answer, if the server
 // does not separate it.
 var thoughtTags = []string{"think", "thinking"}
 
@@ -30,8 +30,8 @@ func splitThought(text string, truncated bool) (thought, answer string, found bo
 type thoughts struct {
 	onText, onThought func(string)
 
-	blanks []byte // at the start; some models write very many
-	held   string // not yet classified
+	blanks []byte // white space at the start, of which some models write a lot
+	held   string // text that is not yet classified
 	tag    string // the open tag
 	state  int
 }

@@ -3,7 +3,7 @@ package lm
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
+	"reflect"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -40,17 +40,12 @@ func RecordMessages(messages []llms.MessageContent) []RecordedMessage {
 	return list
 }
 
-// Equal reports whether two messages have the same text and attachments.
-func (m RecordedMessage) Equal(o RecordedMessage) bool {
-	return m.Role == o.Role && m.Text == o.Text && slices.Equal(m.Attachments, o.Attachments)
-}
-
 // RecordTools returns the declarations of tools.
 func RecordTools(tools []llms.Tool) []RecordedTool {
 	var list []RecordedTool
 	for _, t := range tools {
 		if t.Function != nil {
-			raw, _ := json.Marshal(t.Function.Parameters) // a schema
+			raw, _ := json.Marshal(t.Function.Parameters) // a schema always encodes
 			list = append(list, RecordedTool{t.Function.Name, t.Function.Description, raw})
 		}
 	}
@@ -75,7 +70,7 @@ type RecordedPrompt struct {
 func (p Prompt) Record(before Prompt) RecordedPrompt {
 	messages, known := RecordMessages(p.Messages), RecordMessages(before.Messages)
 	shared := 0
-	for shared < min(len(known), len(messages)) && known[shared].Equal(messages[shared]) {
+	for shared < min(len(known), len(messages)) && reflect.DeepEqual(known[shared], messages[shared]) {
 		shared++
 	}
 	r := RecordedPrompt{SharedMessages: shared, Messages: messages[shared:]}

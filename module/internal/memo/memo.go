@@ -1,4 +1,4 @@
-// Package memo keeps what was computed, so that it is not computed again.
+// Package memo keeps computed values, so that they are not computed again.
 package memo
 
 import (
@@ -18,7 +18,8 @@ type Answers struct {
 // digest identifies a question.
 type digest [sha256.Size]byte
 
-// Once returns the answer to a question. The first caller asks; the others wait for its answer. Errors are not kept.
+// Once returns the answer to a question. The first caller calls ask, and concurrent callers wait for the same answer.
+// Errors are not kept.
 func (a *Answers) Once(question any, ask func() (string, error)) (string, error) {
 	text, err := json.Marshal(question)
 	if err != nil {
@@ -69,7 +70,7 @@ func (c *Last[K, V]) Get(key K, compute func() V) V {
 // CopyFrom makes c keep what o keeps.
 func (c *Last[K, V]) CopyFrom(o *Last[K, V]) { c.last.Store(o.last.Load()) }
 
-// equal compares two keys. Keys that hold values which Go cannot compare, such as some adapters, differ.
+// equal reports whether two keys are equal. Keys with values that Go cannot compare, such as some adapters, are not.
 func equal[K comparable](a, b K) (same bool) {
 	defer func() { _ = recover() }()
 	return a == b

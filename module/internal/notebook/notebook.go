@@ -12,14 +12,14 @@ import (
 // ErrForgotten is the error of a sandbox that has lost the variables of earlier programs.
 var ErrForgotten = errors.New("the variables of earlier programs are gone")
 
-// Notebook runs programs in a session, so that they see each other's variables. If the session fails, it starts
+// Notebook runs programs in a session, so that they share variables. If the session is lost, the next program starts
 // another one. It implements module.Sandbox.
 type Notebook struct {
 	box *sandbox.Sandbox
 
 	mu      sync.Mutex
 	session *sandbox.Session // nil before the first program, and after the session was lost
-	lost    bool             // there was one, whose variables are gone
+	lost    bool             // the variables of an earlier session are gone
 }
 
 // New returns a notebook without a session.
@@ -98,7 +98,7 @@ func (n *Notebook) Record() ([]byte, error) {
 	return session.AppendRecord(nil, 0)
 }
 
-// Restore continues the session of a record. If that fails, the model is told that the variables are gone.
+// Restore continues the session of a record. If that fails, Variables returns [ErrForgotten].
 func (n *Notebook) Restore(record []byte) error {
 	if len(record) == 0 {
 		n.set(nil, false)

@@ -1,6 +1,5 @@
-// Package parts finds and copies the parts of a value that have a certain type, such as the predictors of a module.
-// They are the leaves of a walk through exported fields, pointers, interfaces, structs, slices, arrays, and maps with
-// keys that are strings.
+// Package parts finds and copies the parts of a value that have a certain type, such as the predictors of a module. It
+// reaches them through exported fields, pointers, interfaces, structs, slices, arrays, and maps with string keys.
 package parts
 
 import (
@@ -16,8 +15,8 @@ import (
 )
 
 // All yields the pointers to T in m that are not nil, with their paths: the fields, indices and keys that lead to
-// them. A field of type *T that is named after T is left out of the path, unless it is the whole path. Each pointer
-// comes once, under its first path. After everything in m, All searches what inside returns for each of them.
+// them. A field of type *T that is named after T is left out of the path, unless it is the whole path. All yields each
+// pointer once, with its first path. After m, it searches the result of inside for each pointer.
 func All[T, I any](m any, inside func(*T) *I) iter.Seq2[string, *T] {
 	leaf := reflect.TypeFor[*T]()
 	type place struct {
@@ -39,10 +38,10 @@ func All[T, I any](m any, inside func(*T) *I) iter.Seq2[string, *T] {
 	}
 }
 
-// Clone returns a copy of m in which every pointer to T is replaced by the result of clone. What leads to them is
-// copied; everything else is shared. What is shared within m is shared within the copy. The value to which inside
-// points in a result of clone is replaced by its own copy. If check is not nil, it is called for the type of every
-// struct that is copied; Clone returns its first error.
+// Clone returns a copy of m in which every pointer to T is replaced by the result of clone. Clone copies the values
+// that lead to such pointers and shares all others with m. Values that are shared within m are shared within the copy.
+// In each result of clone, the value to which inside points is also replaced by a copy. If check is not nil, it is
+// called for the type of every struct that is copied; Clone returns its first error.
 func Clone[M, T, I any](m M, clone func(*T) *T, inside func(*T) *I, check func(reflect.Type) error) (M, error) {
 	c := &cloning{leaf: reflect.TypeFor[*T](), check: check, made: map[reference]reflect.Value{}}
 	c.clone = func(v reflect.Value) (copied, within reflect.Value) {
@@ -271,8 +270,8 @@ func (c *cloning) copyReference(v reflect.Value) reflect.Value {
 
 var lockerType = reflect.TypeFor[sync.Locker]()
 
-// LockIn returns the type of a part that must not be copied, by the rules of go vet: a type with a method Lock,
-// or a struct with a field noCopy. It returns nil if there is none.
+// LockIn returns the type of a part that must not be copied, according to go vet: a type with a method Lock, or a
+// struct with a field noCopy. It returns nil if all parts may be copied.
 func LockIn(t reflect.Type) reflect.Type {
 	switch t.Kind() {
 	case reflect.Array:

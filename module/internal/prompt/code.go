@@ -16,8 +16,8 @@ type Code struct {
 	Task     *signature.Spec
 	Tools    string        // the declarations of the tools as Markdown; "" if there are no tools
 	Programs int           // the maximum number of programs
-	Time     time.Duration // the time limit of a program; 0 if it is not known
-	Session  bool          // programs see what earlier ones declared
+	Time     time.Duration // the time limit of a program; 0 if unknown
+	Session  bool          // programs see the declarations of earlier programs
 	Chat     bool          // the task is a turn of a conversation
 	Compiled bool          // one program is written for all questions
 	Language string        // the rules of the language of programs, as list items; "" for plain JavaScript
@@ -37,7 +37,7 @@ func (c Code) String() string {
 		fmt.Fprintf(&b, "Each program is run, and the next message shows its result. Write programs until one calls "+
 			"submit. You can write at most %s%s.\n", display.Plural(c.Programs, "program"), scope)
 	}
-	// The question describes a history.
+	// A history is not listed, since the question describes it.
 	isHistory := func(f signature.Field) bool { return f.Kind() == signature.KindHistory }
 	if constants := slices.DeleteFunc(c.Task.Inputs(), isHistory); len(constants) > 0 {
 		b.WriteString("\nEvery program has these constants:\n" + list(constants))

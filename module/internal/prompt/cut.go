@@ -12,7 +12,7 @@ import (
 // MaxText is the maximum size of a string in a prompt, in bytes, where no other limit applies.
 const MaxText = 8000
 
-// unlimited is effectively unlimited.
+// unlimited is a limit that no string reaches.
 const unlimited = 1 << 28
 
 // Cut returns text in at most the given number of bytes. It keeps the beginning and the end of a longer text,

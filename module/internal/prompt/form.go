@@ -180,7 +180,7 @@ func (Program) Question(spec *signature.Spec, inputs signature.Values) string {
 func (Program) Answer(_ *signature.Spec, outputs signature.Values) string {
 	text := replies.NotGiven
 	if code, given := outputs.Get("code"); given {
-		text = replies.WriteProgram(replies.PlainText(code))
+		text = replies.Fenced("js", replies.PlainText(code))
 	}
 	if reasoning, given := outputs.Get("reasoning"); given {
 		text = replies.PlainText(reasoning) + "\n\n" + text

@@ -18,9 +18,9 @@ import (
 // full as constants.
 const (
 	maxInput     = 8000  // a longer input is shown in part
-	inputPart    = 1500  // of a longer input
-	mediaPart    = 200   // of an image or a file
-	allInputs    = 16000 // of all inputs together, about
+	inputPart    = 1500  // the part of a longer input
+	mediaPart    = 200   // the part of an image or a file
+	allInputs    = 16000 // all inputs together, approximately
 	minInputPart = 100
 )
 

@@ -21,10 +21,10 @@ type Observation struct {
 
 // section is a part of an observation.
 type section struct {
-	title   string                 // including white space around it
-	cut     func(limit int) string // the text in at most the given number of bytes; nil if it is text
+	title   string                 // with the white space around it
+	cut     func(limit int) string // returns the text in at most limit bytes; nil cuts text
 	text    string                 // the whole text
-	first   bool                   // the section gets its space before the others
+	first   bool                   // the section takes precedence over others
 	brief   string                 // one sentence, for an old observation
 	lost    bool                   // brief leaves something out
 	example string                 // how a program prints a part of the text

@@ -4,7 +4,7 @@
 //     and read replies. [Code], [Action], [RLM] and [CallingBriefing] are the briefings of modules that act.
 //   - An [Observation] reports the result of a program. [Step] makes it from the program's outcome and its calls, and
 //     cuts it to a limited size. [Call] reports the result of a single call.
-//   - [Cut] and [Shorten] shorten a string to a number of bytes, and [Preview] the inputs of a question.
+//   - [Cut] shortens a string, and [Preview] the inputs of a question.
 //
 // All text depends only on plain data. A system prompt is the same for every step and every run, so that providers can
 // cache it.

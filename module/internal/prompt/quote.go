@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/writ-go/writ/internal/display"
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 )
@@ -16,13 +17,11 @@ import (
 const lineBreaks = "\n\r\u2028\u2029"
 
 var (
+	// escaper keeps text on one line.
 	escaper  = strings.NewReplacer("\n", `\n`, "\r", `\r`, "\u2028", `\u2028`, "\u2029", `\u2029`)
 	indenter = strings.NewReplacer(
 		"\r\n", "\n    ", "\n", "\n    ", "\r", "\n    ", "\u2028", "\n    ", "\u2029", "\n    ")
 )
-
-// escapeBreaks returns text on one line.
-func escapeBreaks(text string) string { return escaper.Replace(text) }
 
 // Indented returns text that follows other text on a line: its later lines are indented, and long text is cut.
 func Indented(text string) string {
@@ -36,7 +35,7 @@ func errorLine(err error, limit int) string {
 	if te, ok := errors.AsType[*tools.ToolError](err); ok {
 		text = te.Message
 	}
-	return escapeBreaks(display.Cut(text, limit))
+	return escaper.Replace(display.Cut(text, limit))
 }
 
 // findings lists findings, each on a line of its own and then its frame.
@@ -55,16 +54,12 @@ func finding(f sandbox.Finding) string {
 
 // fenced puts a string of several lines into a fence that the string cannot close.
 func fenced(text string) string {
-	fence := "```"
 	start := strings.TrimLeft(text, " ") // Markdown allows a fence to be indented
-	opens := strings.HasPrefix(start, fence) || strings.HasPrefix(start, "~~~")
+	opens := strings.HasPrefix(start, "```") || strings.HasPrefix(start, "~~~")
 	if !strings.ContainsAny(text, lineBreaks) && !opens {
 		return text
 	}
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	return fence + "\n" + strings.TrimSuffix(text, "\n") + "\n" + fence
+	return replies.Fenced("", text)
 }
 
 // fencedIn returns a part of a string in at most the given number of bytes including its fence, if it needs one.

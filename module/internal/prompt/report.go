@@ -22,7 +22,7 @@ type Step struct {
 	Code    string
 	Outcome *sandbox.Outcome
 	Left    int  // how many more programs the model may write
-	Session bool // programs see what earlier ones declared
+	Session bool // programs see the declarations of earlier programs
 	Same    int  // the number of an earlier program with the same code and the same result, or 0
 
 	Entries []journal.Entry // every call of the run
@@ -31,7 +31,7 @@ type Step struct {
 	Orphans []journal.Entry // the orphans of the accepted step
 
 	CallLimit int               // how many calls a program may make; 0 if unknown
-	Partial   []sandbox.Finding // the lists that the program read in part
+	Partial   []sandbox.Finding // findings about lists that the program read in part
 	Uncounted map[string]int    // the tools whose calls have limits of their own
 }
 
@@ -119,14 +119,14 @@ const (
 	variablesKept      = "\n\nThe program's variables are kept: continue from there."
 )
 
-// fail says why a program failed.
+// fail sets the reason why a program failed.
 func (s Step) fail(o *Observation, f *sandbox.Failure) {
 	switch {
 	case !f.Ran():
 		o.happened = "The program was refused; nothing has run:" + findings(f.Findings)
 	case f.Kind == sandbox.KindHeld && f.Hold != nil:
 		o.happened = fmt.Sprintf("The program was stopped before the call %s, which was not made: %s.",
-			escapeBreaks(f.Hold.Call), escapeBreaks(f.Hold.Message))
+			escaper.Replace(f.Hold.Call), escaper.Replace(f.Hold.Message))
 		o.keep = true // the message lists the possible replies
 	case f.Kind == sandbox.KindUnawaited:
 		o.happened = "The answer was not accepted. " + finding(f.Finding)
@@ -259,7 +259,7 @@ func (s Step) addValue(o *Observation) {
 		}
 		o.add(section{
 			title: " ", cut: func(limit int) string { return show(out.Value, "Its value", " is", limit) },
-			brief: "Its value was " + escapeBreaks(brief) + ".", lost: lost, example: sliceExamples[v.kind],
+			brief: "Its value was " + escaper.Replace(brief) + ".", lost: lost, example: sliceExamples[v.kind],
 		})
 	}
 }
@@ -295,7 +295,7 @@ func (o *Observation) addConsole(name string, printed sandbox.Output) {
 	}
 	brief := fmt.Sprintf("It printed %s.", display.Plural(printed.Bytes, "byte"))
 	if printed.Bytes <= maxBrief {
-		brief = "It printed: " + escapeBreaks(part(maxBrief))
+		brief = "It printed: " + escaper.Replace(part(maxBrief))
 	}
 	o.add(section{
 		title: "\n\n" + name + ":\n", cut: func(limit int) string { return fencedIn(limit, part) },
@@ -305,7 +305,7 @@ func (o *Observation) addConsole(name string, printed sandbox.Output) {
 
 // rejectedAnswer says what is wrong with an answer, and how to submit it if its shape is wrong.
 func rejectedAnswer(spec *signature.Spec, answer json.RawMessage, err error) (happened, form string) {
-	const limit = 2 // findings that are listed next to the form
+	const limit = 2 // the maximum number of findings next to the form
 	happened = "The submitted answer was not accepted"
 	invalid, ok := errors.AsType[*signature.InvalidError](err)
 	misshapen := replies.Misshapen(spec, answer)

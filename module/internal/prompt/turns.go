@@ -14,9 +14,9 @@ import (
 
 // Limits, in bytes, of the parts of an earlier turn in a prompt.
 const (
-	pastInput   = 1000 // of each input
+	pastInput   = 1000 // each input
 	pastProgram = 2000
-	pastResult  = 400 // of a program's value, and of its output
+	pastResult  = 400 // the value of a program, and its output
 	pastAnswer  = 1500
 	pastCalls   = 2000
 )

@@ -110,9 +110,9 @@ func (v value) part(limit int) string {
 // oneLine returns a value as JSON on one line, in at most the given number of bytes.
 func oneLine(raw json.RawMessage, limit int) string {
 	if len(raw) <= limit {
-		return escapeBreaks(string(raw))
+		return escaper.Replace(string(raw))
 	}
-	return escapeBreaks(valueOf(raw).outlined(limit))
+	return escaper.Replace(valueOf(raw).outlined(limit))
 }
 
 // minOutline is the minimum number of bytes in which items and members are worth showing.

@@ -1,4 +1,4 @@
-// Package queue has a queue that never makes the writer wait.
+// Package queue has an unbounded queue, to which adding never blocks.
 package queue
 
 import "sync"
@@ -7,7 +7,7 @@ import "sync"
 type Queue[T any] struct {
 	mu       sync.Mutex
 	elements []T
-	more     chan struct{} // holds an element if there may be others in the queue
+	more     chan struct{} // signals that the queue may have elements
 	closed   chan struct{}
 }
 
@@ -33,7 +33,7 @@ func (q *Queue[T]) Close() { close(q.closed) }
 // Closed returns a channel that is closed by Close.
 func (q *Queue[T]) Closed() <-chan struct{} { return q.closed }
 
-// Next waits for an element. It returns false if the queue is closed and there are no more.
+// Next waits for an element. It returns false if the queue is closed and empty.
 func (q *Queue[T]) Next() (T, bool) {
 	for {
 		if e, ok := q.take(); ok {
@@ -47,7 +47,7 @@ func (q *Queue[T]) Next() (T, bool) {
 	}
 }
 
-// take returns the first element, if there is one at the moment.
+// take removes and returns the first element, if the queue is not empty.
 func (q *Queue[T]) take() (first T, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

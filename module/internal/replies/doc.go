@@ -1,5 +1,5 @@
-// Package replies reads the replies of models, and writes the parts of prompts that show their form. It depends only on
-// the requested fields, and neither on the model nor on the question.
+// Package replies reads the replies of models, and writes the parts of prompts that show their form. It depends on the
+// requested fields only, not on the model or the question.
 //
 // It reads structure and never interprets prose. It guarantees that a reply that is cut off, structurally ambiguous or
 // invalid against the schema is never accepted, and that a valid reply in the requested form is never refused, unless

@@ -130,7 +130,7 @@ func FuzzReadProgram(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		text = strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\r\n", "\n")
-		written := replies.WriteProgram(text)
+		written := replies.Fenced("js", text)
 		if p, err := replies.ReadProgram(written, false); err == nil && !strings.Contains(written, p.Code) {
 			t.Fatalf("%q was read as %q", written, p.Code)
 		}

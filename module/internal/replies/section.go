@@ -46,7 +46,7 @@ func (r reply) labeled() (fields, error) {
 type label struct {
 	name   string
 	text   bool   // the output is a string
-	inline string // what follows it on its line
+	inline string // the rest of the line
 	start  int    // where its section begins
 	bold   bool   // the section ends with **
 }

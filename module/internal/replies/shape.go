@@ -16,9 +16,9 @@ type shape struct {
 	kinds     map[string]bool // types of JSON Schema; empty if the schema has no type
 	format    string          // of a string, or schema.Nanoseconds of an integer
 	constants []string        // the strings that it lists
-	items     *shape          // of an array
-	members   []member        // of an object
-	rest      *shape          // of an object's other members; nil if it admits none
+	items     *shape          // the items of an array
+	members   []member        // the members of an object
+	rest      *shape          // an object's other members, or nil if it admits none
 	minimum   float64         // the smallest number
 }
 
@@ -45,7 +45,7 @@ type keywords struct {
 func shapeOf(raw json.RawMessage) shape {
 	var k keywords
 	if json.Unmarshal(raw, &k) != nil {
-		return shape{} // a boolean, or a form that is not known here
+		return shape{} // a boolean schema, or keywords of an unknown form
 	}
 	s := shape{kinds: map[string]bool{}, format: k.Format, minimum: k.Minimum}
 	for _, choice := range append(k.AnyOf, k.OneOf...) {

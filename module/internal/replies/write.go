@@ -41,11 +41,11 @@ func readsAs(f signature.Field, text string, value json.RawMessage) bool {
 	return err == nil && read != nil && equalJSON(read, value)
 }
 
-// WriteProgram returns a program in a fence that is longer than any fence in the program.
-func WriteProgram(code string) string {
+// Fenced returns text in a fence that is longer than any fence in the text. The tag names its language.
+func Fenced(tag, text string) string {
 	fence := "```"
-	for strings.Contains(code, fence) {
+	for strings.Contains(text, fence) {
 		fence += "`"
 	}
-	return fence + "js\n" + strings.TrimSuffix(code, "\n") + "\n" + fence
+	return fence + tag + "\n" + strings.TrimSuffix(text, "\n") + "\n" + fence
 }

@@ -19,11 +19,11 @@ type field struct {
 	shape string
 }
 
-// Fields identify a question and its task by their fields, apart from descriptions, so that what was saved with one
-// signature is not loaded with another. After the fields of each side comes an empty one.
+// Fields identify a signature and its task by their fields without descriptions, so that a state that was saved with
+// one signature is not loaded with another. The fields of each side end with an empty field.
 type Fields []field
 
-// FieldsOf returns the fields of a question. The task is nil, unless the question asks for one step of it.
+// FieldsOf returns the fields of a signature. The task is nil, unless the signature asks for one step of the task.
 func FieldsOf(spec, task *signature.Spec) (all Fields, err error) {
 	type side struct {
 		name   string
@@ -55,7 +55,7 @@ func (s Fields) Hash() string {
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
 }
 
-// Hashes identifies each field, so that an error can name the one that differs.
+// Hashes identifies each field, so that an error can name the field that differs.
 func (s Fields) Hashes() map[string]string {
 	hashes := map[string]string{}
 	for _, f := range s {

@@ -4,8 +4,8 @@ import "context"
 
 type freezeKey struct{}
 
-// Freeze returns a context in which runs use their LearnedTypes but do not add to them, so that no run depends on the
-// runs before it.
+// Freeze returns a context in which runs use their LearnedTypes but do not extend them, so that no run depends on
+// earlier runs.
 func Freeze(ctx context.Context) context.Context { return context.WithValue(ctx, freezeKey{}, true) }
 
 // Frozen reports whether ctx was returned by Freeze.

@@ -1,5 +1,4 @@
-// Package state is the form in which the learned state of modules is saved: versioned JSON, in which each predictor
-// has the fingerprint of its signature.
+// Package state saves what modules have learned as versioned JSON, with the fingerprint of each predictor's signature.
 package state
 
 import (
@@ -24,7 +23,7 @@ type State struct {
 	Predictors signature.Values `json:"predictors"` // a saved Predictor for each path
 }
 
-// Predictor is what a predictor may have learned.
+// Predictor has everything that a predictor can learn.
 type Predictor struct {
 	Spec, Task   *signature.Spec
 	System, Hint string
@@ -42,7 +41,7 @@ type Demo struct {
 	Outputs signature.Values `json:"outputs"`
 }
 
-// predictorState is the JSON of a Predictor: what it learned, and the signature that it was learned for.
+// predictorState is the JSON of a Predictor, with the fingerprint of its signature.
 type predictorState struct {
 	Source       string            `json:"source,omitempty"`
 	Signature    string            `json:"signature"`
@@ -71,7 +70,7 @@ func (s State) Write(w io.Writer) error {
 	return err
 }
 
-// Read reads what Write wrote.
+// Read reads a state that Write wrote.
 func Read(r io.Reader) (s State, err error) {
 	raw, err := io.ReadAll(r)
 	if err != nil {
@@ -96,9 +95,8 @@ func (p Predictor) Save() (json.RawMessage, error) {
 	instructions := toUTF8(p.Spec.Instructions())
 	s := predictorState{
 		Signature: fields.Hash(), Fields: fields.Hashes(), Instructions: &instructions,
-		Descriptions: map[string]string{},
-		System:       toUTF8(p.System), Hint: toUTF8(p.Hint), Temperature: p.Temperature, Demos: p.Demos, Picked: p.Picked,
-		Source: toUTF8(p.Source), ToolDescriptions: p.ToolDescriptions,
+		Descriptions: map[string]string{}, System: toUTF8(p.System), Hint: toUTF8(p.Hint), Temperature: p.Temperature,
+		Demos: p.Demos, Picked: p.Picked, Source: toUTF8(p.Source), ToolDescriptions: p.ToolDescriptions,
 	}
 	for _, f := range slices.Concat(p.Spec.Inputs(), p.Spec.Outputs()) {
 		if f.Description != "" {
@@ -108,7 +106,7 @@ func (p Predictor) Save() (json.RawMessage, error) {
 	return indented(s)
 }
 
-// Load replaces what the predictor learned by what Save returned.
+// Load replaces the learned parts of the predictor by those that Save returned.
 func (p *Predictor) Load(raw json.RawMessage) error {
 	var s predictorState
 	if err := DecodeStrictly(raw, &s); err != nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// Perform makes a call with its Args, and completes it. Source is the call as a program would write it; again are the
-// journal entries that the model repeats on purpose. If the call is held because it resembles entries, Perform returns
-// these. The error ends the run.
+// Perform makes a call with its Args, and sets its result. Source is the call as source code; again has the journal
+// entries that the model repeats on purpose. If the call is held because it resembles entries, Perform returns them as
+// held. The error ends the run.
 func (t *Toolbox) Perform(
 	ctx context.Context, attempt *journal.Attempt, tool int, call *sandbox.Call, source string, again []string,
 ) (out *sandbox.Outcome, held []string, err error) {
@@ -39,7 +39,7 @@ func (t *Toolbox) Perform(
 	return out, held, err
 }
 
-// outcomeOf returns a call as if a program had consisted of it. The error is why it ends the run, if it does.
+// outcomeOf returns the outcome of a program that consists of a call. If the call ends the run, it also returns why.
 func outcomeOf(call *sandbox.Call, err error) (*sandbox.Outcome, error) {
 	te, ending := toolError(call.Tool, err)
 	out := &sandbox.Outcome{Value: call.Result, Duration: call.Duration, Waiting: call.Duration}
@@ -56,7 +56,7 @@ func outcomeOf(call *sandbox.Call, err error) (*sandbox.Outcome, error) {
 	return out, ending
 }
 
-// toolError returns the error of a call for the record, and the error that ends the run if the call does.
+// toolError returns the error of a call for its record, and another error if the call ends the run.
 func toolError(tool string, err error) (te *tools.ToolError, ending error) {
 	if err == nil || !tools.IsFatal(err) && errors.As(err, &te) {
 		return te, nil
@@ -91,7 +91,7 @@ var (
 	errGoexit    = errors.New("the handler ended its goroutine instead of returning")
 )
 
-// settle performs a call, and abandons it if it does not end after ctx is done.
+// settle performs a call, and abandons it if it does not end soon after ctx is done.
 func settle(ctx context.Context, perform func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
 	var result json.RawMessage
 	err := tools.Fatal(errGoexit)

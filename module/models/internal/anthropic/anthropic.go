@@ -18,7 +18,7 @@ import (
 	"github.com/writ-go/writ/module/models/internal/wire"
 )
 
-const provider = "anthropic" // of an [lm.Message]
+const provider = "anthropic" // the Provider of an [lm.Message]
 
 // Model is an [llms.Model]. It is safe for concurrent use.
 type Model struct {
@@ -56,7 +56,7 @@ func (m *Model) generate(
 	if err != nil {
 		return nil, err
 	}
-	return wire.Send(&m.schemas, model, p.Schema, func(schema json.RawMessage) (*llms.ContentResponse, error) {
+	return m.schemas.Send(model, p.Schema, func(schema json.RawMessage) (*llms.ContentResponse, error) {
 		answer, err := m.client.Post(ctx, "/v1/messages", r.body(schema))
 		if err != nil {
 			return nil, err

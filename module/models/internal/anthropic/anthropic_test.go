@@ -91,12 +91,6 @@ func replyTests() map[string]replyTest {
 		}
 	}
 	return map[string]replyTest{
-		"text": {
-			stub.Reply{Text: "Thimphu <b>is</b> the capital."},
-			llms.ContentChoice{Content: "Thimphu <b>is</b> the capital.", StopReason: "end_turn",
-				GenerationInfo: info(`[{"text":"Thimphu <b>is</b> the capital.","type":"text"}]`,
-					"Thimphu <b>is</b> the capital.")},
-		},
 		"thoughts": {
 			stub.Reply{Thinking: "Let me see: Bhutan.", Redacted: "xyz", Text: "Thimphu."},
 			llms.ContentChoice{Content: "Thimphu.", ReasoningContent: "Let me see: Bhutan.", StopReason: "end_turn",
@@ -120,11 +114,6 @@ func replyTests() map[string]replyTest {
 					{"type":"tool_use","id":"t1","name":"weather","input":{"city":"Oslo"}},
 					{"type":"tool_use","id":"t2","name":"weather","input":{"city":"Bergen"}},
 					{"type":"tool_use","id":"t3","name":"now","input":{}}]`, "I look.")},
-		},
-		"truncated": {
-			stub.Reply{Text: "Once upon", Truncate: true},
-			llms.ContentChoice{Content: "Once upon", StopReason: "max_tokens",
-				GenerationInfo: info(`[{"text":"Once upon","type":"text"}]`, "Once upon")},
 		},
 	}
 }

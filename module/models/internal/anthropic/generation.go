@@ -11,7 +11,6 @@ import (
 type generation struct {
 	adaptive bool // the model decides how much it thinks, guided by an effort; older ones take a budget
 	sampling bool // it accepts temperature and top_p
-	reply    int  // default max_tokens
 }
 
 // version matches 4.5 in claude-opus-4-5-20251101 and 3.7 in claude-3-7-sonnet-latest.
@@ -22,19 +21,12 @@ var version = regexp.MustCompile(`claude(?:-[a-z]+)?-(\d{1,2})(?:[-.](\d{1,2}))?
 func generationOf(model string) generation {
 	m := version.FindStringSubmatch(model)
 	if m == nil {
-		return generation{adaptive: true, reply: 16_000}
+		return generation{adaptive: true}
 	}
 	major, _ := strconv.Atoi(m[1])
 	minor, _ := strconv.Atoi(m[2])
 	v := 100*major + minor
-	g := generation{adaptive: v >= 406, sampling: v < 407, reply: 16_000}
-	switch {
-	case v < 305:
-		g.reply = 4096
-	case v < 405: // what Claude 3.5 can write, and what Opus 4 may write unstreamed
-		g.reply = 8192
-	}
-	return g
+	return generation{adaptive: v >= 406, sampling: v < 407}
 }
 
 const minBudget = 1024

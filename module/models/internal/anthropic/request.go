@@ -27,6 +27,9 @@ type message struct {
 	Content []any  `json:"content"` // an object, or the JSON of one that the provider wrote
 }
 
+// defaultTokens is the limit of a reply without a limit, which the API requires.
+const defaultTokens = 16_000
+
 // newRequest encodes a call, except for the schema of its reply.
 func (m *Model) newRequest(
 	model string, p lm.Params, messages []llms.MessageContent, options []llms.CallOption,
@@ -35,7 +38,7 @@ func (m *Model) newRequest(
 	think, effort, tokens := g.think(p)
 	r := &request{fields: object{
 		"model":      model,
-		"max_tokens": cmp.Or(o.MaxTokens, m.maxTokens, g.reply+tokens),
+		"max_tokens": cmp.Or(o.MaxTokens, m.maxTokens, defaultTokens+tokens),
 	}}
 	if think != nil {
 		r.fields["thinking"] = think

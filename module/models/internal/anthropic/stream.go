@@ -18,7 +18,7 @@ type stream struct {
 	options llms.CallOptions
 }
 
-// growing is a block of content that is still arriving.
+// growing is a block of content whose deltas are still arriving.
 type growing struct {
 	start  map[string]json.RawMessage // the block in its first event
 	deltas map[string][]byte          // the bytes that arrived later, by field

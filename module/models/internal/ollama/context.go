@@ -22,8 +22,8 @@ import (
 const (
 	minContext = 4096
 	maxContext = 1 << 24
-	replyRoom  = 4096 // tokens that are kept for a reply without a limit
-	thinkRoom  = 8192 // the same, of a model that thinks
+	replyRoom  = 4096 // tokens that are reserved for a reply without a limit
+	thinkRoom  = 8192 // tokens that are reserved if the model thinks
 	imageSize  = 1024 // approximate tokens of an image
 	turnSize   = 16   // approximate tokens that a template adds to a message
 )
@@ -82,7 +82,7 @@ func (m *Model) contextFor(ctx context.Context, model string, bytes, tokens int)
 	for size < bytes/3+tokens && size < maxContext { // code or Chinese has three bytes a token
 		size *= 2
 	}
-	if size > 2*minContext { // which every current model has
+	if size > 2*minContext { // every current model supports at least that
 		if limit := m.describe(ctx, model).limit; limit > 0 {
 			size = min(size, limit)
 		}

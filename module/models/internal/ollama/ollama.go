@@ -20,7 +20,7 @@ import (
 	"github.com/writ-go/writ/module/models/internal/wire"
 )
 
-const provider = "ollama" // of an [lm.Message]
+const provider = "ollama" // the Provider of an [lm.Message]
 
 // Model is an [llms.Model]. It is safe for concurrent use.
 type Model struct {
@@ -75,7 +75,7 @@ func (m *Model) generate(
 		return nil, err
 	}
 	send := func(schema json.RawMessage) (*llms.ContentResponse, error) { return m.send(ctx, r, schema, o) }
-	response, err := wire.Send(&m.schemas, r.model, p.Schema, send)
+	response, err := m.schemas.Send(r.model, p.Schema, send)
 	return response, m.explain(err, r)
 }
 

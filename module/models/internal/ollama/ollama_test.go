@@ -105,11 +105,6 @@ func TestReply(t *testing.T) {
 		reply stub.Reply
 		want  *llms.ContentChoice
 	}{
-		"text": {
-			stub.Reply{Text: "Thimphu <b>is</b> the capital."},
-			choice("Thimphu <b>is</b> the capital.", "", "stop",
-				`{"role":"assistant","content":"Thimphu <b>is</b> the capital."}`),
-		},
 		"thoughts": {
 			stub.Reply{Thinking: "Let me see: Bhutan.", Text: "Thimphu."},
 			choice("Thimphu.", "Let me see: Bhutan.", "stop",
@@ -122,10 +117,6 @@ func TestReply(t *testing.T) {
 				{"id":"t1","function":{"index":0,"name":"weather","arguments":{"city":"Oslo"}}},
 				{"id":"call_2","function":{"index":1,"name":"now","arguments":{}}}]}`,
 				call("t1", "weather", `{"city":"Oslo"}`), call("call_2", "now", `{}`)),
-		},
-		"truncated": {
-			stub.Reply{Text: "Once upon", Truncate: true},
-			choice("Once upon", "", "length", `{"role":"assistant","content":"Once upon"}`),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -19,9 +19,9 @@ type request struct {
 	model   string
 	fields  map[string]any
 	context int // num_ctx
-	bytes   int // of the text of the prompt
+	bytes   int // the size of the prompt's text
 	images  int
-	calls   int // of tools, in the conversation so far
+	calls   int // tool calls in the conversation so far
 }
 
 type message struct {

@@ -14,10 +14,10 @@ type dialect struct {
 	noSchema bool // has JSON mode only
 	noVision bool
 	noUsage  bool // refuses stream_options, and streams the usage without being asked
-	noEcho   bool // refuses the reasoning of its own replies
+	noEcho   bool // refuses its own replies with reasoning
 }
 
-// dialects returns the dialect of each provider. On the next turn a reply goes back as it was
+// dialects returns the dialect of each provider. In the next turn, a reply is sent back as it was
 // received: gemini requires the extra_content of its tool calls, deepseek the reasoning_content
 // of turns that called tools (it ignores it elsewhere), and openrouter asks for its
 // reasoning_details.
@@ -52,7 +52,7 @@ func dialects() map[string]dialect {
 
 func byEffort(body map[string]any, effort string, _ int) { set(body, "reasoning_effort", effort) }
 
-// geminiThinking sends a number of tokens in place of the effort, since both are an error.
+// geminiThinking sends a number of tokens in place of the effort, since Gemini refuses both together.
 func geminiThinking(body map[string]any, effort string, tokens int) {
 	if tokens == 0 {
 		byEffort(body, effort, 0)
@@ -72,7 +72,7 @@ func openRouterReasoning(body map[string]any, effort string, tokens int) {
 	}
 }
 
-// deepSeekThinking turns thinking off by its own field: "none" is not an effort there.
+// deepSeekThinking turns thinking off with a field of DeepSeek, for which "none" is not an effort.
 func deepSeekThinking(body map[string]any, effort string, _ int) {
 	if effort == "none" {
 		body["thinking"] = map[string]any{"type": "disabled"}

@@ -53,7 +53,7 @@ func (m *Model) generate(
 		params.Schema = nil
 	}
 	model := cmp.Or(call.Model, m.name)
-	return wire.Send(&m.schemas, model, params.Schema, func(schema json.RawMessage) (*llms.ContentResponse, error) {
+	return m.schemas.Send(model, params.Schema, func(schema json.RawMessage) (*llms.ContentResponse, error) {
 		if schema == nil {
 			return m.send(ctx, body, call)
 		}

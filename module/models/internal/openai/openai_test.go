@@ -137,9 +137,6 @@ func TestReply(t *testing.T) {
 		{"refusal", stub.Reply{Refusal: "I cannot help."}, llms.ContentChoice{Content: "I cannot help.",
 			StopReason: "refusal"},
 			`{"role":"assistant","content":null,"refusal":"I cannot help."}`, ""},
-		{"truncated", stub.Reply{Text: "It is", Truncate: true}, llms.ContentChoice{Content: "It is",
-			StopReason: "length"},
-			`{"role":"assistant","content":"It is"}`, "It is"},
 	}
 	for _, test := range tests {
 		for _, stream := range []bool{false, true} {

@@ -45,8 +45,8 @@ type usage struct {
 type message struct {
 	Content          text
 	Refusal          text
-	ReasoningContent text `json:"reasoning_content"` // of deepseek, xai, vllm
-	Reasoning        text // of openrouter, groq, together, vllm
+	ReasoningContent text `json:"reasoning_content"` // sent by deepseek, xai, vllm
+	Reasoning        text // sent by openrouter, groq, together, vllm
 	ToolCalls        []struct {
 		ID       string
 		Function struct {
@@ -92,7 +92,7 @@ func (c *completion) response(provider string, answer *wire.Answer) (*llms.Conte
 	response := &llms.ContentResponse{}
 	for _, choice := range c.Choices {
 		switch choice.Reason {
-		case "error", "insufficient_system_resource": // of openrouter and mistral; of deepseek
+		case "error", "insufficient_system_resource": // sent by openrouter and mistral; by deepseek
 			return nil, answer.Strange("a part of a reply, which ended with %q; try again", choice.Reason)
 		}
 		var m message

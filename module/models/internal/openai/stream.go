@@ -80,7 +80,7 @@ func tell(ctx context.Context, call llms.CallOptions, piece choice) error {
 
 const (
 	maxItems    = 1000       // choices, and items of a list
-	maxCompared = 50_000_000 // items of lists with which pieces of lists are compared
+	maxCompared = 50_000_000 // comparisons of pieces of lists with their items
 	perValue    = 64         // bytes that a value takes in addition to its text
 )
 
@@ -244,7 +244,7 @@ func (a *assembly) message(index int) json.RawMessage {
 	calls, _ := a.messages[index]["tool_calls"].([]any)
 	for _, c := range calls {
 		if call, ok := c.(map[string]any); ok {
-			delete(call, "index") // of the stream, not of the call
+			delete(call, "index") // the index belongs to the stream, not to the call
 		}
 	}
 	raw, err := json.Marshal(a.messages[index])

@@ -66,7 +66,7 @@ func statusText(status int) string {
 	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
 }
 
-// advice returns what the reader of an error can do about it.
+// advice returns what the caller can do about an error.
 func (c *Client) advice(e *lm.Error) string {
 	switch {
 	case e.Status/100 == 3:
@@ -124,7 +124,7 @@ func (c *Client) strange(format string, args ...any) error {
 	return &lm.Error{Kind: lm.KindTransient, MaybeCharged: true, Err: c.errorf("sent "+format, args...)}
 }
 
-// Strange returns the error of a response that is not a reply. The message follows "sent".
+// Strange returns the error of a response that is not a reply. The message continues "the provider sent".
 func (a *Answer) Strange(format string, args ...any) error { return a.client.strange(format, args...) }
 
 // Missing returns the error of a reply without a part that its protocol requires.
@@ -139,7 +139,7 @@ func (c *Client) errorf(format string, args ...any) error {
 
 // withoutKey removes the key. Call it before a string is cut off, which could leave part of the key.
 func (c *Client) withoutKey(data []byte) []byte {
-	if len(c.Key) < 4 { // it is found in many words
+	if len(c.Key) < 4 { // it is part of many words
 		return data
 	}
 	return bytes.ReplaceAll(data, []byte(c.Key), []byte("[key]"))

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"sync"
 
+	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
@@ -29,9 +30,8 @@ type schemaKey struct {
 // Send calls send with the schema. If the provider refuses the schema, it calls send once
 // more without one; if that works, the schema is not sent to this model again, otherwise
 // it returns the first error.
-func Send[T any](
-	s *Schemas, model string, schema json.RawMessage, send func(schema json.RawMessage) (T, error),
-) (T, error) {
+func (s *Schemas) Send(model string, schema json.RawMessage,
+	send func(schema json.RawMessage) (*llms.ContentResponse, error)) (*llms.ContentResponse, error) {
 	if schema == nil {
 		return send(nil)
 	}

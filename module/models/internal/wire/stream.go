@@ -71,7 +71,7 @@ func (a *Answer) Lines(ctx context.Context) iter.Seq2[Event, error] {
 	}
 }
 
-// yield passes on an event, or the error that it contains.
+// yield yields an event, or the error in it.
 func (a *Answer) yield(e Event, yield func(Event, error) bool) bool {
 	var err error
 	switch {
@@ -113,7 +113,7 @@ func (a *Answer) lines(ctx context.Context) iter.Seq2[[]byte, error] {
 	}
 }
 
-// scanLine is bufio.ScanLines without a last line that was cut off.
+// scanLine is bufio.ScanLines, except that it drops a last line that was cut off.
 func scanLine(data []byte, atEOF bool) (advance int, token []byte, err error) {
 	last := atEOF && bytes.IndexByte(data, '\n') < 0
 	if last && !bytes.HasSuffix(data, []byte("}")) && !bytes.HasSuffix(data, []byte("]")) {
@@ -136,7 +136,7 @@ func Streams(o llms.CallOptions) bool {
 	return o.StreamingFunc != nil || o.StreamingReasoningFunc != nil
 }
 
-// Tell passes a piece of the reasoning and of the text on to the caller.
+// Tell streams a piece of the reasoning and of the text to the caller.
 func Tell(ctx context.Context, o llms.CallOptions, thought, text string) error {
 	if thought != "" && o.StreamingReasoningFunc != nil {
 		if err := o.StreamingReasoningFunc(ctx, []byte(thought), nil); err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// The limits of what is read. The longest replies of today's models are below a megabyte.
+// Limits of replies. The longest replies of today's models are below a megabyte.
 const (
 	maxBody     = 8 << 20   // bytes of a reply, or of a line of a stream
 	maxStream   = 256 << 20 // bytes of a stream; the frame of a piece can be a hundred times its text
@@ -34,9 +34,9 @@ type Options struct {
 	Key, BaseURL string
 	Client       *http.Client
 	MaxTokens    int
-	Context      int // of Ollama
+	Context      int // for Ollama
 	Extra        map[string]any
-	Dialect      string // of OpenAI's protocol: the name of the provider
+	Dialect      string // the provider, for the dialect of OpenAI's protocol
 }
 
 // Invalid returns the error of a request that cannot be sent.
@@ -48,10 +48,10 @@ func Invalid(format string, args ...any) error {
 type Client struct {
 	Provider string         // names the provider in errors, such as "openai"
 	Variable string         // the environment variable of the key, for errors
-	BaseURL  string         // without a slash at its end
-	Header   http.Header    // of every request
+	BaseURL  string         // has no slash at its end
+	Header   http.Header    // added to every request
 	Key      string         // removed from the messages of errors
-	HTTP     *http.Client   // nil: a client without a timeout that follows no redirects
+	HTTP     *http.Client   // nil means a client without a timeout that follows no redirects
 	Extra    map[string]any // merged into every request; see [Client.Post]
 }
 
@@ -79,8 +79,8 @@ func NewClient(provider, variable, defaultURL string, local bool, o *Options) (C
 }
 
 // Post sends body as JSON to a path below BaseURL and returns the response if its status is
-// 2xx. The caller closes it. Client.Extra wins over body: objects are merged, other values
-// replaced, and a nil removes the field.
+// 2xx. The caller closes it. Client.Extra takes precedence over body: objects are merged,
+// other values are replaced, and nil removes a member.
 func (c *Client) Post(ctx context.Context, path string, body map[string]any) (*Answer, error) {
 	var data bytes.Buffer
 	encoder := json.NewEncoder(&data)
@@ -171,7 +171,7 @@ func (a *Answer) Decode(ctx context.Context, into any) error {
 	return nil
 }
 
-// crowded reports more elements than maxElements or more objects than maxObjects.
+// crowded reports whether data has at least maxElements elements or more than maxObjects objects.
 func crowded(data []byte, maxObjects int) bool {
 	commas, objects := jsonvalue.Count(data)
 	return commas >= maxElements || objects > maxObjects

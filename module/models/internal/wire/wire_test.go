@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/internal/keepalive"
 	"github.com/writ-go/writ/module/internal/lm"
 )
@@ -322,9 +323,9 @@ func TestSchemas(t *testing.T) {
 			var got []string
 			for range 2 {
 				var sent []string
-				_, err := Send(&s, "m", []byte(`{}`), func(schema json.RawMessage) (int, error) {
+				_, err := s.Send("m", []byte(`{}`), func(schema json.RawMessage) (*llms.ContentResponse, error) {
 					sent = append(sent, map[bool]string{true: "schema", false: "plain"}[schema != nil])
-					return 0, test.fails(schema != nil)
+					return nil, test.fails(schema != nil)
 				})
 				got = append(got, strings.Join(sent, " ")+" "+fmt.Sprint(err))
 			}
