@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -64,6 +65,7 @@ func (h *host) judge(r engine.Report) []Finding {
 	judgeEach(h, &list, r.Undeclared, h.undeclared)
 	judgeEach(h, &list, r.EarlyReads, h.usedEarly)
 	judgeEach(h, &list, r.Constants, h.constant)
+	h.dropHandled(r.Sites)
 	judgeEach(h, &list, r.Sites, h.site)
 	judgeEach(h, &list, r.Forbidden, h.forbidden)
 	violations := h.violations()
@@ -158,6 +160,22 @@ func (h *host) constantKind(name string) string {
 		return "tool"
 	}
 	return earlierConstant
+}
+
+// dropHandled drops the arguments of calls whose errors the program handles, unless it may
+// have changed data before.
+func (h *host) dropHandled(sites []engine.Site) {
+	change := math.MaxInt // the first statement that may change data
+	for _, s := range sites {
+		if s.Tool >= 0 && s.Tool < len(h.bindings) && h.bindings[s.Tool].ReplayClass() != tools.Read {
+			change = min(change, s.Statement)
+		}
+	}
+	for i, s := range sites {
+		if 0 < s.Until && s.Until < change {
+			sites[i].Args = nil
+		}
+	}
 }
 
 // site judges one call site of a tool.

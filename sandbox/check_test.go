@@ -108,6 +108,26 @@ func TestCheck(t *testing.T) {
 	})
 }
 
+// A function of an earlier program may change data, so a mistake after its call is refused.
+func TestCheckHandledInSession(t *testing.T) {
+	t.Parallel()
+	set := shopTools(t)
+	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
+		session := box.NewSession(nil)
+		earlier := "async function go() { await orders.refund({id: 104, reason: 'late'}) }\nconst id = 101"
+		if out, err := session.Run(t.Context(), sandbox.Program{Source: earlier, Tools: set}); err != nil || out.Failure != nil {
+			t.Fatal(outcomeOf(out, err))
+		}
+		const probe = "await orders.get({id: 101}); await orders.get({}).catch(e => e.kind)"
+		for source, want := range map[string]int{probe: 0, "await go(); " + probe: 1} {
+			result, err := session.Check(t.Context(), sandbox.Program{Source: source, Tools: set})
+			if err != nil || len(result.Findings) != want {
+				t.Errorf("%s: got %v, %v", source, result.Findings, err)
+			}
+		}
+	})
+}
+
 // A text that is no program is told from one, without running either.
 func TestCheckActs(t *testing.T) {
 	t.Parallel()

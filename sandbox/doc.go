@@ -69,8 +69,9 @@
 // Before a program runs, the check reports all of the following at once: syntax errors,
 // undeclared names, calls of tools that do not exist, literal arguments that violate a
 // tool's schema, constructs that the engine would execute incorrectly, and violations of
-// [Options.Rules]. It refuses only what must fail, even if the
-// program would catch the error. The worker parses the program and
+// [Options.Rules]. It refuses only what must fail. A call with wrong arguments is made, and
+// throws, if the program handles its error before it may change data; but not if the program
+// handles the errors of all its calls in one place. The worker parses the program and
 // reports what it contains; this process decides whether to run it.
 //
 // [Outcome.Warnings] lists code that may run without an error but probably does not do what

@@ -66,7 +66,9 @@ type Site struct {
 	Name      string `json:"name,omitempty"`
 	Member    string `json:"member,omitempty"`
 
-	Args *Literal `json:"args,omitempty"` // nil if nothing is known about the arguments
+	Args      *Literal `json:"args,omitempty"`      // nil if nothing is known about the arguments
+	Statement int      `json:"statement,omitempty"` // the number of the top-level statement; 0 in a hoisted function
+	Until     int      `json:"until,omitempty"`     // the last one that may run before the error is handled, or 0
 	Pos
 }
 

@@ -16,6 +16,7 @@ type block struct {
 	parameters  bool // the block has the parameters of a function, and encloses its body
 	body        bool // var declarations belong to this block
 	variables   map[unistring.String]*variable
+	try         *handler // the try statement around it in its function; nil if none has a catch
 }
 
 // kind is the kind of a declaration.
@@ -97,7 +98,8 @@ func (v *variable) constant() bool { return v.kind >= lexical && v.fixed() != ni
 // open opens a block in the current one.
 func (w *Walker) open() {
 	if outer := w.block; outer != nil {
-		w.block = &block{outer: outer, conditional: w.conditional, function: outer.function, body: outer.parameters}
+		w.block = &block{outer: outer, conditional: w.conditional, function: outer.function, body: outer.parameters,
+			try: outer.try}
 	}
 }
 
@@ -105,7 +107,7 @@ func (w *Walker) open() {
 func (w *Walker) openFunction() {
 	if w.open(); w.block != nil {
 		w.numbered++
-		w.block.function, w.block.parameters = w.numbered, true
+		w.block.function, w.block.parameters, w.block.try = w.numbered, true, nil
 	}
 }
 

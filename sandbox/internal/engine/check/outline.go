@@ -40,6 +40,7 @@ type usedName struct {
 	place
 	assigned  bool     // the use is an assignment
 	elsewhere file.Idx // a declaration that is not visible at the use; 0 if there is none
+	uses      []file.Idx
 }
 
 // place is a name and its position.
@@ -61,7 +62,13 @@ func survey(body []ast.Statement, words bool, pos func(file.Idx) engine.Pos) *Ou
 	s.walker.Visit, s.walker.ArrowInDefault = s.visit, s.arrowInDefault
 	top := &block{body: true}
 	s.walker.block = top
-	s.walker.statements(body)
+	for i, statement := range body {
+		s.statement = i + 1
+		if _, ok := statement.(*ast.FunctionDeclaration); ok {
+			s.statement = 0 // it may be called before
+		}
+		s.walker.Walk(statement)
+	}
 	s.index()
 	s.resolve()
 	for _, v := range s.walker.variables {
@@ -81,6 +88,8 @@ type surveyor struct {
 	*Outline
 	recordsWords bool
 	walker       Walker
+	handlers     map[*ast.CallExpression]*handler // recorded before the calls are visited
+	statement    int                              // the top-level statement that is visited
 	called       []calledExpression
 	members      []located
 	texts        []located // expressions whose strings may name members
@@ -98,6 +107,8 @@ type calledExpression struct {
 	located
 	arguments []ast.Expression
 	isNew     bool
+	statement int      // the top-level statement with the call, as in [engine.Site]
+	handler   *handler // of the call's error, or nil
 }
 
 func (s *surveyor) visit(n ast.Node) {
@@ -107,6 +118,7 @@ func (s *surveyor) visit(n ast.Node) {
 		s.word(n.Name.String(), n.Idx)
 	case *ast.AwaitExpression:
 		s.Awaits = s.Awaits || s.walker.functions == 0
+		s.handle(n.Argument, s.walker.block.try)
 	case *ast.ReturnStatement:
 		s.Returns = s.Returns || n.Argument != nil && s.walker.functions == 0
 	case *ast.UnaryExpression:
@@ -228,11 +240,17 @@ func (s *surveyor) arrowInDefault(f *ast.FunctionLiteral) {
 // call records a call.
 func (s *surveyor) call(n *ast.CallExpression) {
 	s.callback(n)
-	s.called = append(s.called, calledExpression{located: s.here(n.Callee), arguments: n.ArgumentList})
+	s.called = append(s.called, calledExpression{
+		located: s.here(n.Callee), arguments: n.ArgumentList,
+		statement: s.statement, handler: s.handlers[n],
+	})
 	switch of := n.Callee.(type) {
 	case *ast.Identifier:
 		s.Callees = append(s.Callees, Callee{n.LeftParenthesis, of.Idx})
 	case *ast.DotExpression:
+		if of.Identifier.Name == "catch" {
+			s.handle(of.Left, &handler{n.Idx0(), n.Idx1()})
+		}
 		s.Callees = append(s.Callees, Callee{n.LeftParenthesis, of.Identifier.Idx})
 	case *ast.BracketExpression:
 		if name, ok := of.Member.(*ast.StringLiteral); ok {

@@ -25,6 +25,9 @@ type Globals interface {
 	Constant(object, name string) bool
 	// Object reports whether a global holds tools.
 	Object(name string) bool
+	// Reaches reports whether tools may be called through a global: a tool, an object that
+	// holds tools, globalThis, or a declaration of an earlier program.
+	Reaches(name string) bool
 	// Tool finds a tool, and the names of its parameters if it takes several. object is
 	// empty for a global function.
 	Tool(object, name string) (tool int, params []string, ok bool)
@@ -56,11 +59,13 @@ func (p *Outline) Report(s Globals, forbidden []string) engine.Report {
 			Name: v.name, Assigned: s.Bound(v.name), Elsewhere: p.elsewhere(v.elsewhere), Pos: p.pos(v.at),
 		})
 	}
-	for _, c := range p.calls {
+	var calls []*callSite
+	for i, c := range p.calls {
 		if site, ok := p.site(s, c); ok {
-			r.Sites = append(r.Sites, site)
+			r.Sites, calls = append(r.Sites, site), append(calls, &p.calls[i])
 		}
 	}
+	p.handled(s, r.Sites, calls)
 	for _, w := range p.words {
 		if slices.Contains(forbidden, w.name) {
 			r.Forbidden = append(r.Forbidden, engine.Name{Name: w.name, Pos: p.pos(w.at)})

@@ -63,6 +63,7 @@ func (s *surveyor) unknown(known map[unistring.String]*usedName, r reference) {
 		s.names = append(s.names, name)
 	}
 	name.at = min(name.at, r.id.Idx)
+	name.uses = append(name.uses, r.id.Idx)
 }
 
 // assignment records an assignment to a variable or to an undeclared name.

@@ -278,7 +278,12 @@ func (w *Walker) try(s *ast.TryStatement) {
 		w.blockStatement(s.Body)
 	} else {
 		w.conditional++
-		w.blockStatement(s.Body)
+		w.open()
+		if w.block != nil {
+			w.block.try = &handler{s.Idx0(), s.Idx1()}
+		}
+		w.Walk(s.Body)
+		w.close()
 		w.open()
 		if s.Catch.Parameter != nil {
 			w.pattern(s.Catch.Parameter, given, nil)

@@ -130,9 +130,9 @@ func TestReport(t *testing.T) {
 		`{"name":"bar","line":3,"column":5},{"name":"z","assigned":true,"line":4,"column":21}],` +
 		`"constants":[{"name":"limit","line":4,"column":28}],` +
 		`"sites":[{"tool":0,"args":{"json":{"path":1,"b":[1,null]},"unknown":["/path","/b/1","/..."]},` +
-		`"line":1,"column":20},` +
-		`{"tool":-1,"ns":"fs","name":"lst","line":2,"column":4},` +
-		`{"tool":1,"args":{"json":{}},"line":4,"column":1}],` +
+		`"statement":1,"line":1,"column":20},` +
+		`{"tool":-1,"ns":"fs","name":"lst","statement":2,"line":2,"column":4},` +
+		`{"tool":1,"args":{"json":{}},"statement":5,"line":4,"column":1}],` +
 		`"declared":["v"],"acts":true}`
 	if string(got) != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

@@ -112,6 +112,12 @@ func (g globalScope) Constant(object, name string) bool {
 // Object implements [check.Globals].
 func (g globalScope) Object(name string) bool { return g.objects[name] != nil }
 
+// Reaches implements [check.Globals].
+func (g globalScope) Reaches(name string) bool {
+	_, input := g.inputs[name]
+	return g.Bound(name) && !input || name == "globalThis"
+}
+
 // Tool implements [check.Globals].
 func (g globalScope) Tool(object, name string) (tool int, params []string, ok bool) {
 	if tool, ok = g.find(object, name); ok {

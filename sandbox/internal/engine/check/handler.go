@@ -1,0 +1,54 @@
+package check
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/file"
+	"github.com/writ-go/writ/sandbox/internal/engine"
+)
+
+// handler is what handles the error of a call: a try statement or a call of the method catch.
+type handler struct{ from, to file.Idx }
+
+// handle records what handles the error of a promise, and of the promise it is derived from.
+func (s *surveyor) handle(e ast.Expression, by *handler) {
+	call, ok := e.(*ast.CallExpression)
+	if !ok || by == nil {
+		return
+	}
+	engine.Put(&s.handlers, call, by)
+	dot, ok := call.Callee.(*ast.DotExpression)
+	if ok && (dot.Identifier.Name == "then" || dot.Identifier.Name == "finally") {
+		s.handle(dot.Left, by)
+	}
+}
+
+// handled sets Statement and Until of the sites of calls. A handler counts only if there are
+// calls outside of it, because models wrap whole programs; and none counts if the program may
+// call tools in ways that are not sites.
+func (p *Outline) handled(s Globals, sites []engine.Site, calls []*callSite) {
+	called := map[file.Idx]bool{}
+	for i, c := range calls {
+		sites[i].Statement = c.statement
+		called[c.at[0]] = sites[i].Tool >= 0
+	}
+	for _, n := range p.names {
+		if s.Reaches(n.name) && slices.ContainsFunc(n.uses, func(at file.Idx) bool { return !called[at] }) {
+			return
+		}
+	}
+	for i, c := range calls {
+		outside := func(o *callSite) bool {
+			return (o.block.function == 0 || o.block.function == c.block.function) &&
+				(o.end() < c.handler.from || o.end() >= c.handler.to)
+		}
+		if c.handler == nil || !slices.ContainsFunc(calls, outside) {
+			continue
+		}
+		if sites[i].Until = c.statement; c.block.function > 0 { // any statement may call the function
+			sites[i].Until = math.MaxInt32
+		}
+	}
+}
