@@ -71,15 +71,9 @@ func (s *Set) With(policies ...Policy) *Set {
 // WithPoliciesOf returns a copy of the set with the policies of another set instead of
 // its own.
 func (s *Set) WithPoliciesOf(other *Set) *Set {
-	var c Set
-	if s != nil {
-		c = *s
-	}
-	c.policies = nil
-	if other != nil {
-		c.policies = other.policies
-	}
-	return &c
+	c := s.With()
+	c.policies = other.Policies(context.Background())
+	return c
 }
 
 // WithLearned returns a copy of the set in which [Binding.Learned] is set. The argument has the schemas by the paths of

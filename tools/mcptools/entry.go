@@ -76,7 +76,7 @@ var alternatives = map[string]string{
 // noApproval is the advice for keys by which a file would grant permissions to its own servers.
 const noApproval = "; approve its tools in the program, with policy.Approve"
 
-// add adds the server of an entry.
+// add decodes an entry and adds its server to the configuration.
 func (c *Config) add(m member, x expander) error {
 	var e entry
 	errs := c.decode(m, &e)

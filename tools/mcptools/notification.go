@@ -36,20 +36,14 @@ type notifications struct {
 	size    int
 	running bool
 	closed  bool
-	changed *time.Timer              // runs while changes of tools settle
-	calls   map[string]*progressCall // by progress token
+	changed *time.Timer               // runs while changes of tools settle
+	calls   map[string]func(Progress) // by progress token
 	tokens  int
 }
 
 type notification struct {
 	size   int
 	report func()
-}
-
-// progressCall is a call whose progress is reported.
-type progressCall struct {
-	tool   string
-	report func(Progress)
 }
 
 type progressKey struct{}
@@ -62,7 +56,7 @@ func WithProgress(ctx context.Context, report func(Progress)) context.Context {
 }
 
 func newNotifications(s *server) *notifications {
-	return &notifications{server: s, calls: map[string]*progressCall{}}
+	return &notifications{server: s, calls: map[string]func(Progress){}}
 }
 
 // post queues a notification, or drops it if the queue is full.
@@ -131,7 +125,10 @@ func (n *notifications) expectProgress(tool string, report func(Progress)) (toke
 	defer n.mu.Unlock()
 	n.tokens++
 	token = strconv.Itoa(n.tokens)
-	n.calls[token] = &progressCall{tool, report}
+	n.calls[token] = func(p Progress) {
+		p.Tool = tool
+		report(p)
+	}
 	return token, func() {
 		n.mu.Lock()
 		defer n.mu.Unlock()
@@ -148,13 +145,11 @@ func (n *notifications) progress(params json.RawMessage) {
 		return
 	}
 	n.mu.Lock()
-	call := n.calls[string(bytes.Trim(token, `"`))]
+	report := n.calls[string(bytes.Trim(token, `"`))]
 	n.mu.Unlock()
-	if call == nil {
-		return
+	if report != nil {
+		n.post(len(p.Message), func() { report(p) })
 	}
-	p.Tool = call.tool
-	n.post(len(p.Message), func() { call.report(p) })
 }
 
 // toolsChanged reports all changes within [settleTime] as one.

@@ -60,9 +60,8 @@ func readGiven(text string) (g given, err error) {
 
 func run(ctx context.Context, url, scenario string, g given) error {
 	o := &mcptools.Options{
-		OnElicit:   accept,
-		OnProgress: func(context.Context, mcptools.Progress) {},
-		Logger:     slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		OnElicit: accept,
+		Logger:   slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	}
 	if strings.HasPrefix(scenario, "auth/") {
 		handler, err := authorization(ctx, url, g.credentials)
@@ -81,7 +80,7 @@ func run(ctx context.Context, url, scenario string, g given) error {
 	if err != nil {
 		return err
 	}
-	return callAll(ctx, list, g.ToolCalls)
+	return callAll(mcptools.WithProgress(ctx, func(mcptools.Progress) {}), list, g.ToolCalls)
 }
 
 // callAll makes the calls of the scenario, or calls each tool once. The suite judges the results;

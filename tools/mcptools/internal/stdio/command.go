@@ -48,7 +48,8 @@ func (c *Command) prepare() (*exec.Cmd, error) {
 	return &exec.Cmd{Path: path, Args: append([]string{c.Path}, c.Args...), Env: env, Dir: c.Dir}, nil
 }
 
-// environment never returns nil, which would make exec pass on the host's whole environment.
+// environment returns the variables of the server. It never returns nil, for which package exec would pass on the whole
+// environment of the host.
 func (c *Command) environment() []string {
 	env := []string{}
 	names := slices.Concat(inherited, c.Inherit)
