@@ -57,7 +57,9 @@ func (a *archive) write(t *testing.T) {
 func (a *archive) program(t *testing.T) (sandbox.Program, options) {
 	t.Helper()
 	o := readOptions(t, a.section("options"))
-	p := sandbox.Program{Source: strings.TrimSuffix(a.section("program.js"), "\n"), Submit: o.submit, Limits: sandbox.Limits{Time: o.timeout}}
+	p := sandbox.Program{
+		Source: strings.TrimSuffix(a.section("program.js"), "\n"), Submit: o.submit, Limits: sandbox.Limits{Time: o.timeout},
+	}
 	if inputs := a.section("inputs.json"); inputs != "" {
 		p.Inputs = readInputs(t, []byte(inputs))
 	}

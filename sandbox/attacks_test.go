@@ -207,7 +207,8 @@ func attackOne(box *sandbox.Sandbox, a *attack) (*attacked, error) {
 	r := &attacked{Name: a.name}
 	set, record := attackTools()
 	p := sandbox.Program{
-		Source: a.source, Limits: sandbox.Limits{Time: a.options.timeout}, Submit: true, Tools: set, Inputs: attackInputs,
+		Source: a.source, Submit: true, Tools: set, Inputs: attackInputs,
+		Limits: sandbox.Limits{Time: a.options.timeout},
 		OnCall: func(c sandbox.Call) { record.observe(c) },
 	}
 	start := time.Now()

@@ -77,10 +77,7 @@ func (h *host) count(path string) {
 		h.counted++
 		return
 	}
-	if h.uncounted == nil {
-		h.uncounted = map[string]int{}
-	}
-	h.uncounted[path]++
+	engine.Put(&h.uncounted, path, h.uncounted[path]+1)
 }
 
 // trackedCall is a call of the run in progress.

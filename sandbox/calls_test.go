@@ -190,7 +190,9 @@ func TestPromptToolStays(t *testing.T) {
 			m := &moody{make(chan struct{}), make(chan struct{})}
 			defer close(m.end)
 			set := newSet(t, tools.Func("step", "", m.step, nil))
-			return box.Run(t.Context(), sandbox.Program{Source: habit + source, Tools: set, Submit: true, Limits: sandbox.Limits{Time: limit}})
+			return box.Run(t.Context(), sandbox.Program{
+				Source: habit + source, Tools: set, Submit: true, Limits: sandbox.Limits{Time: limit},
+			})
 		}
 		var last time.Duration
 		out, err := untilAbandoned(302, 1, func(limit time.Duration) (*sandbox.Outcome, error) {

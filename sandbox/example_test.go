@@ -51,8 +51,10 @@ func ExampleSandbox_Run_endlessLoop() {
 	}
 	defer box.Close()
 	ctx := context.Background()
-	for _, program := range []sandbox.Program{{Source: `for (;;) {}`, Limits: sandbox.Limits{Time: 100 * time.Millisecond}},
-		{Source: `1 + 1`}} {
+	for _, program := range []sandbox.Program{
+		{Source: `for (;;) {}`, Limits: sandbox.Limits{Time: 100 * time.Millisecond}},
+		{Source: `1 + 1`},
+	} {
 		out, err := box.Run(ctx, program)
 		if err != nil {
 			log.Fatal(err)

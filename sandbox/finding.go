@@ -133,7 +133,8 @@ func refusal(findings []Finding) *Failure {
 // finding returns a finding about a position in the program.
 func (h *host) finding(kind Kind, message, hint string, at engine.Pos) Finding {
 	return Finding{
-		Kind: kind, Message: display.Cut(display.Text(message), maxMessage), Hint: display.Cut(display.Text(hint), maxMessage),
+		Kind:    kind,
+		Message: display.Cut(display.Text(message), maxMessage), Hint: display.Cut(display.Text(hint), maxMessage),
 		Line: at.Line, Column: at.Column, Frame: frame(h.program.Source, at.Line, at.Column),
 	}
 }

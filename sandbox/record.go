@@ -157,8 +157,8 @@ func (s *Session) readHead(line []byte) error {
 	if err := decodeStrictly(line, &h); err != nil {
 		return err
 	}
-	if h.Format != recordFormat || h.Maker != s.box.maker() {
-		return fmt.Errorf("it was made by %.200q, %.200q, but this sandbox is %q, %q", h.Format, h.Maker, recordFormat, s.box.maker())
+	if maker := s.box.maker(); h.Format != recordFormat || h.Maker != maker {
+		return fmt.Errorf("it was made by %.200q, %.200q, but this sandbox is %q, %q", h.Format, h.Maker, recordFormat, maker)
 	}
 	s.inputs = h.Inputs
 	return validInputs(h.Inputs)

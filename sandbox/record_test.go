@@ -329,7 +329,8 @@ func FuzzRestoreSession(f *testing.F) {
 		if whole > len(record) {
 			t.Fatalf("%d of %d bytes", whole, len(record))
 		}
-		out, err := session.Run(t.Context(), sandbox.Program{Source: "1", Limits: sandbox.Limits{Time: 200 * time.Millisecond}})
+		limits := sandbox.Limits{Time: 200 * time.Millisecond}
+		out, err := session.Run(t.Context(), sandbox.Program{Source: "1", Limits: limits})
 		switch {
 		case err == nil && out == nil:
 			t.Fatal("neither outcome nor error")

@@ -129,7 +129,7 @@ func (d *Dispatcher) Issue(c tools.Call, tool int) IssuedCall {
 	return IssuedCall{pending: f}
 }
 
-// ending returns an error of the journal as one that ends the run.
+// ending converts an error of the journal to an error that ends the program.
 func ending(err error) error {
 	if hold, ok := errors.AsType[*tools.HoldError](err); ok {
 		return hold

@@ -88,7 +88,8 @@ func Failed(
 		if e.State == journal.StateFailed { // a call whose outcome is unknown must not be repeated
 			format = "may not have taken effect: %s. Read whether it did, and repeat it if not, or"
 		}
-		fact.Message = fmt.Sprintf("%s(%s) "+format+" say so in the answer.", e.Tool, display.Cut(string(e.Args), 200), reason)
+		args := display.Cut(string(e.Args), 200)
+		fact.Message = fmt.Sprintf("%s(%s) "+format+" say so in the answer.", e.Tool, args, reason)
 		facts = append(facts, fact)
 	}
 	return facts
@@ -187,8 +188,9 @@ func values(v any, at string, facts []sandbox.Finding) []sandbox.Finding {
 		}
 	case string:
 		if found := lostText.FindString(v); found != "" {
-			facts = append(facts, sandbox.Finding{Kind: kindLostValue, Message: fmt.Sprintf("%s contains %q: %q. "+
-				"Find the value that is missing, and compute the text again.", at, strings.TrimSpace(found), display.Cut(v, 100))})
+			message := fmt.Sprintf("%s contains %q: %q. Find the value that is missing, and compute the text again.",
+				at, strings.TrimSpace(found), display.Cut(v, 100))
+			facts = append(facts, sandbox.Finding{Kind: kindLostValue, Message: message})
 		}
 		for _, number := range longNumber.FindAllStringSubmatch(v, 5) {
 			facts = values(json.Number(number[1]), at, facts)

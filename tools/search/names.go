@@ -156,7 +156,7 @@ func (d *Index) nearServer(name string) string {
 	return nearest(name, objects)
 }
 
-// nearest returns the most similar name, or "" if no name is similar. Names of less than four
+// nearest returns the most similar name, or "" if no name is similar. Names of fewer than four
 // letters are similar to too many others.
 func nearest(name string, among []string) string {
 	if len(name) < 4 {

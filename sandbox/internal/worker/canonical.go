@@ -145,7 +145,8 @@ func (c *canonicalizer) member() error {
 	return c.value()
 }
 
-// distinct rejects duplicates among the keys of the object that ends, and forgets them.
+// distinct rejects duplicates among the keys of the object that has ended, and removes these
+// keys.
 func (c *canonicalizer) distinct(first int) error {
 	keys := c.keys[first:]
 	c.keys = c.keys[:first]
@@ -159,8 +160,8 @@ func (c *canonicalizer) distinct(first int) error {
 	return nil
 }
 
-// string reads a string. encoding/json replaces what is not Unicode and knows the
-// escapes; most strings have neither.
+// string reads a string. It leaves invalid Unicode and escapes, which most strings do not
+// contain, to encoding/json.
 func (c *canonicalizer) string() error {
 	end, plain := c.at+1, true
 	for ; end < len(c.in) && c.in[end] != '"'; end++ {

@@ -29,10 +29,7 @@ func (r *machine) thrown(c pendingCall) goja.Value {
 	if exception != nil || err != nil { // the program broke what the class depends on
 		object = r.typeError(e.Message)
 	}
-	if r.thrownBy == nil {
-		r.thrownBy = map[*goja.Object]pendingCall{}
-	}
-	r.thrownBy[object] = c
+	engine.Put(&r.thrownBy, object, c)
 	return object
 }
 

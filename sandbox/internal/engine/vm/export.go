@@ -15,9 +15,6 @@ func (r *machine) export(fc goja.FunctionCall) goja.Value {
 		panic(r.typeError(check.ExportName + " is not a function"))
 	}
 	r.exported = true
-	if r.exports == nil {
-		r.exports = map[string]bool{}
-	}
 	global := r.vm.GlobalObject()
 	for _, name := range list.Keys() {
 		pair := list.Get(name).ToObject(r.vm)
@@ -30,7 +27,7 @@ func (r *machine) export(fc goja.FunctionCall) goja.Value {
 		if err := global.DefineAccessorProperty(name, pair.Get("0"), set, goja.FLAG_TRUE, goja.FLAG_FALSE); err != nil {
 			panic(r.typeError(name + " cannot be declared in a session: it is a permanent property of the global object"))
 		}
-		r.exports[name] = !variable
+		engine.Put(&r.exports, name, !variable)
 		r.declare(name, pair.Get("0"))
 	}
 	return goja.Undefined()

@@ -280,7 +280,7 @@ func (r *machine) unhandled() *engine.Failure {
 		return nil
 	}
 	failure := r.rejectionOf(r.rejected[0].Result())
-	failure.Hint = "a promise was rejected that nothing awaited; await every tool call"
+	failure.Hint = "a promise that nothing awaited was rejected; await every tool call"
 	return failure
 }
 

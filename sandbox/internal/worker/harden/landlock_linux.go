@@ -101,9 +101,9 @@ func (r rights) create() (int, unix.Errno) {
 	return int(set), errno
 }
 
-// restrict applies the set to all threads. If C code may have started some, Go's runtime
-// cannot reach them and the kernel has to do it. Restricting some threads would be
-// useless, because threads share their memory.
+// restrict applies the set to all threads. If C code may have started some of them, Go's
+// runtime cannot reach these, so the kernel must restrict all threads. Restricting some threads
+// would be useless, because threads share their memory.
 func restrict(set int) error {
 	_, _, errno := syscall.AllThreadsSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(set), 0, 0)
 	if errno != syscall.ENOTSUP {

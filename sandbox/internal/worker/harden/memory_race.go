@@ -2,5 +2,5 @@
 
 package harden
 
-// MemoryFactor scales memory limits by what the race detector needs.
+// MemoryFactor scales memory limits, because the race detector needs more memory.
 const MemoryFactor = 4

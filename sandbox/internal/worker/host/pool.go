@@ -38,7 +38,8 @@ type Options struct {
 	// Beyond that, programs keep their slots while they wait. On systems other than Linux,
 	// it is not measured. Default: Max times Memory, at least 2 GiB.
 	Resident int64
-	// Idle is how long idle workers are kept, except for one. Default: 30 seconds.
+	// Idle is how long idle workers are kept. One idle worker is always kept. Default: 30
+	// seconds.
 	Idle time.Duration
 	// Command is a program and its arguments to run instead of this executable.
 	Command []string

@@ -50,8 +50,8 @@ func (p *process) end() {
 	}
 }
 
-// idle reports whether a worker without a job is alive. What it wrote in the meantime
-// is found by its next run.
+// idle reports whether a worker without a job is alive. The next run finds what the worker
+// wrote in the meantime.
 func (p *process) idle() bool {
 	select {
 	case <-p.exited:

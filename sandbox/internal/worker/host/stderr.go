@@ -8,7 +8,8 @@ import (
 // logSize is how much is kept of a worker's standard error.
 const logSize = 8 << 10
 
-// stderrLog keeps the beginning of what is written to it: what kills a Go program comes first.
+// stderrLog keeps the beginning of the text that is written to it: a Go program that dies first
+// writes the reason.
 type stderrLog struct {
 	mu   sync.Mutex
 	text []byte
