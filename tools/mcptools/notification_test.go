@@ -18,8 +18,6 @@ func notify(method, params string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/%s","params":%s}`, method, params)
 }
 
-type contextKey struct{}
-
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	got := make(chan string, 10)
