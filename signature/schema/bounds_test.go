@@ -134,7 +134,7 @@ func TestExplanationIsBounded(t *testing.T) {
 		{"union of enums", `{"items": {"anyOf": [` + members(100, `{"properties": {"a": {"enum": `+
 			`["some_rather_long_value_%[1]d", "another_value_%[1]d"]}}}`) + `]}}`, "[" + members(500,
 			`{"a": "some_other_value_%d"}`) + "]", "the value has 480 more problems"},
-		{"given twice", `true`, `{"a": 0` + strings.Repeat(`, "a": 0`, 5000) + "}", "the value has 4980 more problems"},
+		{"given twice", `true`, `{"a": 0` + strings.Repeat(`, "a": 0`, 5000) + "}", "a is given twice"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -147,9 +147,7 @@ func TestExplanationIsBounded(t *testing.T) {
 				t.Errorf("got %d: %q", len(all), clip(all[max(0, len(all)-2):]))
 			}
 			var more int
-			if _, err := fmt.Sscanf(test.last, "the value has %d", &more); err != nil {
-				t.Fatal(err)
-			}
+			_, _ = fmt.Sscanf(test.last, "the value has %d", &more) // 0 if all problems are listed
 			if summary := schema.Summary(found); len(found) > 10 && !strings.HasSuffix(summary, fmt.Sprintf("; and %d more",
 				more+10)) {
 				t.Errorf("got summary %q", summary[max(0, len(summary)-100):])
