@@ -34,9 +34,9 @@ type Adapter interface {
 	Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error)
 }
 
-// Markers returns the adapter that puts each value below a marker line with the name of its field, [[ ## name ## ]],
-// which values do not contain by accident. Strings need no escaping, and the end marker distinguishes a complete reply
-// from one that was cut off.
+// Markers returns the adapter that puts each value below a marker: a line with the name of its field, [[ ## name ## ]].
+// Values do not contain markers by accident. Strings need no escaping, and the end marker distinguishes a complete
+// reply from one that was cut off.
 func Markers() Adapter { return prompt.Markers{} }
 
 // JSON returns the adapter that asks for the outputs as one JSON object, for models that were trained to reply in JSON.
@@ -49,8 +49,8 @@ func JSON() Adapter { return prompt.Object{} }
 // cannot express an output, such as a map.
 func Native() Adapter { return prompt.Native{} }
 
-// adapter returns the adapter for the predictor's own question. If the question asks for nothing but a program, it is
-// [prompt.Program] instead of [Markers].
+// adapter returns the adapter for the predictor's own question. If the question asks for nothing but a program, the
+// adapter is [prompt.Program] instead of [Markers].
 func (p *Predictor) adapter() Adapter {
 	adapter := p.adapterFor(p.Spec)
 	if _, ok := adapter.(prompt.Markers); !ok || p.task == nil {
@@ -81,7 +81,7 @@ func (p *Predictor) adapterFor(spec *signature.Spec) Adapter {
 // wireSchema is the schema of a spec's outputs as it is sent to providers.
 type wireSchema struct {
 	raw       json.RawMessage // nil if the providers' subset of JSON Schema cannot express the outputs
-	byDefault bool            // raw is not nil, and at least one output is not plain text
+	byDefault bool            // use raw without an Adapter: it is not nil, and an output is not plain text
 }
 
 func (p *Predictor) schemaOf(spec *signature.Spec) wireSchema {
@@ -116,9 +116,9 @@ func (p *Predictor) checkNative() error {
 
 var (
 	errNotNative = errors.New("module: the adapter is Native, but the model does not state that it can constrain its " +
-		"output; leave Options.Adapter nil, or use a model from models.Open that can")
+		"output; leave Options.Adapter nil, or use a model with the capability Schema")
 	errNotExpressible = errors.New("module: the adapter is Native, but providers cannot enforce the schema of the " +
-		"outputs, which has a map, a value of any type, a tuple or a recursive type; leave Options.Adapter nil")
+		"outputs, because it has a map, a value of any type, a tuple or a recursive type; leave Options.Adapter nil")
 )
 
 // toolCalling returns the adapter for tool calls in the provider's protocol, or nil if the model writes calls as text.

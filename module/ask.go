@@ -185,7 +185,8 @@ func unsent(err error) bool {
 	return ok && !failure.MaybeCharged && (failure.Kind == lm.KindOverBudget || failure.Kind == lm.KindCancelled)
 }
 
-// tokensOf returns how many tokens a call used, as the provider reports it or, if it does not, as an estimate.
+// tokensOf returns the number of tokens that a call used. If the provider does not report it, the number is an
+// estimate.
 func tokensOf(r event.ModelResponse, promptTokens int) int {
 	failure, failed := errors.AsType[*lm.Error](r.Err)
 	switch used := r.Usage.InputTokens + r.Usage.OutputTokens; {

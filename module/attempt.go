@@ -12,8 +12,8 @@ import (
 )
 
 // attempt returns a copy of m for attempt i of n. The Rollouts of its predictors differ from those of all other
-// attempts, even if attempts are nested. Hints, by the paths of the predictors, are added to the hints that the
-// predictors have.
+// attempts, even if attempts are nested. The hints are added to the predictors' own hints; their keys are the paths of
+// the predictors.
 func attempt[In, Out any](m Module[In, Out], i, n int, hints map[string]string) (Module[In, Out], error) {
 	if err := checkModule(m); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func attempt[In, Out any](m Module[In, Out], i, n int, hints map[string]string) 
 	}
 	if !found {
 		return nil, fmt.Errorf("module: %T has no Predictor in its exported fields, so all attempts would be "+
-			"the same; export the fields with its modules", m)
+			"the same; export the fields that hold its modules", m)
 	}
 	return copied, nil
 }
@@ -63,8 +63,8 @@ func checkModule(m any) error {
 	return nil
 }
 
-// rollout returns the Rollout of attempt i of n within an attempt with the Rollout outer. If the numbers overflow, it
-// returns a hash.
+// rollout returns the Rollout of attempt i of n. Outer is the Rollout of the predictor that is copied. If the numbers
+// overflow, it returns a hash.
 func rollout(outer, n, i int) int {
 	if outer >= 0 && outer <= (math.MaxInt-i)/n {
 		return outer*n + i
@@ -94,7 +94,7 @@ func rollouts[In, Out any](m Module[In, Out], n int) ([]Module[In, Out], error) 
 	return list, nil
 }
 
-// maxAttempts limits the copies that rollouts makes.
+// maxAttempts is the largest number of copies that rollouts makes.
 const maxAttempts = 10_000
 
 var (

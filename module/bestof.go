@@ -78,7 +78,7 @@ func (b *BestOfN[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 	return b.contest.run(ctx, "BestOfN", b.Module, in, nil)
 }
 
-// contest is the part that BestOfN and Refine share: it makes attempts, one after another, and scores them.
+// contest has what BestOfN and Refine share. It makes attempts, one after another, and scores them.
 type contest[In, Out any] struct {
 	n         int
 	reward    Reward[In, Out]
@@ -103,13 +103,13 @@ type contestRun[In, Out any] struct {
 	in             In
 	made           int // attempts so far
 	failed         []error
-	last           *Prediction[Out] // of the last attempt, or nil if it failed
-	lastTrajectory Trajectory       // of the last attempt, even if it failed
+	last           *Prediction[Out] // the answer of the last attempt, or nil if it failed
+	lastTrajectory Trajectory       // the trajectory of the last attempt, even if it failed
 	best           *Prediction[Out]
-	score          float64 // of best
+	score          float64 // the score of best
 }
 
-// feedback returns the hints for the next attempt, by the paths of the predictors.
+// feedback returns the hints for the next attempt. Their keys are the paths of the predictors.
 type feedback[In, Out any] func(context.Context, *contestRun[In, Out], Score) (map[string]string, error)
 
 // run makes attempts until one reaches the threshold. If improve is not nil, run calls it after each attempt whose

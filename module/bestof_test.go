@@ -254,11 +254,11 @@ func TestAttemptErrors(t *testing.T) {
 		{best(one, 0, fairly), "module: the number of attempts must be at least 1"},
 		{best(one, 1, nil), "module: the reward is missing; pass a function that scores answers"},
 		{best(&guarded{sumPredict: one, Ask: one}, 1, fairly),
-			"module: module_test.guarded holds a sync.Mutex, so attempts cannot be made with copies of it; keep it " +
-				"behind a pointer"},
+			"module: module_test.guarded holds a sync.Mutex, so attempts cannot be made with copies of it; keep the " +
+				"lock behind a pointer"},
 		{best(hidden{one}, 1, fairly),
 			"module: module_test.hidden has no Predictor in its exported fields, so all attempts would be the same; " +
-				"export the fields with its modules"},
+				"export the fields that hold its modules"},
 		{best(empty{one}, 2, fairly),
 			"module: 2 attempts failed; the last: module_test.empty returned neither a prediction nor an error"},
 		{best(&sumPredict{Predictor: &module.Predictor{}}, 1, fairly),
@@ -272,7 +272,7 @@ func TestAttemptErrors(t *testing.T) {
 		{sampled(nil, 2), "module: the module is nil; pass one"},
 		{sampled(hidden{one}, 2),
 			"module: module_test.hidden has no Predictor in its exported fields, so all attempts would be the same; " +
-				"export the fields with its modules"},
+				"export the fields that hold its modules"},
 	} {
 		if test.err == nil || test.err.Error() != test.want {
 			t.Errorf("%d: got %v, want %s", i, test.err, test.want)
@@ -291,7 +291,7 @@ func TestAttemptLockErrorIsDeterministic(t *testing.T) {
 	m := shelf{one, keyed{"a": guarded{Ask: one}, "b": other{Ask: one}}}
 	for range 20 {
 		want := "module: module_test.guarded holds a sync.Mutex, so attempts cannot be made with copies of it; keep " +
-			"it behind a pointer"
+			"the lock behind a pointer"
 		if err := second(
 			module.NewBestOfN(m, 1, fairly, 1, nil).Run(t.Context(), anything),
 		); err == nil ||

@@ -32,8 +32,8 @@ import (
 // is told to load the data that it needs again.
 //
 // Each turn has a journal of its own, without the calls of earlier turns. So if you repeat a question after an error,
-// calls that took effect can be made again, although the model is shown them as long as it is shown the failed turn.
-// Before you repeat a question, check the Calls of the Trajectory in the *[IncompleteError].
+// calls that took effect can be made again. The model is shown the earlier calls only as long as it is shown the failed
+// turn. Before you repeat a question, check the Calls of the Trajectory in the *[IncompleteError].
 //
 // A Chat is safe for concurrent use; turns run one after another. A [Clone] continues the same conversation. [BestOfN]
 // and other modules that make several attempts refuse a Chat. The conversation is kept in memory: [Chat.Record] and
@@ -51,7 +51,7 @@ type Chat[In, Out any] struct {
 // chatHistory is what a [Chat] keeps between turns.
 type chatHistory struct {
 	notebook *notebook.Notebook
-	busy     chan struct{} // held by the turn in progress, which may change past
+	busy     chan struct{} // full while a turn is in progress; only that turn may change past
 	past     conversation.Past
 }
 
@@ -152,7 +152,7 @@ func pastResult(s Step) string {
 }
 
 // enter waits until no turn is in progress. The caller must call leave. If the context ends first, the error begins
-// with failure, which says what did not happen.
+// with failure, such as "the turn was not started".
 func (c *Chat[In, Out]) enter(ctx context.Context, failure string) (leave func(), err error) {
 	switch {
 	case c == nil || c.coder.name == "":

@@ -63,8 +63,9 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 		return nil, err
 	}
 	defer r.rescue(&err)
-	// The method ask is in program.go and ask.go, program in coderun.go, execute below, and question in gate.go. The
-	// methods unread, report, rejected and askAboutOrphans write the next message to the model; they are in report.go.
+	// Of the methods that follow, ask is in program.go and ask.go, program is in coderun.go, execute is below, and
+	// question is in gate.go. Those that write the next message to the model are in report.go: unread, report, rejected
+	// and askAboutOrphans.
 	var valid *candidate[Out] // a valid answer that the model is asked to confirm
 	for r.left() > 0 {
 		// Ask the model for the next program. In a run of a [Program], the first one is its compiled program.

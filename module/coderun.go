@@ -25,7 +25,7 @@ import (
 
 // coder is the part that all modules with programs share.
 type coder[In, Out any] struct {
-	name      string // of the module
+	name      string // the kind of the module
 	signature *signature.Signature[In, Out]
 	environment
 	err error // why the module cannot run
@@ -41,20 +41,20 @@ type environment struct {
 	session bool                   // programs can use the variables of earlier programs
 	chat    bool                   // the run is a turn of a conversation
 	values  bool                   // a program may give its answer as its value instead of submitting it
-	budget  func() string          // tells the model what is left of other limits; may be nil
+	budget  func() string          // tells the model what is left of an RLM's budget; may be nil
 
 	compiled *compiled  // the program that runs first, or nil
 	sub      *Predictor // answers calls of llm by the compiled program, or nil
 
-	limits    sandbox.Limits // of each program, if they differ from those of box
-	uncounted map[string]int // by tool, how many calls do not count against Limits.Calls
+	limits    sandbox.Limits // the limits of each program, or zero for the limits of box
+	uncounted map[string]int // for each tool, how many calls do not count against Limits.Calls
 
 	typed    *memo.Last[*tools.Set, *declare.Declarations] // the declarations of the set with learned types
 	extended *memo.Last[*tools.Set, *tools.Set]            // the set with tools.search and tools.describe
 }
 
-// programTools returns the tools of programs: the set, tools.search and tools.describe. A worker that has these tools
-// is not sent them again, so they are the same ones for every program.
+// programTools returns the tools of programs: the set, tools.search and tools.describe. They are the same for every
+// program, so that they are sent to a worker only once.
 func (e *environment) programTools() *tools.Set {
 	return e.extended.Get(e.set, func() *tools.Set {
 		return search.New(e.set, cmp.Or(limitsOf(e.box).Output, prompt.MaxText)).Extended()
@@ -115,9 +115,9 @@ func checkParts(spec *signature.Spec, box Sandbox, set *tools.Set) error {
 	for _, f := range spec.Inputs() {
 		switch {
 		case globals.Reserved(f.Name):
-			return fmt.Errorf("module: the input %q has the name of a global of programs; rename it", f.Name)
+			return fmt.Errorf("module: the input %q has the same name as a global of programs; rename it", f.Name)
 		case taken[f.Name]:
-			return fmt.Errorf("module: the input %q has the name of a tool or of its namespace; rename one", f.Name)
+			return fmt.Errorf("module: the input %q has the same name as a tool or a namespace; rename one", f.Name)
 		}
 	}
 	return nil

@@ -21,7 +21,7 @@ func TestPredictorsAreChecked(t *testing.T) {
 		"the temperature -1 is not between 0 and 100":   func(p *module.Predictor) { p.Temperature = new(-1.) },
 		"the temperature 1000 is not between 0 and 100": func(p *module.Predictor) { p.Temperature = new(1000.) },
 		"the temperature NaN is not between 0 and 100":  func(p *module.Predictor) { p.Temperature = new(math.NaN()) },
-		`demo 2: there is no output "tottal"`:           func(p *module.Predictor) { p.Demos = demo("tottal", "1") },
+		`demo 2: the signature has no output "tottal"`:  func(p *module.Predictor) { p.Demos = demo("tottal", "1") },
 		"must be": func(p *module.Predictor) {
 			p.Demos = demo(p.Spec.Outputs()[0].Name, `[[1]]`)
 		},

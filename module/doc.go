@@ -104,7 +104,7 @@
 // such as [Start] or [Parallel], records what the parts do. [Tool] turns a module into a tool for the programs of
 // another module. [Predictors], [Clone], [Save] and [Load] find modules in the exported fields of a struct.
 //
-// # What a module is made of
+// # The parts of a module
 //
 // A module has a signature, a model and, if it needs them, a sandbox and a set of tools, which the caller opens and
 // closes. A module is safe for concurrent use and keeps no state between runs. The exceptions are a [Chat], and a

@@ -68,7 +68,7 @@ func blank(text string) bool { return strings.TrimSpace(text) == "" }
 
 func plural(n int, noun string) string { return display.Plural(n, noun) }
 
-// notMade is the error of a module that is nil or a zero value.
+// notMade returns the error of a module that is nil or a zero value.
 func notMade(name string) error {
 	return fmt.Errorf("module: the %s is nil, or was not made by New%[1]s", name)
 }

@@ -31,8 +31,8 @@ func newGate(set *tools.Set) gate {
 }
 
 const (
-	maxQuestions = 3 // in a run
-	maxFacts     = 5 // in a question
+	maxQuestions = 3 // questions in a run
+	maxFacts     = 5 // facts in a question
 )
 
 // question decides whether the model must confirm a valid answer that facts contradict. If so, question ends the step
@@ -71,8 +71,8 @@ func (g *gate) judge(r *run, out *sandbox.Outcome, answer json.RawMessage) []san
 	return facts
 }
 
-// confirmed returns a function that reports whether an effect belongs to the program whose answer the model was asked
-// to confirm, if the model has now submitted the same answer again.
+// confirmed returns a function that reports whether an entry is a call of the program whose answer the model was asked
+// to confirm. If the given answer differs from that answer, the function always returns false.
 func (r *codeRun) confirmed(answer json.RawMessage) func(journal.Entry) bool {
 	return func(e journal.Entry) bool {
 		return bytes.Equal(answer, r.gate.answer) && slices.ContainsFunc(r.gate.calls, func(c sandbox.Call) bool {

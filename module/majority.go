@@ -56,7 +56,7 @@ func answersOf[Out any](results []Result[Out]) (answers []*Prediction[Out]) {
 	return answers
 }
 
-// vote returns a text that is the same for all outputs that count as equal.
+// vote returns a string that is the same for all outputs that count as equal.
 func vote[Out any](out Out, key func(Out) any) (text string, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -27,13 +27,13 @@ type MultiChainComparison[In, Out any] struct {
 	Predictor *Predictor
 
 	signature  *signature.Signature[In, Out]
-	comparison *signature.Signature[signature.Values, Out] // with the attempts as an input
+	comparison *signature.Signature[signature.Values, Out] // the signature with the attempts as an input
 	attempts   string                                      // the name of that input
 	n          int
 	err        error // why the module cannot run
 }
 
-// NewMultiChainComparison returns a module that runs m n times concurrently, like [Samples], and asks model to compare
+// NewMultiChainComparison returns a module that makes n concurrent runs of m, like [Samples], and asks model to compare
 // these attempts. Nil options mean the defaults. Run reports missing parts.
 func NewMultiChainComparison[In, Out any](
 	sig *signature.Signature[In, Out], m Module[In, Out], n int, model llms.Model, o *Options,
@@ -45,7 +45,7 @@ func NewMultiChainComparison[In, Out any](
 	return c
 }
 
-// setSpec sets the question that compares answers to spec.
+// setSpec makes the Predictor compare answers to the question that spec describes.
 func (c *MultiChainComparison[In, Out]) setSpec(spec *signature.Spec) error {
 	c.attempts = replies.UnusedName(spec, "attempts")
 	spec, err := spec.AppendInputs(prompt.AttemptsField(c.attempts))

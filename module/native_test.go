@@ -136,10 +136,10 @@ func TestNativeWhen(t *testing.T) {
 		{"q -> a: str, b: str", able, module.Native(), true, ""},
 		{"q -> a: str", models.Capabilities{}, module.Native(), false,
 			"module: the adapter is Native, but the model does not state that it can constrain its output; leave " +
-				"Options.Adapter nil, or use a model from models.Open that can"},
+				"Options.Adapter nil, or use a model with the capability Schema"},
 		{"q -> a: dict[str, int]", able, module.Native(), false,
-			"module: the adapter is Native, but providers cannot enforce the schema of the outputs, which has a map, a " +
-				"value of any type, a tuple or a recursive type; leave Options.Adapter nil"},
+			"module: the adapter is Native, but providers cannot enforce the schema of the outputs, because it has a map, " +
+				"a value of any type, a tuple or a recursive type; leave Options.Adapter nil"},
 	} {
 		model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 			if got := r.Params.Schema != nil; got != c.schema {

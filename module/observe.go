@@ -13,7 +13,7 @@ type scope struct {
 	tell   func(context.Context, event.Event) // nil if there is no observer
 	deltas bool                               // an observer wants TextDelta events
 	run    *recorder                          // the run in progress, or nil
-	paths  map[*Predictor]string              // of the predictors of the module that runs
+	paths  map[*Predictor]string              // the paths of the predictors in the module that runs
 	asks   *Predictor                         // the predictor of the run in progress, or nil
 }
 

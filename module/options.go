@@ -55,8 +55,8 @@ type Options struct {
 	LearnedTypes *declare.LearnedTypes
 
 	// Compiler translates programs to JavaScript; package sandbox/typescript has one for TypeScript. If it has a method
-	// Describe() string, the prompt includes the result; otherwise describe the language in Predictor.Briefing. Nil means
-	// that programs are JavaScript.
+	// Describe() string, the result becomes part of the prompt; otherwise, describe the language in Predictor.Briefing.
+	// Nil means that programs are JavaScript.
 	Compiler sandbox.Compiler
 
 	// Adapter defines the format of questions and replies; see [Predictor]. Nil is best for most models.

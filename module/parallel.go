@@ -162,7 +162,7 @@ func runAll[Out any](
 			defer b.end(i) // also if the run calls runtime.Goexit
 			b.results[i].Err = errNoReturn
 			if ctx.Err() != nil {
-				b.results[i].Err = fmt.Errorf("module: not started: %w", lm.ContextError(ctx))
+				b.results[i].Err = fmt.Errorf("module: the run was not started: %w", lm.ContextError(ctx))
 			} else {
 				b.results[i] = run(ctx, g, i)
 			}
@@ -170,7 +170,7 @@ func runAll[Out any](
 	}
 	running.Wait()
 	if ended := caller.Err(); ended != nil && b.failed > 0 && errors.Is(b.results[b.first].Err, ended) {
-		// Which run notices the end of the context first is random: report the first in order.
+		// Which run notices the end of the context first is random: report the first in the order of the inputs.
 		b.first = slices.IndexFunc(b.results, func(r Result[Out]) bool { return errors.Is(r.Err, ended) })
 	}
 	return b.results, b.err()

@@ -144,7 +144,7 @@ func TestParallelCancelsOtherRuns(t *testing.T) {
 			t.Errorf("%d: got %v", i, results[i].Err)
 		}
 	}
-	if results[3].Err.Error() != "module: not started: context canceled" || len(model.Requests()) != 3 {
+	if results[3].Err.Error() != "module: the run was not started: context canceled" || len(model.Requests()) != 3 {
 		t.Errorf("got %v after %d requests", results[3].Err, len(model.Requests()))
 	}
 }
@@ -154,7 +154,7 @@ func TestParallelCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	leaving := errors.New("shutting down")
 	cancel(leaving)
-	const first = "inputs[0]: not started: context canceled: shutting down"
+	const first = "inputs[0]: the run was not started: context canceled: shutting down"
 	for collect, want := range map[bool]string{false: "module: " + first,
 		true: "module: 2 of 2 runs failed; the first was " + first} {
 		for range 50 { // which of them ends first is random; the reported error is not

@@ -63,7 +63,7 @@ func TestPickDemos(t *testing.T) {
 	p.Predictor.PickDemos = func(context.Context, signature.Values, []module.Demo) ([]module.Demo, error) {
 		return []module.Demo{{Inputs: signature.Values{{Name: "other", JSON: []byte("1")}}}}, nil
 	}
-	want := `module: PickDemos: demo 1: there is no input "other"`
+	want := `module: PickDemos: demo 1: the signature has no input "other"`
 	if _, err := p.Run(t.Context(), pickIn{"six"}); fmt.Sprint(err) != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -79,7 +79,7 @@ func TestSavePickedDemos(t *testing.T) {
 	}
 	fresh := module.NewPredict(pickSignature, llmtest.New(), nil)
 	err := module.Load(bytes.NewReader(saved.Bytes()), fresh)
-	if err == nil || !strings.Contains(err.Error(), "set PickDemos first") {
+	if err == nil || !strings.Contains(err.Error(), "set PickDemos before Load") {
 		t.Errorf("got %v", err)
 	}
 	fresh.Predictor.PickDemos = p.Predictor.PickDemos

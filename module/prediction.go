@@ -69,7 +69,7 @@ type IncompleteError struct {
 	// Trajectory is everything that was done.
 	Trajectory Trajectory `json:"trajectory"`
 
-	batch bool // the error of several runs, some of which may have answers
+	batch bool // Err is about several runs, some of which may have answers
 }
 
 // Error returns the reason and the number of steps or, for a module that only runs other modules, the number of runs. A
@@ -109,8 +109,8 @@ func (e *IncompleteError) Unwrap() error {
 	return e.Err
 }
 
-// MayHaveActed reports whether the run had, or may have had, effects. [tools.Handler] describes what it means for a
-// tool that runs the module.
+// MayHaveActed reports whether the run had, or may have had, effects. If a tool runs the module and returns this error,
+// the method tells whether the effect of the tool call is unknown: see [tools.Handler].
 func (e *IncompleteError) MayHaveActed() bool { return e != nil && e.Trajectory.acted() }
 
 // acted reports whether t has calls that had, or may have had, effects.

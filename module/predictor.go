@@ -83,7 +83,7 @@ type Predictor struct {
 	schema  memo.Last[*signature.Spec, wireSchema]
 }
 
-// inside holds what can be reached from a predictor.
+// inside holds the modules that can be reached from a predictor.
 type inside struct {
 	Tools map[string]any // pointers to the modules that the predictor's tools run, by the paths of the tools
 }

@@ -30,7 +30,7 @@ func Predictors(m any) iter.Seq2[string, *Predictor] {
 	return parts.All(m, (*Predictor).within)
 }
 
-// within returns what can be reached from the predictor.
+// within returns the modules that can be reached from the predictor.
 func (p *Predictor) within() *inside { return &p.inside }
 
 // Tools yields the tools that a module, or any struct of modules, may call, with the paths of the [Predictors] whose
@@ -67,7 +67,7 @@ func Clone[M any](m M) M {
 func checkCopy(t reflect.Type) error {
 	if lock := parts.LockIn(t); lock != nil {
 		return fmt.Errorf("module: %v holds a %v, so attempts cannot be made with copies of it; "+
-			"keep it behind a pointer", t, lock)
+			"keep the lock behind a pointer", t, lock)
 	}
 	return nil
 }

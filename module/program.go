@@ -42,14 +42,14 @@ type Program[In, Out any] struct {
 	Sub *Predictor
 
 	coder coder[In, Out]
-	tools *tools.Set // without llm
+	tools *tools.Set // the tools without llm
 }
 
 // NewProgram returns a module that answers sig with the program of s, which may call the tools of set; a nil set has no
-// tools. If s has no Signature, the program is new, and NewProgram fills in the module's Script: the program was
-// written for sig and the current tools. Nil options mean the defaults. MaxIters, 8 by default, does not count the
-// program itself. Run reports missing or incompatible parts before it starts the program. If a model should write
-// another program when this one fails, use [CodeAct.Program].
+// tools. If s has no Signature, the program is new, and NewProgram completes the module's Script with sig and the
+// current tools. Nil options mean the defaults. MaxIters, 8 by default, does not count the program itself. Run reports
+// missing or incompatible parts before it starts the program. If a model should write another program when this one
+// fails, use [CodeAct.Program].
 func NewProgram[In, Out any](
 	sig *signature.Signature[In, Out], s Script, box Sandbox, set *tools.Set, o *Options,
 ) *Program[In, Out] {
@@ -62,7 +62,7 @@ func NewProgram[In, Out any](
 }
 
 // Program returns a module that answers with the program of s, and otherwise has the parts and options of c. If the
-// program fails, the run continues as a run of c. A Script without a Signature is filled in as by [NewProgram]. The
+// program fails, the run continues as a run of c. A Script without a Signature is completed as by [NewProgram]. The
 // module has a copy of c's Predictor, so later changes of c do not affect it.
 func (c *CodeAct[In, Out]) Program(s Script) *Program[In, Out] {
 	p := &Program[In, Out]{Script: s}
@@ -138,8 +138,8 @@ type compiled struct {
 // kindChanged is the kind of the finding about a program that was written for another signature or for other tools.
 const kindChanged sandbox.Kind = "changed"
 
-// isCompiled reports whether the last program is the compiled program or, before the first program, whether the next
-// one is.
+// isCompiled reports whether the last program is the compiled program. Before the first program, it reports this of the
+// next one.
 func (r *codeRun) isCompiled() bool { return r.compiled != nil && len(r.Steps) <= 1 }
 
 // ask begins a step by asking the model. The first step of a [Program] has the compiled program instead, and does not

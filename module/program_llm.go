@@ -30,7 +30,7 @@ func (o *Options) sub(model llms.Model) *Predictor {
 	return &Predictor{Spec: subQuestion.Spec(), Briefing: prompt.Sub, Model: model, onEvent: o.OnEvent}
 }
 
-// maxAsking is how much longer a program that calls llm may run.
+// maxAsking is added to the time limit of a program that may call llm.
 const maxAsking = 10 * time.Minute
 
 // withSub lets a program call llm if the environment has a predictor for these calls.

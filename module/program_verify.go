@@ -20,8 +20,8 @@ import (
 //	…
 //	err = program.Verify(tools.WithPolicies(ctx, recorded))
 //
-// Verify has no effects: it calls tools of the class Read, unless a policy in ctx answers the call, and a call that
-// reaches any other tool is an error.
+// Verify has no effects. Policies in ctx may answer calls. A call that no policy answers is made if its tool has the
+// class Read, and otherwise is an error.
 func (p *Program[In, Out]) Verify(ctx context.Context) error {
 	switch {
 	case p == nil || p.coder.name == "":

@@ -24,13 +24,13 @@ import (
 type reactRun struct {
 	*run
 	tools     *toolbox.Toolbox
-	attempt   *journal.Attempt // for all calls of the run
-	reasoning string           // of the last reply
+	attempt   *journal.Attempt // the attempt that records all calls of the run
+	reasoning string           // the reasoning in the last reply
 	mistake   string           // the reply of the previous step
 	gate      gate             // collects facts for the trajectory; the model is not asked about them
 
 	// held has the calls that were held, by their keys, with the IDs of the journal entries that they resemble. heldNow
-	// has those of the current step; the model is told about them when the step ends.
+	// has the calls that were held in the current step; the model is told about them when the step ends.
 	held, heldNow map[string][]string
 }
 

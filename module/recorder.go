@@ -34,7 +34,7 @@ type recorder struct {
 	usageOnly bool // the enclosing run keeps only the usage
 	within    []*recorder
 	best      *recorder // the element of within that has the highest score
-	highest   float64   // its score
+	highest   float64   // the score of best
 }
 
 // begin begins a run of a module. It returns the context for everything within the run.
@@ -55,7 +55,8 @@ func begin(
 	return ctx, r
 }
 
-// group returns a recorder for a run of any module. A user's module may make several runs.
+// group returns a recorder that collects the runs that a module makes. A module of this package makes one; a user's
+// module may make several.
 func group(ctx context.Context) *recorder {
 	s := scopeOf(ctx)
 	g := &recorder{origin: event.Origin{Parent: s.run.id()}}
@@ -131,7 +132,7 @@ func (r *recorder) part() (t Trajectory, usageOnly bool) {
 	return t, r.usageOnly
 }
 
-// collapsed returns the run of a group that has only one run, and otherwise t.
+// collapsed returns t or, if t is a group with only one run, that run.
 func (t Trajectory) collapsed() Trajectory {
 	if t.ID != 0 || len(t.Runs) != 1 || t.Chosen > 0 {
 		return t
@@ -313,8 +314,8 @@ func (t *Trajectory) merge(o Trajectory) (added bool) {
 	return added
 }
 
-// eachRun calls f for t and the runs within it, as far as they have an ID. If f returns false for a run, eachRun skips
-// the runs within that run.
+// eachRun calls f for t and the runs within it. For a group, which has no ID, it calls f only for the runs in the
+// group. If f returns false for a run, eachRun skips the runs within that run.
 func (t Trajectory) eachRun(f func(Trajectory) bool) {
 	if t.ID != 0 && !f(t) {
 		return

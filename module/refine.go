@@ -17,8 +17,8 @@ type Refine[In, Out any] struct {
 	// Module makes the attempts.
 	Module Module[In, Out]
 
-	// Advisor asks a model what to improve if the reward gives no feedback. If its Model is nil, it uses the model of
-	// Module's first Predictor.
+	// Advisor asks a model what to improve if the reward gives no feedback. If its Model is nil, Refine uses the model
+	// of Module's first Predictor.
 	Advisor *Predictor
 
 	contest contest[In, Out]
@@ -50,7 +50,7 @@ func (r *Refine[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out]
 	return r.contest.run(ctx, "Refine", r.Module, in, r.feedback)
 }
 
-// feedback returns the hints for the next attempt, by the paths of the predictors.
+// feedback returns the hints for the next attempt. Their keys are the paths of the predictors.
 func (r *Refine[In, Out]) feedback(
 	ctx context.Context, c *contestRun[In, Out], score Score,
 ) (map[string]string, error) {

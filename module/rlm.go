@@ -21,9 +21,9 @@ import (
 // It is safe for concurrent use.
 //
 // There is no need to raise the sandbox's limits. Since a program waits for the models that it calls, its time limit is
-// extended by a minute for every Concurrency calls in MaxCalls, and the arguments of a call may take up to 4 MiB. Calls
-// of llm and rlm count against MaxCalls; only calls beyond MaxCalls count against Limits.Calls. Within a run, a
-// repeated prompt gets the same reply and is paid for once.
+// extended by MaxCalls/Concurrency minutes, and the arguments of a call may take up to 4 MiB. Calls of llm and rlm
+// count against MaxCalls; only calls beyond MaxCalls count against Limits.Calls. Within a run, a repeated prompt gets
+// the same reply and is paid for once.
 //
 // The method was published by Zhang, Kraska and Khattab, "Recursive Language Models" (2025).
 type RLM[In, Out any] struct {
@@ -39,7 +39,7 @@ type RLM[In, Out any] struct {
 
 	coder   coder[In, Out]
 	box     *sandbox.Sandbox
-	limits  sandbox.Limits // of each program
+	limits  sandbox.Limits // the limits of each program
 	options RLMOptions
 }
 
@@ -67,7 +67,7 @@ type RLMOptions struct {
 
 	// Depth is the number of levels of nested runs. With 1, the default, programs have only llm. With 2, they also have
 	// rlm({prompt, context}), which runs an RLM that has the model Sub, the context as its variable, and no tools; its
-	// programs have llm. While a program waits only for nested runs, its clocks stand still.
+	// programs have llm. While a program waits only for nested runs, the time does not count against its limit.
 	Depth int
 
 	// Concurrency limits the model calls that are made at the same time; further calls wait. If it is not
@@ -152,7 +152,7 @@ func withModels(set *tools.Set, depth int) (*tools.Set, error) {
 		set, err = set.Plus(rlmTool)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("module: a tool has the name of a function that programs of an RLM have: %w", err)
+		return nil, fmt.Errorf("module: cannot add the functions of an RLM to the tools: %w", err)
 	}
 	return set, nil
 }
@@ -209,7 +209,7 @@ type rlmSession struct {
 // Limits returns the limits of each program.
 func (s *rlmSession) Limits() sandbox.Limits { return s.limits }
 
-// Run runs the next program. The session gets the inputs instead of the program, so that they are sent only once.
+// Run runs the next program. The inputs are sent once, to the session, and not with every program.
 func (s *rlmSession) Run(ctx context.Context, p sandbox.Program) (*sandbox.Outcome, error) {
 	inputs := p.Inputs
 	p.Inputs, p.Uncounted, p.Limits = nil, s.uncounted, s.limits

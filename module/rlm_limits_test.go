@@ -133,10 +133,10 @@ func TestRLMSetupErrors(t *testing.T) {
 		{run(module.NewRLM(reading, model, noBox, nil, nil)),
 			"module: the sandbox is missing; create one with sandbox.New, and close it when done"},
 		{run(module.NewRLM(reading, model, box, tool, &module.RLMOptions{Depth: 2})),
-			`module: a tool has the name of a function that programs of an RLM have: tools: tool "rlm": another tool has that name; ` +
+			`module: cannot add the functions of an RLM to the tools: tools: tool "rlm": another tool has that name; ` +
 				`choose another`},
 		{second(module.NewRLM(clash, model, box, nil, nil).Run(t.Context(), llmInput{})),
-			`module: the input "llm" has the name of a tool or of its namespace; rename one`},
+			`module: the input "llm" has the same name as a tool or a namespace; rename one`},
 	} {
 		if c.err == nil || c.err.Error() != c.want {
 			t.Errorf("got %v, want %s", c.err, c.want)

@@ -35,12 +35,12 @@ type run struct {
 	predictor    *Predictor
 	conversation conversation.Conversation
 	spec         *signature.Spec // the outputs that the model is asked for
-	path         string          // of the predictor
+	path         string          // the path of the predictor
 	asked        conversation.Question
-	outcome      *sandbox.Outcome // of the program of the last step, until the step ends
+	outcome      *sandbox.Outcome // how the program of the last step ended, or nil after the step
 	wrote        *lm.Message      // the last reply, as its provider wrote it, or nil
-	toolCalls    []llms.ToolCall  // of the last reply
-	results      []string         // of the tool calls, for the model
+	toolCalls    []llms.ToolCall  // the tool calls in the last reply
+	results      []string         // what the model is told about the results of toolCalls
 	fallback     string           // why the compiled program gave no answer, until the next request
 }
 
@@ -80,11 +80,11 @@ func (r *recorder) newRun(path string, p *Predictor, q conversation.Question, op
 	}
 }
 
-// allowance is how many steps a run may take.
+// allowance limits the steps of a run.
 type allowance struct {
 	steps int
 	free  int  // free turns that are left
-	late  bool // no additional step is left for an answer of the wrong shape
+	late  bool // the run gets no additional step for an answer of the wrong shape
 }
 
 func (o Options) allowance() allowance { return allowance{o.MaxIters, o.FreeTurns, o.Extract} }

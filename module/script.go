@@ -83,7 +83,7 @@ func (s Script) Write(w io.Writer) error {
 // text returns the file of a script.
 func (s Script) text() (string, error) {
 	if s.Signature == "" {
-		return "", errors.New("the Signature is missing; write the Script of a Program, which has one")
+		return "", errors.New("the Script has no Signature; write the field Script of a Program, which has one")
 	}
 	var b strings.Builder
 	b.WriteString(scriptTitle)
@@ -202,8 +202,8 @@ func (s *Script) add(key, value string) error {
 	return nil
 }
 
-// compile prepares a script for a signature and a set of tools. If the program is new, compile fills in the script: the
-// program was written for this signature and these tools.
+// compile prepares a script for a signature and a set of tools. If the program is new, compile completes the script
+// with this signature and these tools.
 func (s *Script) compile(spec *signature.Spec, set *tools.Set) (*compiled, error) {
 	now := Script{Signature: spec.String(), Instructions: spec.Instructions(), Tools: mentioned(s.Code, set)}
 	if s.Signature == "" {

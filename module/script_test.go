@@ -92,7 +92,7 @@ func TestScriptErrors(t *testing.T) {
 func TestScriptWriteErrors(t *testing.T) {
 	t.Parallel()
 	for want, s := range map[string]module.Script{
-		"the Signature is missing; write the Script of a Program, which has one": {Code: "1"},
+		"the Script has no Signature; write the field Script of a Program, which has one": {Code: "1"},
 		"line 3: @signature: ":     {Signature: "a ->"},
 		"line 4: @tool: ":          {Signature: "a -> b", Tools: []string{"hash t"}},
 		"the file is larger than ": {Signature: "a -> b", Code: strings.Repeat(" ", 4<<20)},

@@ -32,7 +32,7 @@ func Save(w io.Writer, m any) error {
 		s.Predictors = append(s.Predictors, signature.Value{Name: path, JSON: saved})
 	}
 	if len(s.Predictors) == 0 {
-		return fmt.Errorf("module: save: no Predictors found in %T; export the fields with its modules", m)
+		return fmt.Errorf("module: save: no Predictors found in %T; export the fields that hold its modules", m)
 	}
 	return s.Write(w)
 }
@@ -107,8 +107,8 @@ func (p *Predictor) withState(raw json.RawMessage) (*Predictor, error) {
 		return nil, err
 	}
 	if s.Picked && p.PickDemos == nil {
-		return nil, errors.New("its demos are picked for each question; set PickDemos first, such as with " +
-			"optimize.Nearest")
+		return nil, errors.New("the state was saved with PickDemos; set PickDemos before Load, for example to the " +
+			"function that optimize.Nearest returns")
 	}
 	n := p.Clone()
 	n.ToolDescriptions, n.Source = s.ToolDescriptions, s.Source

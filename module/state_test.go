@@ -216,13 +216,13 @@ func TestLoadRefuses(t *testing.T) {
 		{"null as instructions", two, edit(`"instructions": "Shorten`, `"instructions": null, "system": "Shorten`),
 			`module: load Shorten: the instructions are missing`},
 		{"an unknown field of a demo", two, edit(`"note": "Broke twice."`, `"nota": "Broke twice."`),
-			`module: load Shorten: demo 1: there is no output "nota"`},
+			`module: load Shorten: demo 1: the signature has no output "nota"`},
 		{"an input as output", two, edit(`"note": "Broke twice."`, `"text": "Broke twice."`),
-			`module: load Shorten: demo 1: there is no output "text"`},
+			`module: load Shorten: demo 1: the signature has no output "text"`},
 		{"a value that does not fit", two, edit(`"score": 1e-3`, `"score": 3`),
 			`module: load Judge: demo 1: the output "score": the value must be at most 1, not 3`},
 		{"a description of a missing field", two, edit(`"mood": "of the`, `"mode": "of the`),
-			`module: load Judge: there is a description of "mode", which is not a field`},
+			`module: load Judge: the state describes "mode", which is not a field`},
 	} {
 		before := save(t, test.m)
 		err := module.Load(strings.NewReader(test.state), test.m)
@@ -247,7 +247,7 @@ func TestSaveRefuses(t *testing.T) {
 		{"no signature", func(p *module.Predictor) { p.Spec = nil },
 			"module: save Judge: module: the signature is missing; create one with signature.New"},
 		{"an unknown field", func(p *module.Predictor) { p.Demos = []module.Demo{{Inputs: values(t, `{"txt": ""}`)}} },
-			`module: save Judge: demo 1: there is no input "txt"`},
+			`module: save Judge: demo 1: the signature has no input "txt"`},
 		{"a field twice", func(p *module.Predictor) {
 			p.Demos = []module.Demo{{}, {Inputs: append(values(t, `{"text": ""}`), values(t, `{"text": ""}`)...)}}
 		}, `module: save Judge: demo 2: the input "text" is given twice`},
@@ -269,7 +269,7 @@ func TestSaveRefuses(t *testing.T) {
 		io.Discard,
 		hidden{},
 	); err == nil ||
-		err.Error() != "module: save: no Predictors found in module_test.hidden; export the fields with its modules" {
+		err.Error() != "module: save: no Predictors found in module_test.hidden; export the fields that hold its modules" {
 		t.Errorf("got %v", err)
 	}
 	if err := module.Save(full{}, newSum()); !errors.Is(err, io.ErrShortWrite) {

@@ -40,7 +40,7 @@ func Start[In, Out any](ctx context.Context, m Module[In, Out], in In) *Stream[O
 	return s
 }
 
-// Events yields the events of the run until it ends, and then its error if it has one. Leaving the loop cancels the
+// Events yields the events of the run. If the run fails, Events yields its error last. Leaving the loop cancels the
 // run. Every event is yielded once: a second loop continues where the first ended.
 func (s *Stream[Out]) Events() iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {

@@ -45,8 +45,8 @@ type Trajectory struct {
 	Orphans []journal.Entry `json:"orphans,omitempty"`
 
 	// Evidence has the facts of the run that contradict the answer, the most serious first. If free turns were left,
-	// the model was asked about these facts, and gave the answer nevertheless. Without an answer, they are about the
-	// last program.
+	// the model was asked about these facts, and gave the answer nevertheless. If there is no answer, the facts are
+	// about the last program.
 	Evidence []sandbox.Finding `json:"evidence,omitempty"`
 
 	// Runs are the runs of other modules within this one, in the order in which they began: attempts, and the runs that
@@ -67,7 +67,7 @@ type Trajectory struct {
 	// those calls is kept, since there may be thousands.
 	Spent event.ModelUsage `json:"spent,omitempty"`
 
-	answer json.RawMessage // of a module without steps
+	answer json.RawMessage // the answer of a module without steps
 }
 
 func (t *Trajectory) last() *Step { return &t.Steps[len(t.Steps)-1] }
@@ -181,13 +181,13 @@ type Step struct {
 	Truncated    bool             `json:"truncated,omitempty"`   // the reply was cut off at the token limit
 	Reasoning    string           `json:"reasoning,omitempty"`   // the explanation in the reply
 	Code         string           `json:"code,omitempty"`        // the program, or a ReAct's calls written as one
-	Outcome      *sandbox.Outcome `json:"outcome,omitempty"`     // of the program, or nil
+	Outcome      *sandbox.Outcome `json:"outcome,omitempty"`     // how the program ended, or nil
 	Observation  string           `json:"observation,omitempty"` // what the model was told about the step
 	Compiled     bool             `json:"compiled,omitempty"`    // Code is from a [Program], not from the model
 	Extracted    bool             `json:"extracted,omitempty"`   // the model was asked for an answer from what it knows
 	Answer       json.RawMessage  `json:"answer,omitempty"`      // the outputs, if the step gave the answer
 	Usage        event.Usage      `json:"usage"`
-	Duration     time.Duration    `json:"duration_ns"` // of the model call
+	Duration     time.Duration    `json:"duration_ns"` // how long the model call took
 
 	before int // the number of calls in the journal when the step began
 }

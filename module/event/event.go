@@ -109,7 +109,7 @@ type ModelResponse struct {
 	Model        string        `json:"model,omitempty"`    // the model that replied, if the provider reports it
 	ID           string        `json:"id,omitempty"`       // the provider's ID of the reply
 	FinishReason string        `json:"finish_reason,omitempty"`
-	Failed       string        `json:"failed,omitempty"`    // why a models.Fallback did not use the models before it
+	Failed       string        `json:"failed,omitempty"`    // the errors of models that a models.Fallback tried before
 	Truncated    bool          `json:"truncated,omitempty"` // the reply was cut off at the token limit
 	Usage        Usage         `json:"usage"`
 	Duration     time.Duration `json:"duration_ns"`
@@ -135,7 +135,7 @@ type ProgramStart struct {
 // An observer cannot prevent the call; policies can.
 type ToolCallStart struct {
 	Origin
-	Call sandbox.Call `json:"call"` // without a result
+	Call sandbox.Call `json:"call"` // the call, without a result
 }
 
 // ToolCallEnd reports that a tool call has ended or, if Call.Pending is true, that the program no longer waits for it.

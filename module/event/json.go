@@ -19,8 +19,8 @@ type record struct {
 }
 
 // JSON returns an event as a JSON object. Its member "event" is the name of the event's type, such as "RunEnd"; "data"
-// has the event's fields; "error" is the message of its Err. For a [ModelRequest], it also has "tools" and "messages",
-// with the text of each message and the type and size of its images and files.
+// has the event's fields; "error" is the message of its Err. For a [ModelRequest], the object also has "tools" and
+// "messages", with the text of each message and the type and size of its images and files.
 func JSON(e Event) ([]byte, error) {
 	r := record{Event: reflect.TypeOf(e).Name(), Data: e}
 	switch e := e.(type) {

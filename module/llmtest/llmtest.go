@@ -52,7 +52,7 @@ func (m *Model) With(c lm.Capabilities) llms.Model {
 
 // Request is one call of the model.
 type Request struct {
-	N        int // from 1
+	N        int // the number of the call, from 1
 	Messages []llms.MessageContent
 	Options  llms.CallOptions
 	Params   lm.Params // a models.Params, from the context of the call
@@ -70,7 +70,7 @@ type Reply struct {
 	ToolCalls []llms.ToolCall
 	Message   *lm.Message // a *models.Message: the reply in the protocol of a provider
 	Model     string      // the model that answered
-	ID        string      // of the reply
+	ID        string      // the ID of the reply
 }
 
 // New returns a model that gives the replies in order, and then an error that

@@ -45,7 +45,7 @@ func (p Price) of(u lm.Usage) float64 {
 		float64(u.CacheWrite)*cmp.Or(p.CacheWrite, p.Input) + float64(u.Output)*p.Output) / 1e6
 }
 
-// Spent is the part of a [Budget] that was spent.
+// Spent is the amount that was spent of a [Budget].
 type Spent struct {
 	Calls           int // calls of models, including failed ones
 	Cached          int // calls answered by a cache, which are free and not in Calls
@@ -84,7 +84,7 @@ type Budget struct {
 	mu       sync.Mutex
 	spent    Spent
 	underway int     // calls in progress
-	asked    int     // their estimated input tokens
+	asked    int     // the estimated input tokens of these calls
 	owed     float64 // the cost of those tokens
 }
 

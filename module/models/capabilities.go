@@ -14,7 +14,7 @@ import (
 //	Thinking bool   // obeys Params.Effort and Params.ThinkingTokens
 //	Caching  bool   // obeys Params.CacheSystem
 //	Vision   bool   // reads images
-//	Model    string // its name, such as "gpt-5.1"; "" if unknown or one of several
+//	Model    string // the model's name, such as "gpt-5.1"; "" if unknown or one of several
 //
 //	func (c Capabilities) And(o Capabilities) Capabilities // the features of both
 //
@@ -34,8 +34,7 @@ func CapabilitiesOf(model llms.Model) Capabilities { return lm.CapabilitiesOf(mo
 //	ThinkingTokens int             // the maximum number of tokens for thinking; 0 leaves it to the provider
 //	CacheSystem    bool            // the system message and tools will be sent again, so cache them
 //
-// A model without the capability ignores them. A [Store] distinguishes
-// requests by them.
+// A model ignores the parameters for which it lacks the capability. A [Store] distinguishes requests by their Params.
 type Params = lm.Params
 
 // WithParams returns a context whose calls have the parameters p, replacing any others.

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// missing returns the error for a request that Replay does not have.
+// missing returns the error for a request without a stored reply in the mode Replay.
 func (s *Store) missing(asked *exchange) error {
 	if asked.N > 0 {
-		return fmt.Errorf("this request was stored fewer times than it is made now (%d); store the replies again",
-			asked.N+1)
+		return fmt.Errorf("this request was made %d times, but the store has only %d of the replies; "+
+			"store the replies again", asked.N+1, asked.N)
 	}
 	if len(s.loaded) == 0 {
-		return fmt.Errorf("this request is not in the store, which is empty")
+		return fmt.Errorf("the store is empty; use the mode Resume to store replies")
 	}
 	now := plainText(asked.Request)
 	nearest, before, same := 0, "", -1

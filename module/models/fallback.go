@@ -17,12 +17,14 @@ import (
 
 // Fallback returns a model that tries the given models in order until one succeeds.
 //
-// It does not try the next model if the context is done (but it does if a [RateLimit] says
-// that the wait would exceed the deadline), if a model refused to answer (whether to ask
-// another one is the caller's decision), or if part of the reply was already streamed. If
-// all models fail, the error is an *Error that wraps all of their errors. Its kind is the
-// one for which a retry is most promising, with the shortest wait. It is MaybeCharged if
-// any of the errors is.
+// It does not try the next model if
+//
+//   - the context is done; this does not include a [RateLimit] that fails because the wait would exceed the deadline
+//   - a model refused to answer, since asking another model is the caller's decision
+//   - part of the reply was already streamed
+//
+// If all models fail, the error is an *Error that wraps all of their errors. Its kind and its wait are those of the
+// error for which a retry is most promising. It is MaybeCharged if any of the errors is.
 //
 // The returned model has the capabilities that all models have. The GenerationInfo of a
 // reply has the name of the model that answered under "writ:model", if its provider reports

@@ -107,7 +107,8 @@ func (l *rateLimit) generate(ctx context.Context, messages []llms.MessageContent
 	return response, err
 }
 
-// wait reserves tokens and then waits until the request may be sent. If it may not, wait returns the tokens.
+// wait reserves tokens and then waits until the request may be sent. If the request may not be sent, wait releases the
+// tokens.
 func (l *rateLimit) wait(ctx context.Context, tokens int) error {
 	if err := l.pause(ctx); err != nil {
 		return err

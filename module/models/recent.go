@@ -5,7 +5,7 @@ import "container/list"
 // recent keeps the most recently used replies by their keys, up to a number of bytes.
 type recent struct {
 	limit, size int
-	order       *list.List // of *reply, most recently used first
+	order       *list.List // elements of type *reply, most recently used first
 	byKey       map[string]*list.Element
 }
 

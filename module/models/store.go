@@ -24,8 +24,9 @@ const (
 	Cache Mode = iota
 
 	// Resume lets a killed program continue. The program opens the store and starts again. The requests that it made
-	// before get their stored replies, usage and errors, and a request that it repeats gets them in the original order.
-	// Budgets count their cost again, so the program takes the same path as before. Other requests reach the model.
+	// before get their stored replies, usage and errors, and a request that it makes several times gets its replies in
+	// the original order. Budgets count their cost again, so the program takes the same path as before. Other requests
+	// reach the model.
 	Resume
 
 	// Replay answers requests as Resume does, but never calls a model. A request that is not in the store fails with an
@@ -39,7 +40,7 @@ type StoreOptions struct {
 
 	// Path is a file with one reply on each line, and its request or, in a Cache, the hash of its request. It is
 	// created if it does not exist, and only its owner may read it. Resume and Replay require it; without it, a Cache
-	// keeps replies in memory only. One Cache or Resume at a time can have the file open, in any process.
+	// keeps replies in memory only. Only one Cache or Resume can have the file open at a time, even across processes.
 	Path string
 
 	// MaxBytes limits the replies that a Cache keeps in memory; it forgets the least recently used first. Zero means
@@ -63,11 +64,11 @@ type Store struct {
 
 	mu     sync.Mutex
 	stats  StoreStats
-	recent *recent                  // for Cache
+	recent *recent                  // for Cache: replies in memory
 	busy   map[string]chan struct{} // for Cache: the requests in progress
 
-	kept   map[occurrence]*exchange // for Resume and Replay
-	loaded []*exchange              // for Replay, in order
+	kept   map[occurrence]*exchange // for Resume and Replay: the stored exchanges
+	loaded []*exchange              // for Replay: the stored exchanges, in the order of the file
 	asked  map[string]int           // for Resume and Replay: how often each request was made
 }
 
@@ -77,8 +78,8 @@ type occurrence struct {
 	n   int
 }
 
-// exchange is a line of a store: a request with its reply, or the instruction (Retry) to make requests that failed
-// before again.
+// exchange is a line of a store: a request with its reply or, if Retry is set, the instruction to send requests again
+// that failed before.
 type exchange struct {
 	Key     string          `json:"key,omitempty"` // a hash of the request
 	N       int             `json:"n,omitempty"`   // the occurrence of the request, from 0
@@ -294,7 +295,7 @@ func (s *Store) remember(e *exchange) {
 	s.recent.put(e.Key, e.Reply)
 }
 
-// cacheable reports whether a reply is good.
+// cacheable reports whether a Cache keeps a reply: it is complete and not empty, and no other cache answered.
 func cacheable(r *llms.ContentResponse) bool {
 	if r == nil {
 		return false
@@ -317,7 +318,7 @@ func (s *Store) inOrder(ctx context.Context, e *exchange, options []llms.CallOpt
 	if s.options.Mode == Replay {
 		return nil, &Error{Kind: KindInvalid, Err: s.missing(e)}
 	}
-	if err := s.file.Broken(); err != nil { // or a reply would be paid for and lost
+	if err := s.file.Broken(); err != nil { // do not pay for a reply that would be lost
 		return nil, &Error{Kind: KindUnknown, Err: fmt.Errorf("the store cannot be written: %w", err)}
 	}
 	r, err := ask()

@@ -590,7 +590,7 @@ func TestReplay(t *testing.T) {
 		{asks(again, "one", llms.WithTemperature(0.5)), warm},
 		{asks(again, "one"), first},
 		{asks(again, "one"), third},
-		{asks(again, "one"), "the model: this request was stored fewer times than it is made now (3); " +
+		{asks(again, "one"), "the model: this request was made 3 times, but the store has only 2 of the replies; " +
 			"store the replies again"},
 	} {
 		if c.got != c.want {
@@ -641,7 +641,7 @@ func TestReplayMissing(t *testing.T) {
 		}
 	}
 	if _, err := ask(t.Context(), replayed(t, written(t, "\n"), nil)); err == nil ||
-		err.Error() != "the model: this request is not in the store, which is empty" {
+		err.Error() != "the model: the store is empty; use the mode Resume to store replies" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,4 +1,5 @@
-// Package ballot compares answers by their JSON, ignoring how strings and numbers are written.
+// Package ballot compares answers by their JSON. It ignores differences in how people write the same string or number,
+// such as case and punctuation.
 package ballot
 
 import (
@@ -11,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// Of returns the same text for all values that count as equal.
+// Of returns a string that is the same for all values that count as equal.
 func Of(v any) (string, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {

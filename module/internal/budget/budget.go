@@ -51,7 +51,7 @@ func (b *Budget) In(ctx context.Context) context.Context {
 	return context.WithValue(ctx, budgetKey{}, b)
 }
 
-// Charge is a model call in progress.
+// Charge is the charge for a model call in progress.
 type Charge struct {
 	budget *Budget
 	tokens int  // reserved for the prompt
@@ -116,7 +116,7 @@ func (c Charge) leave() {
 	}
 }
 
-// reserve counts a call, here and in the budgets around it.
+// reserve counts a call in b and in the budgets around it.
 func (b *Budget) reserve(tokens int) error {
 	if b == nil {
 		return nil

@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	subCallTime    = time.Minute    // for the reply of a model
-	maxProgramTime = 24 * time.Hour // for one program
+	subCallTime    = time.Minute    // the time for the reply of a model
+	maxProgramTime = 24 * time.Hour // the longest time for one program
 
-	// A call may have promptBytes of arguments, or a share of the sandbox's memory if that is less; a
-	// sandbox with room for less than minPromptBytes is refused.
+	// The arguments of a call may take promptBytes or 1/promptShare of the sandbox's memory, whichever is less. A
+	// sandbox whose memory allows less than minPromptBytes is refused.
 	promptBytes, promptShare, minPromptBytes = 4 << 20, 64, 64 << 10
 )
 

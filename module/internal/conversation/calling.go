@@ -27,10 +27,10 @@ const (
 
 // Calling is the form for models that call tools in their provider's protocol. It implements module.Adapter.
 type Calling struct {
-	// Tools has the declarations.
+	// Tools has the declarations of the tools.
 	Tools []llms.Tool
 
-	text  string // the briefing for calls as text, which System replaces
+	text  string // a briefing for calls as text; System replaces it with the briefing for declared tools
 	steps int
 	paths map[string]string // the paths of tools by their names in the protocol
 	names map[string]string // the names in the protocol by the paths of tools
@@ -71,7 +71,7 @@ var unsafeInName = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 // MaxToolName is the maximum length of a tool's name that all providers accept.
 const MaxToolName = 64
 
-// name returns a unique name for a path that all providers accept.
+// name returns a unique name for the tool with the path. All providers accept the name.
 func (c *Calling) name(path string) string {
 	safe := strings.Trim(unsafeInName.ReplaceAllString(path, "_"), "_")
 	if safe == "" {
@@ -101,7 +101,7 @@ func (c *Calling) Question(_ *signature.Spec, inputs signature.Values) string {
 	return prompt.Question(inputs, prompt.CallingReminder)
 }
 
-// Answer returns the thought of a demo. Its call is a part of the message.
+// Answer returns the thought of a demo. The call of the demo is a separate part of the message.
 func (c *Calling) Answer(_ *signature.Spec, outputs signature.Values) string {
 	return textOf(outputs, "thought")
 }

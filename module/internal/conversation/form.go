@@ -33,7 +33,7 @@ func checkValues(fields []signature.Field, side string, values signature.Values)
 		named := func(f signature.Field) bool { return f.Name == v.Name }
 		at := slices.IndexFunc(fields, named)
 		if at < 0 {
-			return fmt.Errorf("there is no %s %q", side, v.Name)
+			return fmt.Errorf("the signature has no %s %q", side, v.Name)
 		}
 		if _, twice := values[:i].Get(v.Name); twice {
 			return fmt.Errorf("the %s %q is given twice", side, v.Name)

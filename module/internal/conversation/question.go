@@ -49,7 +49,7 @@ func NewQuestion(spec *signature.Spec, inputs signature.Values) (Question, error
 	return q, nil
 }
 
-// NewPreview returns the question of a module that writes programs, with long inputs in part. Programs have all inputs
+// NewPreview returns the question of a module that writes programs. It shortens long inputs. Programs have all inputs
 // in full as constants.
 func NewPreview(spec *signature.Spec, inputs signature.Values) (Question, error) {
 	inputs = slices.DeleteFunc(slices.Clone(inputs), func(v signature.Value) bool {

@@ -43,8 +43,8 @@ func PastInputs(spec *signature.Spec, inputs signature.Values) signature.Values 
 	return past
 }
 
-// Messages returns the messages of the turns. If they are too long, it omits the older half. Omitting one turn at a
-// time would change the beginning of the conversation, which providers cache, in every turn.
+// Messages returns the messages of the turns. If they are too long, Messages omits the older half. Omitting one turn at
+// a time would change the beginning of the conversation, which providers cache, in every turn.
 func (p *Past) Messages(f Form) []Message {
 	var shown [][]Message
 	size := 0

@@ -25,7 +25,7 @@ type File struct {
 
 // Open opens or creates a file, locks it, and calls each for every complete line, with its number. If the last line is
 // not JSON, a process was killed while it wrote the line, and Open removes it. To avoid damaging other files, Open
-// returns the error foreign if an incomplete first line does not agree with one of the beginnings.
+// returns the error foreign if an incomplete first line does not agree with any of the beginnings.
 func Open(path string, beginnings []string, foreign error, each func(n int, line []byte) error) (*File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {

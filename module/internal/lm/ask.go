@@ -155,7 +155,7 @@ func panicked(p any) *Error {
 type PanicError struct {
 	In    string // what panicked, such as "Run of CodeAct"
 	Value any    // the value of the panic
-	Stack []byte // of the goroutine that panicked; Error omits it
+	Stack []byte // the stack of the goroutine that panicked; Error omits it
 }
 
 // NewPanic is called where the panic was recovered.

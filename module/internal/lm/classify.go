@@ -157,7 +157,8 @@ func statusOf(err error) int {
 	return status
 }
 
-// broken recognizes connection errors, and whether the provider may have received the request and charge for it.
+// broken recognizes connection errors, and reports whether the provider may have received the request and charge for
+// it.
 func broken(err error) (kind Kind, maybeCharged bool) {
 	var op *net.OpError
 	var dns *net.DNSError

@@ -8,10 +8,9 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// sendable returns messages that every provider sends completely. anthropic's provider in
-// langchaingo sends only the first part of messages that are not from a human, and panics
-// if a message has no parts; googleai's panics without messages. Models that are not
-// [Capable] get the text of a [Message].
+// sendable returns messages that every provider sends completely. anthropic's provider in langchaingo sends only the
+// first part of messages that are not from a human, and panics if a message has no parts; googleai's provider panics if
+// there are no messages. Models that are not [Capable] get the text of a [Message].
 func sendable(model llms.Model, messages []llms.MessageContent) ([]llms.MessageContent, error) {
 	_, capable := model.(Capable)
 	if len(messages) == 0 {

@@ -26,12 +26,12 @@ func Rollout(ctx context.Context) int {
 // options cannot distinguish unset from zero.
 type Sampling struct{ Temperature, TopP *float64 }
 
-// SamplingOf returns the sampling parameters in call options. Unset ones stay NaN.
+// SamplingOf returns the sampling parameters in call options.
 func SamplingOf(options []llms.CallOption) Sampling {
 	if len(options) == 0 {
 		return Sampling{}
 	}
-	o := llms.CallOptions{Temperature: math.NaN(), TopP: math.NaN()}
+	o := llms.CallOptions{Temperature: math.NaN(), TopP: math.NaN()} // unset parameters stay NaN
 	apply(&o, options)
 	return Sampling{given(o.Temperature), given(o.TopP)}
 }

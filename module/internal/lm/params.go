@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// Params are the parameters of a call that llms.CallOption lacks. They are in the context,
-// and are part of cache keys and recordings. A model without the capability ignores them.
+// Params are the parameters of a call that llms.CallOption lacks. They are in the context, and are part of cache keys
+// and recordings. A model ignores the parameters for which it lacks the capability.
 type Params struct {
 	// Schema is the JSON Schema to which the reply is constrained. Nil means text.
 	Schema json.RawMessage `json:"schema,omitempty"`

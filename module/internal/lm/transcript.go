@@ -60,13 +60,14 @@ type Prompt struct {
 
 // RecordedPrompt is the JSON form of a prompt, with the messages and tools that differ from the previous prompt.
 type RecordedPrompt struct {
-	SharedMessages int               `json:"shared_messages,omitempty"` // number of messages of the previous prompt
-	Messages       []RecordedMessage `json:"messages,omitempty"`        // remaining messages
-	SharedTools    bool              `json:"shared_tools,omitempty"`    // the tools of the previous prompt
+	SharedMessages int               `json:"shared_messages,omitempty"` // how many of the first messages are unchanged
+	Messages       []RecordedMessage `json:"messages,omitempty"`        // the remaining messages
+	SharedTools    bool              `json:"shared_tools,omitempty"`    // the tools are unchanged
 	Tools          []RecordedTool    `json:"tools,omitempty"`
 }
 
-// Record returns what differs from the previous prompt. Tools are the same if they are the same slice, as in a run.
+// Record returns what differs from the previous prompt. Tools count as unchanged only if both prompts have the same
+// slice, as within a run.
 func (p Prompt) Record(before Prompt) RecordedPrompt {
 	messages, known := RecordMessages(p.Messages), RecordMessages(before.Messages)
 	shared := 0

@@ -8,7 +8,7 @@ type Usage struct {
 	Output      int // everything generated, including reasoning
 	Reasoning   int // the part of Output that was reasoning
 	CachedInput int // the part of Input read from the provider's cache
-	CacheWrite  int // the part of Input written to it, if that is charged
+	CacheWrite  int // the part of Input written to that cache, if writing is charged
 }
 
 // UsageOf returns the usage in a response; zero if it came from a cache.

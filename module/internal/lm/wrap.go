@@ -21,7 +21,7 @@ func IsCapable(model llms.Model) bool {
 	return ok
 }
 
-// CapableFunc is a function as a model, with capabilities.
+// CapableFunc turns a function into a model that states its capabilities.
 type CapableFunc struct {
 	Func
 	States func() Capabilities
@@ -30,7 +30,7 @@ type CapableFunc struct {
 // Capabilities returns what the model can do.
 func (c CapableFunc) Capabilities() Capabilities { return c.States() }
 
-// Func is a function as a model.
+// Func turns a function into a model.
 type Func func(
 	ctx context.Context, messages []llms.MessageContent, options []llms.CallOption,
 ) (*llms.ContentResponse, error)

@@ -12,7 +12,7 @@ import (
 // Answers keeps the answers to questions. The zero value has none.
 type Answers struct {
 	mu      sync.Mutex
-	answers map[digest]func() (string, error) // each waits for the answer
+	answers map[digest]func() (string, error) // each function waits for its answer
 }
 
 // digest identifies a question.
@@ -70,7 +70,8 @@ func (c *Last[K, V]) Get(key K, compute func() V) V {
 // CopyFrom makes c keep what o keeps.
 func (c *Last[K, V]) CopyFrom(o *Last[K, V]) { c.last.Store(o.last.Load()) }
 
-// equal reports whether two keys are equal. Keys with values that Go cannot compare, such as some adapters, are not.
+// equal reports whether two keys are equal. Keys with values that Go cannot compare, such as some adapters, are never
+// equal.
 func equal[K comparable](a, b K) (same bool) {
 	defer func() { _ = recover() }()
 	return a == b

@@ -54,7 +54,7 @@ func Clone[M, T, I any](m M, clone func(*T) *T, inside func(*T) *I, check func(r
 
 // search is one walk through a module. Its methods return false when the walk is over.
 type search struct {
-	leaf  reflect.Type
+	leaf  reflect.Type // the type *T
 	yield func(string, reflect.Value) bool
 	seen  map[reference]bool
 	leads map[reflect.Type]bool // the results of mayLead
@@ -155,7 +155,7 @@ func quoteKey(key string) string {
 	return strconv.Quote(key)
 }
 
-// mayLead reports whether a value of a type may lead to a leaf. It keeps the search out of data.
+// mayLead reports whether a value of a type may lead to a leaf. The search skips values that may not.
 func (s *search) mayLead(t reflect.Type) bool {
 	leads, known := s.leads[t]
 	if !known {

@@ -91,7 +91,7 @@ type Judged struct {
 
 // JudgedCall is one request to a model, and its reply.
 type JudgedCall struct {
-	Part     string `json:"module"` // its path
+	Part     string `json:"module"` // the path of the part
 	Question string `json:"question"`
 	Reply    string `json:"reply"`
 }
@@ -99,7 +99,7 @@ type JudgedCall struct {
 // Limits, in bytes, of the calls in an advisor's prompt.
 const (
 	maxCalls = 64_000
-	minCall  = 200 // of each string; if there is less room, calls are left out
+	minCall  = 200 // bytes of each string; if there is less room, calls are left out
 )
 
 // CutCalls shortens calls so that they fit into the prompt of an advisor. If there are too many, it keeps the first and

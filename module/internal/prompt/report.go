@@ -186,7 +186,7 @@ func (s Step) addOpen(o *Observation) {
 	if s.Left > 0 {
 		title = "\n\nWrite the whole program again, not only the rest."
 	}
-	held := s.Outcome.Failure != nil && s.Outcome.Failure.Kind == sandbox.KindHeld // its message has its own advice
+	held := s.Outcome.Failure != nil && s.Outcome.Failure.Kind == sandbox.KindHeld // its message has advice
 	o.add(section{title: title, first: true, cut: func(limit int) string {
 		return openEffects(s.Open, s.Left > 0 && !held, limit)
 	}})

@@ -14,7 +14,7 @@ import (
 
 // Limits, in bytes, of the parts of an earlier turn in a prompt.
 const (
-	pastInput   = 1000 // each input
+	pastInput   = 1000 // bytes of each input
 	pastProgram = 2000
 	pastResult  = 400 // the value of a program, and its output
 	pastAnswer  = 1500

@@ -13,9 +13,10 @@ import (
 
 // actionReply declares the fields of a reply with a tool call.
 type actionReply struct {
-	Thought string         `json:"thought" jsonschema:"description=a sentence or two on what you know and what to do next"`
-	Tool    string         `json:"tool" jsonschema:"description=the name of one tool\\, with its namespace if it has one"`
-	Args    map[string]any `json:"args,omitempty" jsonschema:"description=its arguments as one JSON object"`
+	Thought string `json:"thought" jsonschema:"description=a sentence or two on what you know and what to do next"`
+	Tool    string `json:"tool" jsonschema:"description=the name of one tool\\, with its namespace if it has one"`
+
+	Args map[string]any `json:"args,omitempty" jsonschema:"description=its arguments as one JSON object"`
 }
 
 var actionQuestion = signature.Must(signature.New[struct{}, actionReply](""))

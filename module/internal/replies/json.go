@@ -11,8 +11,8 @@ import (
 )
 
 // lax converts the JSON that models write to strict JSON. It accepts comments, trailing commas, keys without quotes,
-// other quotes, line breaks in strings, and the literals of Python. It reads its input once. Ambiguous input is an
-// error, such as an expression, an ellipsis or a missing bracket.
+// other quotes, line breaks in strings, and the literals of Python. It reads its input once. Ambiguous input, such as
+// an expression, an ellipsis or a missing bracket, is an error.
 type lax struct {
 	text  string
 	at    int
@@ -209,5 +209,5 @@ func (l *lax) unexpected(wanted string) error {
 		return errAbbreviated
 	}
 	r, _ := utf8.DecodeRuneInString(rest)
-	return fmt.Errorf("there is %q in line %d where %s was expected", r, 1+strings.Count(l.text[:l.at], "\n"), wanted)
+	return fmt.Errorf("line %d has %q instead of %s", 1+strings.Count(l.text[:l.at], "\n"), r, wanted)
 }

@@ -23,7 +23,7 @@ func EndName(outputs []signature.Field) string {
 // mark is a marker in a reply.
 type mark struct {
 	name       string // as it is written
-	hashed     bool   // with ##
+	hashed     bool   // the marker has ##
 	start, end int
 }
 

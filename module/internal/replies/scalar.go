@@ -137,7 +137,7 @@ func (s shape) bullets(text string) json.RawMessage {
 		items = append(items, item)
 	}
 	if len(items) == 1 && unicode.IsDigit(rune(text[0])) {
-		return nil // it is no list: 1. e4 e5 2. Nf3
+		return nil // not a list: 1. e4 e5 2. Nf3
 	}
 	return array(items)
 }

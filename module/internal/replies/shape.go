@@ -14,8 +14,8 @@ import (
 // describe are read strictly.
 type shape struct {
 	kinds     map[string]bool // types of JSON Schema; empty if the schema has no type
-	format    string          // of a string, or schema.Nanoseconds of an integer
-	constants []string        // the strings that it lists
+	format    string          // the format of a string; schema.Nanoseconds for an integer of nanoseconds
+	constants []string        // the strings that the schema lists
 	items     *shape          // the items of an array
 	members   []member        // the members of an object
 	rest      *shape          // an object's other members, or nil if it admits none
@@ -114,7 +114,7 @@ func (s shape) admits(value json.RawMessage) bool {
 	}
 }
 
-// kinds maps the first byte of a value to its type, if it is not a number.
+// kinds maps the first byte of a JSON value to its type. Numbers are missing.
 var kinds = map[byte]string{'"': "string", '{': "object", '[': "array", 't': "boolean", 'f': "boolean", 'n': "null"}
 
 // spelling converts a scalar that is written as a string to the type of a shape. It returns nil if it cannot.

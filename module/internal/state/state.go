@@ -132,7 +132,7 @@ func (p *Predictor) Load(raw json.RawMessage) error {
 func describe(spec *signature.Spec, descriptions map[string]string) (*signature.Spec, error) {
 	for _, name := range slices.Sorted(maps.Keys(descriptions)) {
 		if _, known := spec.Field(name); !known {
-			return nil, fmt.Errorf("there is a description of %q, which is not a field", name)
+			return nil, fmt.Errorf("the state describes %q, which is not a field", name)
 		}
 	}
 	for _, f := range slices.Concat(spec.Inputs(), spec.Outputs()) {

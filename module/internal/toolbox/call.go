@@ -65,7 +65,7 @@ func toolError(tool string, err error) (te *tools.ToolError, ending error) {
 	return te.WithCause(err), fmt.Errorf("tool %s: %w", tool, err)
 }
 
-// Joined returns the outcome of calls that were made one after the other. Before is nil for the first call.
+// Joined returns the outcomes of successive calls as one. Before is nil for the first call.
 func Joined(before, next *sandbox.Outcome) *sandbox.Outcome {
 	if before == nil {
 		return next

@@ -44,7 +44,7 @@ func (t *Toolbox) Find(name string) (int, error) {
 	return 0, t.discovery.Unknown("tool", name)
 }
 
-// Remark returns what a tool remarks about the result of its call, or "".
+// Remark returns the tool's remark about the result of a call, or "".
 func Remark(b *tools.Binding, c sandbox.Call) string {
 	if b.Remark == nil || c.Error != nil {
 		return ""

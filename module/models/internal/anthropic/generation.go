@@ -9,7 +9,7 @@ import (
 
 // generation describes how requests to one generation of Claude differ from others.
 type generation struct {
-	adaptive bool // the model decides how much it thinks, guided by an effort; older ones take a budget
+	adaptive bool // the model decides how much it thinks, guided by an effort; older models take a budget
 	sampling bool // it accepts temperature and top_p
 }
 

@@ -27,7 +27,7 @@ type message struct {
 	Content []any  `json:"content"` // an object, or the JSON of one that the provider wrote
 }
 
-// defaultTokens is the limit of a reply without a limit, which the API requires.
+// defaultTokens limits a reply if the caller sets no limit, since the API requires one.
 const defaultTokens = 16_000
 
 // newRequest encodes a call, except for the schema of its reply.

@@ -16,8 +16,8 @@ import (
 //
 //   - num_ctx is set to fit each prompt.
 //   - "truncate": false makes Ollama refuse a prompt that does not fit; see [tooLong].
-//   - Versions before October 2025 ignore that field. How many tokens they report to have
-//     read shows whether they cut the prompt off; see [request.cutOff].
+//   - Versions before October 2025 ignore that field. The number of prompt tokens that they
+//     report shows whether they cut the prompt off; see [request.cutOff].
 
 const (
 	minContext = 4096

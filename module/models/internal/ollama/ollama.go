@@ -47,8 +47,8 @@ func New(model string, o *wire.Options) (*Model, error) {
 	return m, nil
 }
 
-// hostURL returns the URL of a value of OLLAMA_HOST, such as ":8080" or "0.0.0.0". The latter
-// makes a server listen on all addresses; clients use localhost.
+// hostURL converts a value of OLLAMA_HOST, such as ":8080", to a URL. For "0.0.0.0", with which a server listens on all
+// addresses, the URL has localhost.
 func hostURL(host string) string {
 	if host = strings.TrimSpace(host); strings.Contains(host, "://") {
 		return host

@@ -14,13 +14,12 @@ type dialect struct {
 	noSchema bool // has JSON mode only
 	noVision bool
 	noUsage  bool // refuses stream_options, and streams the usage without being asked
-	noEcho   bool // refuses its own replies with reasoning
+	noEcho   bool // refuses messages with the reasoning of its own replies
 }
 
-// dialects returns the dialect of each provider. In the next turn, a reply is sent back as it was
-// received: gemini requires the extra_content of its tool calls, deepseek the reasoning_content
-// of turns that called tools (it ignores it elsewhere), and openrouter asks for its
-// reasoning_details.
+// dialects returns the dialect of each provider. In the next turn, a reply is sent back as it was received: gemini
+// requires the extra_content of its tool calls, deepseek requires the reasoning_content of turns that called tools and
+// ignores that of other turns, and openrouter asks for its reasoning_details.
 func dialects() map[string]dialect {
 	const (
 		current = "max_completion_tokens"

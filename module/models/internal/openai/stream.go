@@ -205,8 +205,8 @@ func (a *assembly) place(list []any, item any) []any {
 	return append(list, a.joined("", nil, item))
 }
 
-// continues reports whether a piece belongs to an item: it has the same index or, without one,
-// comes after it and is of the same type. A new id begins a new item.
+// continues reports whether a piece belongs to an item: both have the same index or, if the piece has no index, the
+// item is the last one and of the same type. A new id begins a new item.
 func continues(whole, piece map[string]any, last bool) bool {
 	if id, _ := piece["id"].(string); id != "" && whole["id"] != id {
 		return false

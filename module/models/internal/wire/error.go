@@ -139,7 +139,7 @@ func (c *Client) errorf(format string, args ...any) error {
 
 // withoutKey removes the key. Call it before a string is cut off, which could leave part of the key.
 func (c *Client) withoutKey(data []byte) []byte {
-	if len(c.Key) < 4 { // it is part of many words
+	if len(c.Key) < 4 { // so short a key is part of many words
 		return data
 	}
 	return bytes.ReplaceAll(data, []byte(c.Key), []byte("[key]"))

@@ -27,9 +27,8 @@ type schemaKey struct {
 	hash  [sha256.Size]byte
 }
 
-// Send calls send with the schema. If the provider refuses the schema, it calls send once
-// more without one; if that works, the schema is not sent to this model again, otherwise
-// it returns the first error.
+// Send calls send with the schema. If the provider refuses the schema, it calls send once more without one. If that
+// works, Send no longer sends the schema to this model; otherwise it returns the first error.
 func (s *Schemas) Send(model string, schema json.RawMessage,
 	send func(schema json.RawMessage) (*llms.ContentResponse, error)) (*llms.ContentResponse, error) {
 	if schema == nil {

@@ -26,7 +26,7 @@ const (
 	maxStream   = 256 << 20 // bytes of a stream; the frame of a piece can be a hundred times its text
 	maxReply    = 4 << 20   // bytes of a streamed reply; some servers send reasoning twice
 	maxElements = 1 << 18   // commas outside strings in a body or a line: each may become a Go value
-	maxObjects  = 4096      // objects in a line: each may be compared with those of earlier lines
+	maxObjects  = 4096      // objects in a line: each may be compared with the objects of earlier lines
 )
 
 // Options are the options of a provider. models.OpenOptions documents them.
@@ -141,7 +141,7 @@ func (c *Client) http() *http.Client {
 	}
 }
 
-// Answer is an HTTP response of status 2xx. A failure while it is read may have been charged.
+// Answer is an HTTP response of status 2xx. If reading it fails, the call may have been charged.
 type Answer struct {
 	Header http.Header
 	Size   int // bytes of a streamed reply so far; set by the reader of the stream
