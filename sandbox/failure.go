@@ -108,10 +108,10 @@ func (h *host) allWarnings(r *engine.Result, out *Outcome) []Finding {
 func (h *host) remark(calls []Call) []Finding {
 	for _, c := range calls {
 		b := h.toolByPath(c.Tool)
-		if b == nil || b.Remark == nil || c.Error != nil || c.Pending {
+		if b == nil || c.Error != nil || c.Pending {
 			continue
 		}
-		if text := b.Remark(c.Args, c.Result); text != "" {
+		if text := dispatch.Remark(b, c.Args, c.Result); text != "" {
 			return []Finding{h.finding(kindRemark, text, "", engine.Pos{Line: c.Line, Column: c.Column})}
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 )
 
 // WithInstructions returns a copy with the given instructions.
@@ -116,7 +115,8 @@ func (s *Spec) has(name string) error {
 // ruled reports whether a rule about several fields mentions a field.
 func (s *Spec) ruled(name string) bool {
 	return slices.ContainsFunc(slices.Concat(s.inRules, s.outRules), func(rule Value) bool {
-		return rule.Name != "title" && rule.Name != "description" &&
-			bytes.Contains(rule.JSON, []byte(strconv.Quote(name)))
+		var v any
+		return rule.Name != "title" && rule.Name != "description" && json.Unmarshal(rule.JSON, &v) == nil &&
+			bytes.Contains(literal(v), literal(name))
 	})
 }

@@ -74,10 +74,10 @@ func each[T any](value json.RawMessage, noun string, settle func(T) (T, error)) 
 	var err error
 	switch first := bytes.TrimLeft(value, " \t\r\n"); {
 	case bytes.HasPrefix(first, []byte("[")), string(first) == "null":
-		err = json.Unmarshal(value, &all)
+		err = strictly(value, &all)
 	default:
 		all = make([]T, 1)
-		err = json.Unmarshal(value, &all[0])
+		err = strictly(value, &all[0])
 	}
 	for i := 0; i < len(all) && err == nil; i++ {
 		if all[i], err = settle(all[i]); err != nil && len(all) > 1 {
@@ -88,6 +88,13 @@ func each[T any](value json.RawMessage, noun string, settle func(T) (T, error)) 
 		return nil, fmt.Errorf("%s: %w", noun, err)
 	}
 	return all, nil
+}
+
+// strictly decodes JSON. An unknown member is an error.
+func strictly(value json.RawMessage, v any) error {
+	d := json.NewDecoder(bytes.NewReader(value))
+	d.DisallowUnknownFields()
+	return d.Decode(v)
 }
 
 // settled checks an image, sets its MIME type if the image has data, and decodes a data URL.

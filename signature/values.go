@@ -142,7 +142,7 @@ func split(raw json.RawMessage) (Values, error) {
 	all := make(Values, 0, 4)
 	known := map[string]bool{}
 	for n, value := range jsonscan.Members(raw) {
-		name := string(n)
+		name := strings.ToValidUTF8(string(n), "\ufffd")
 		if known[name] {
 			return nil, fmt.Errorf("signature: the value of %q is given twice", name)
 		}

@@ -16,8 +16,8 @@ type Files interface {
 	First(paths []string) (File, error)
 }
 
-// Snapshot provides the files for one bundle and knows which of them were read. It is not used
-// concurrently.
+// Snapshot provides the files for one bundle and knows which of them were read. First is not
+// called concurrently; Changed may be, after the last First.
 type Snapshot interface {
 	Files
 	// Changed reports whether the packages have changed since they were read.

@@ -369,3 +369,16 @@ func (f *pendingCall) corrected(te *tools.ToolError) *tools.ToolError {
 	}
 	return te
 }
+
+// Remark returns the tool's remark about the result of a call, or "" if the tool has none or its remark panics.
+func Remark(b *tools.Binding, args, result json.RawMessage) (text string) {
+	if b.Remark == nil {
+		return ""
+	}
+	defer func() {
+		if recover() != nil {
+			text = ""
+		}
+	}()
+	return b.Remark(args, result)
+}

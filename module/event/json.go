@@ -22,6 +22,9 @@ type record struct {
 // has the event's fields; "error" is the message of its Err. For a [ModelRequest], the object also has "tools" and
 // "messages", with the text of each message and the type and size of its images and files.
 func JSON(e Event) ([]byte, error) {
+	if t := reflect.TypeOf(e); t == nil || t.Kind() != reflect.Struct {
+		return nil, fmt.Errorf("event: %T is not an event; events are not pointers", e)
+	}
 	r := record{Event: reflect.TypeOf(e).Name(), Data: e}
 	switch e := e.(type) {
 	case ModelRequest:

@@ -158,7 +158,8 @@ func (s *Store) add(n int, line []byte) error {
 	if err := json.Unmarshal(line, e); err != nil {
 		return err
 	}
-	if err := json.Unmarshal(e.Reply, new(response)); len(e.Reply) > 0 && err != nil {
+	var reply *response
+	if err := json.Unmarshal(e.Reply, &reply); len(e.Reply) > 0 && err != nil {
 		return err
 	}
 	switch {
@@ -169,7 +170,7 @@ func (s *Store) add(n int, line []byte) error {
 			}
 		}
 		return nil
-	case e.Key == "" || len(e.Reply) == 0 && e.Failure == nil:
+	case e.Key == "" || reply == nil && e.Failure == nil:
 		return errNotStore
 	case s.options.Mode == Cache:
 		if e.Failure == nil {

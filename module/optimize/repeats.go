@@ -26,6 +26,11 @@ func (t *task) keyOf(inputs json.RawMessage) string {
 			inputs = s.Complete(inputs)
 		}
 	}
+	var members signature.Values
+	if json.Unmarshal(inputs, &members) == nil { // null is a missing value
+		members = slices.DeleteFunc(members, func(v signature.Value) bool { return string(v.JSON) == "null" })
+		inputs, _ = members.MarshalJSON()
+	}
 	return canonical.JSON(inputs)
 }
 

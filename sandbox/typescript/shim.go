@@ -74,9 +74,24 @@ func (p *translation) globalShims(source string) {
 	if imports == "" {
 		return
 	}
-	code := string(through(imports + source).Code)
+	result := through(imports + "\n" + source)
+	for _, e := range result.Errors { // the imports make the program a module, which cannot return
+		if e.Location != nil {
+			e.Location.Line--
+		}
+	}
+	if replaced := p.withoutReturns(result.Errors); replaced != p.text {
+		result = through(imports + "\n" + replaced)
+	}
+	used := map[string]bool{} // the imports at the beginning that esbuild has kept
+	for line := range strings.Lines(string(result.Code)) {
+		if !strings.HasPrefix(line, "import ") {
+			break
+		}
+		used[strings.TrimSpace(line)] = true
+	}
 	for _, s := range shims {
-		if strings.Contains(code, fmt.Sprintf("import { %s } from %q;", s.name, shimModule)) {
+		if used[fmt.Sprintf("import { %s } from %q;", s.name, shimModule)] {
 			p.imports = append(p.imports, imported{want: want{Module: shimModule, Name: s.name}, local: s.name})
 		}
 	}

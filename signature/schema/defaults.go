@@ -36,6 +36,9 @@ func (s *Schema) Complete(value json.RawMessage) json.RawMessage {
 	}
 	c := completer{defaults: s.defaults, steps: 10 * (baseSteps + valueSteps*doc.Values)}
 	c.value(doc.Value, s.compiled)
+	for _, add := range c.additions {
+		add()
+	}
 	if c.bytes == 0 || c.bytes > maxAdded || c.steps < 0 {
 		return value
 	}
@@ -108,8 +111,12 @@ func (s *Schema) usableDefaults() map[*jsonschema.Schema]any {
 			break
 		}
 		i := slices.IndexFunc(parts, func(part *jsonschema.Schema) bool { return part.Default != nil })
-		if i >= 0 && *parts[i].Default != nil && s.checkDefault(place(parts[i].Location)) == nil {
-			usable[s.rules[at]] = *parts[i].Default
+		if i < 0 || *parts[i].Default == nil || len(jsonvalue.Text(*parts[i].Default)) > maxDefault {
+			continue
+		}
+		x := &explainer{root: *parts[i].Default}
+		if problems, broken := x.check(s.rules[at]); problems == nil && broken == nil {
+			usable[s.rules[at]] = x.root
 		}
 	}
 	return usable
@@ -119,10 +126,14 @@ func (s *Schema) usableDefaults() map[*jsonschema.Schema]any {
 type completer struct {
 	defaults map[*jsonschema.Schema]any
 	bytes    int // added
+	additions []func() // after the walk: defaults are shared and are not completed
 	steps    int // left
 }
 
 func (c *completer) value(v any, s *jsonschema.Schema) {
+	if c.steps < 0 {
+		return
+	}
 	parts := certain(s, nil)
 	if c.steps -= len(parts); c.steps < 0 {
 		return
@@ -137,8 +148,8 @@ func (c *completer) value(v any, s *jsonschema.Schema) {
 				}
 			}
 		}
-		for _, part := range parts { // after the members, so that defaults within defaults are ignored
-			c.add(v, part.Properties)
+		for _, part := range parts {
+			c.additions = append(c.additions, func() { c.add(v, part.Properties) })
 		}
 	case []any:
 		for _, part := range parts {

@@ -59,6 +59,9 @@ type dropper struct {
 }
 
 func (d *dropper) drop(value any, s *jsonschema.Schema) any {
+	if d.steps < 0 {
+		return value
+	}
 	parts := certain(s, nil)
 	members, _ := value.(map[string]any)
 	if d.steps -= len(parts) * (1 + len(members)); d.steps < 0 {

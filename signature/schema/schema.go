@@ -119,6 +119,9 @@ func (s *Schema) Raw() json.RawMessage { return bytes.Clone(s.raw) }
 // AnyText reports whether the schema admits every string and nothing else. Strings
 // then need no validation.
 func (s *Schema) AnyText() bool {
+	if s.document == nil { // a zero Schema
+		return false
+	}
 	keywords, _ := s.document.Value.(map[string]any)
 	for name := range keywords {
 		switch name {

@@ -92,7 +92,7 @@ func (r *remote) send(ctx context.Context, args json.RawMessage) (json.RawMessag
 // sendOver makes the call over one connection.
 func (r *remote) sendOver(ctx context.Context, c *connection, args json.RawMessage) (json.RawMessage, error) {
 	params := &mcp.CallToolParams{Meta: mcp.Meta{}, Name: r.name, Arguments: args}
-	if report, ok := ctx.Value(progressKey{}).(func(Progress)); ok {
+	if report, _ := ctx.Value(progressKey{}).(func(Progress)); report != nil {
 		token, forget := r.server.notifications.expectProgress(r.name, report)
 		defer forget()
 		params.SetProgressToken(token)

@@ -63,6 +63,7 @@ var ignored = []string{"name", "title", "source", "gallery", "version", "icon", 
 
 // alternatives has advice for keys that are not supported.
 var alternatives = map[string]string{
+	"environment":      `; use "env"`,
 	"oauth":            "; use Options.OAuth",
 	"auth":             "; use Options.OAuth",
 	"authProviderType": "; use Options.OAuth",

@@ -106,6 +106,7 @@ func (r reply) marked() (found fields, whole bool, err error) {
 			if whole = whole || found != nil; whole && i+1 == len(marks) {
 				err = r.addRest(found, text[m.end:])
 			}
+		case m.name[0] == '/': // closes a field, as tags do
 		case known:
 			value := trimmed(text[m.end:stop])
 			value, ended := strings.CutSuffix(value, " "+marker(end))

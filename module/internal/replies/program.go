@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/writ-go/writ/signature"
@@ -51,7 +52,9 @@ func ReadProgram(said string, truncated bool) (Program, error) {
 	if truncated && !endMarker.MatchString(text) {
 		return Program{}, errCutOff
 	}
-	text = outOfFence(text)
+	if inner := strings.TrimLeft(Unfence(text), "\n"); startsWithMark(inner) {
+		text = inner // no program begins with a marker
+	}
 	blocks, open := fences(text)
 	if open {
 		return Program{}, errOpenFence
@@ -60,7 +63,7 @@ func ReadProgram(said string, truncated bool) (Program, error) {
 	switch {
 	case err != nil:
 		return Program{}, err
-	case found != nil && codeMember.MatchString(text[:found.start]+text[found.end:]):
+	case found != nil && inObject(text[:found.start]+text[found.end:]):
 		return Program{}, errTwoPrograms
 	case found != nil:
 		return Program{withoutMarks(text[:found.start]), found.text}.checked()
@@ -71,8 +74,21 @@ func ReadProgram(said string, truncated bool) (Program, error) {
 	return Program{Code: text}, errNoProgram
 }
 
-// codeMember matches a program in a JSON object.
-var codeMember = regexp.MustCompile(`\{\s*(?:"reasoning".*)?"code"\s*:\s*"`)
+// codeMember matches a JSON object that may contain a program.
+var codeMember = regexp.MustCompile(`\{\s*(?:"reasoning".*)?"code"\s*:\s*("(?:[^"\\]|\\.)*"?)`)
+
+// startsWithMark reports whether the first line of text begins with the marker of a program's field.
+func startsWithMark(text string) bool {
+	at := programMark.FindStringIndex(text)
+	return at != nil && at[0] == 0
+}
+
+// inObject reports whether text has a program in a JSON object. An object such as {"code": "not_found"} is an error.
+func inObject(text string) bool {
+	return slices.ContainsFunc(codeMember.FindAllStringSubmatch(text, -1), func(m []string) bool {
+		return callOrDeclaration.MatchString(m[1])
+	})
+}
 
 // Code returns the program in the value of a field, without a fence around it.
 func Code(value string) (string, error) {

@@ -3,6 +3,7 @@ package toolbox
 
 import (
 	"fmt"
+	"github.com/writ-go/writ/internal/dispatch"
 	"slices"
 
 	"github.com/writ-go/writ/internal/display"
@@ -46,10 +47,10 @@ func (t *Toolbox) Find(name string) (int, error) {
 
 // Remark returns the tool's remark about the result of a call, or "".
 func Remark(b *tools.Binding, c sandbox.Call) string {
-	if b.Remark == nil || c.Error != nil {
+	if c.Error != nil {
 		return ""
 	}
-	if text := b.Remark(c.Args, c.Result); text != "" {
+	if text := dispatch.Remark(b, c.Args, c.Result); text != "" {
 		return "\n" + text
 	}
 	return ""

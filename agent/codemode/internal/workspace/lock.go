@@ -5,15 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/writ-go/writ/internal/filelock"
 )
 
 // A folder is locked by locking its file "lock", which the system unlocks if the holder
-// dies. A goroutine waits for it only while it has locked the file "next". A goroutine that
-// releases the lock therefore cannot take it again before the one that is already waiting
-// for it, although the waiting one polls.
+// dies. In each process, only one goroutine at a time waits for it, first come, first served, and
+// only after locking the file "next". A process that releases the lock therefore cannot take it
+// again before the process that is already waiting for it, although that process polls.
 const (
 	lockFile = "lock"
 	nextFile = "next"
@@ -27,16 +28,25 @@ func (s *Store) lock(ctx context.Context, folder string) (unlock func(), err err
 	if ctx.Err() != nil { // so that the result does not depend on timing
 		return nil, waited(ctx)
 	}
+	leave, err := s.turns.enter(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
 	next, err := s.await(ctx, folder+"/"+nextFile)
 	if err != nil {
+		leave()
 		return nil, err
 	}
 	file, err := s.await(ctx, folder+"/"+lockFile)
 	_ = filelock.Close(next)
 	if err != nil {
+		leave()
 		return nil, err
 	}
-	return func() { _ = filelock.Close(file) }, nil
+	return func() {
+		_ = filelock.Close(file)
+		leave()
+	}, nil
 }
 
 // tryLock is like lock, but returns errBusy instead of waiting.
@@ -122,4 +132,45 @@ func (s *Store) current(name string, file *os.File) error {
 		return errBusy // it was replaced
 	}
 	return nil
+}
+
+// turns is a set of named locks within a process. Those who wait for a lock get it in the order in which they came.
+type turns struct {
+	mu    sync.Mutex
+	queue map[string]*turn
+}
+
+type turn struct {
+	held  chan struct{}
+	users int // goroutines that have the lock or wait for it
+}
+
+// enter waits for its turn. The caller calls leave when its turn ends.
+func (t *turns) enter(ctx context.Context, name string) (leave func(), err error) {
+	t.mu.Lock()
+	if t.queue == nil {
+		t.queue = map[string]*turn{}
+	}
+	mine := t.queue[name]
+	if mine == nil {
+		mine = &turn{held: make(chan struct{}, 1)}
+		t.queue[name] = mine
+	}
+	mine.users++
+	t.mu.Unlock()
+	select {
+	case mine.held <- struct{}{}:
+		return func() { <-mine.held; t.done(name, mine) }, nil
+	case <-ctx.Done():
+		t.done(name, mine)
+		return nil, waited(ctx)
+	}
+}
+
+func (t *turns) done(name string, mine *turn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if mine.users--; mine.users == 0 {
+		delete(t.queue, name)
+	}
 }

@@ -33,6 +33,7 @@ type Store struct {
 	limits limits
 	path   string   // absolute
 	owners *os.Root // a folder for each owner
+	turns  turns    // by folder
 	warm   warm
 }
 

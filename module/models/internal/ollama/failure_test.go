@@ -96,7 +96,7 @@ func TestUnavailable(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = m.GenerateContent(t.Context(), ask("?"))
-	checkError(t, err, lm.Error{Kind: lm.KindTransient}, "the model: ollama is not running at http://ann:xxxxx@localhost:11434; "+
+	checkError(t, err, lm.Error{Kind: lm.KindTransient}, "the model: ollama is not running at http://localhost:11434; "+
 		`start it with "ollama serve", or set OLLAMA_HOST or the base URL`)
 }
 

@@ -89,8 +89,9 @@ func (m *Model) explain(err error, r *request) error {
 	switch text := e.Error(); {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		base, _ := url.Parse(m.client.BaseURL) // NewClient has checked it
+		base.User = nil
 		c.Err = fmt.Errorf("ollama is not running at %s; start it with \"ollama serve\", "+
-			"or set OLLAMA_HOST or the base URL", base.Redacted())
+			"or set OLLAMA_HOST or the base URL", base)
 	case e.Status == http.StatusNotFound && strings.Contains(text, "not found"):
 		c.Err = fmt.Errorf("ollama does not have the model %q; get it with \"ollama pull %s\"", r.model, r.model)
 	case e.Status == http.StatusBadRequest && strings.Contains(text, "does not support tools"):

@@ -92,6 +92,7 @@ type Pool struct {
 
 	startErr  error     // the error of the last start, or nil
 	notBefore time.Time // the time before which no worker may be started
+	started   time.Time // when a worker was last started
 }
 
 type idleInstance struct {
@@ -219,9 +220,11 @@ func (p *Pool) start(ctx context.Context) (*instance, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.startErr, p.notBefore = err, time.Time{}
-	if err != nil {
-		p.notBefore = time.Now().Add(time.Since(began))
+	switch {
+	case err == nil:
+		p.startErr, p.notBefore, p.started = nil, time.Time{}, time.Now()
+	case p.started.Before(began): // no other start has succeeded since
+		p.startErr, p.notBefore = err, time.Now().Add(time.Since(began))
 	}
 	return w, err
 }

@@ -12,7 +12,13 @@ import (
 // messages, which become part of errors.
 type Secrets struct {
 	mu     sync.Mutex
-	values []string // the most recently used first
+	values []secret // the most recently used first
+}
+
+// secret is a value and the pattern that finds it in any letter case, or nil if the value is not UTF-8.
+type secret struct {
+	value   string
+	pattern *regexp.Regexp
 }
 
 const (
@@ -38,10 +44,16 @@ func (s *Secrets) add(value string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if i := slices.Index(s.values, value); i >= 0 {
+	i := slices.IndexFunc(s.values, func(old secret) bool { return old.value == value })
+	var added secret
+	if i >= 0 {
+		added = s.values[i]
 		s.values = slices.Delete(s.values, i, i+1)
+	} else {
+		added.value = value
+		added.pattern, _ = regexp.Compile("(?i)" + regexp.QuoteMeta(value))
 	}
-	s.values = slices.Insert(s.values, 0, value)
+	s.values = slices.Insert(s.values, 0, added)
 	s.values = s.values[:min(len(s.values), maxSecrets)]
 }
 
@@ -53,14 +65,13 @@ func (s *Secrets) Hide(text string) string {
 	s.mu.Lock()
 	values := slices.Clone(s.values)
 	s.mu.Unlock()
-	slices.SortFunc(values, func(a, b string) int { return len(b) - len(a) }) // one may contain another
-	for _, value := range values {
-		re, err := regexp.Compile("(?i)" + regexp.QuoteMeta(value))
-		if err != nil { // it is not UTF-8
-			text = strings.ReplaceAll(text, value, "[hidden]")
-			continue
+	slices.SortFunc(values, func(a, b secret) int { return len(b.value) - len(a.value) }) // one may contain another
+	for _, s := range values {
+		if s.pattern == nil {
+			text = strings.ReplaceAll(text, s.value, "[hidden]")
+		} else {
+			text = s.pattern.ReplaceAllLiteralString(text, "[hidden]")
 		}
-		text = re.ReplaceAllLiteralString(text, "[hidden]")
 	}
 	return text
 }
