@@ -13,12 +13,12 @@ type boundTools struct {
 	bindings []*tools.Binding
 	globals  map[string]bool // the global names of the bindings
 
-	// plain are the bindings as the engine sees them. If a worker already has this slice, it is
-	// not sent again.
+	// plain are the bindings as the engine sees them. It is sent to a worker only if the worker does not have
+	// the same slice yet.
 	plain []engine.Binding
 }
 
-// bound returns the bindings of a set. It keeps those of the last set.
+// bound returns the bindings of a set. It caches the bindings of the last set.
 func (s *Sandbox) bound(set *tools.Set) *boundTools {
 	bindings := set.Bindings()
 	if b := s.last.Load(); b != nil && slices.Equal(b.bindings, bindings) {

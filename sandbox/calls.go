@@ -27,7 +27,7 @@ func (h *host) Call(c engine.Call, reply func(engine.Reply)) {
 		h.goroutines.do(func() { reply(engine.Reply{Error: te}) })
 		return
 	}
-	if c.Tool >= 0 && c.Tool < len(h.bindings) { // policies, journal and handler see an object
+	if c.Tool >= 0 && c.Tool < len(h.bindings) { // so that policies, journal and handler get an object
 		c.Args = dispatch.Named(h.bindings[c.Tool], c.Args)
 	}
 	call := h.begin(c)
@@ -115,7 +115,7 @@ func (h *host) issue(c engine.Call) dispatch.IssuedCall {
 	if !isObject(c.Args) {
 		given = valueText(c.Args)
 	}
-	mayAnswerHold := h.program.Attempt != nil && isObject(c.More) // without a journal, nothing is held
+	mayAnswerHold := h.program.Attempt != nil && isObject(c.More) // only a journal holds calls
 	switch {
 	case c.Tool >= 0 && c.Tool < len(h.bindings) && (!isObject(c.Args) || err != nil && !mayAnswerHold):
 		invalid.Message = fmt.Sprintf("a tool takes one object, not %s; %s", given, declaredAs(h.bindings[c.Tool]))
@@ -155,7 +155,7 @@ func parseRepeat(more json.RawMessage) (*tools.Repeat, error) {
 // perform performs a call and replies to the program.
 func (h *host) perform(call *trackedCall, reply func(engine.Reply)) {
 	at := &callPlace{host: h}
-	at.enter() // if the program has ended instead, Perform returns an error
+	at.enter() // returns early if the program ends; then Perform returns an error
 	defer at.end()
 	returned := false
 	defer func() {
@@ -169,7 +169,7 @@ func (h *host) perform(call *trackedCall, reply func(engine.Reply)) {
 	te, catchable := toolError(err, call.Tool)
 	h.settle(call, result, te)
 	switch {
-	case tools.IsFatal(err) && h.callCtx.Err() == nil: // even if the program has ended
+	case tools.IsFatal(err) && h.callCtx.Err() == nil: // aborts the run even if the program has ended
 		h.abort(fmt.Errorf("tool %s: %w", call.Tool, err))
 	case h.hasEnded(): // the program gets no reply
 	case err == nil:
@@ -192,8 +192,8 @@ func resultReply(tool string, result json.RawMessage) engine.Reply {
 	return engine.Reply{Value: result}
 }
 
-// engineError converts an error for the program. A session's record can hold valid UTF-8
-// only.
+// engineError converts an error to the form that the engine throws into the program. It replaces invalid UTF-8,
+// which the record of a session cannot hold.
 func engineError(e *tools.ToolError) *engine.ToolError {
 	valid := func(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
 	data := e.Data
@@ -203,7 +203,7 @@ func engineError(e *tools.ToolError) *engine.ToolError {
 	return &engine.ToolError{Tool: valid(e.Tool), Kind: valid(e.Kind), Message: valid(e.Message), ID: e.ID, Data: data}
 }
 
-// toolError converts an error for the record of the call, and reports whether the program may
+// toolError converts the error of a call to a ToolError for the record, and reports whether the program may
 // catch the error.
 func toolError(err error, tool string) (te *tools.ToolError, catchable bool) {
 	var hold *tools.HoldError
@@ -265,7 +265,9 @@ func (r *resultLimiter) policy(next tools.Caller) tools.Caller {
 			return nil, r.failure(te)
 		}
 		if excess := r.take(len(result)); err == nil && excess != "" {
-			return nil, &tools.ToolError{Kind: tools.KindTooLarge, Message: "the call was made, but its result " + excess}
+			return nil, &tools.ToolError{
+				Kind: tools.KindTooLarge, Message: "the call was made, but its result " + excess,
+			}
 		}
 		return result, err
 	})
@@ -285,7 +287,7 @@ func (r *resultLimiter) failure(te *tools.ToolError) error {
 	return &short
 }
 
-// take counts the bytes of a result. If there are too many, it returns the reason.
+// take counts the bytes of a result, or returns the reason why the result is too large.
 func (r *resultLimiter) take(size int) (excess string) {
 	if size > r.each {
 		return fmt.Sprintf("has %d bytes; %d are allowed; request less at a time", size, r.each)

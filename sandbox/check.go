@@ -32,7 +32,7 @@ type CheckResult struct {
 	Acts bool
 }
 
-// checkResult converts the outcome of a run that only checks.
+// checkResult converts the outcome of a run that only checks to a CheckResult.
 func checkResult(out *Outcome, err error) (CheckResult, error) {
 	if err != nil {
 		return CheckResult{}, err
@@ -55,8 +55,8 @@ const maxFindings = 20
 // when it runs, and violations of the rules. The code that validates the arguments of real
 // calls also validates the arguments in the report.
 //
-// The program decides how much there is to judge, and judging happens in this process, so
-// it stops when the run ends and after maxFindings.
+// A hostile program can make the report very large, so judge stops when the run ends or when there are
+// maxFindings findings.
 func (h *host) judge(r engine.Report) []Finding {
 	var list []Finding
 	judgeEach(h, &list, r.Findings, func(f engine.Finding) Finding {
@@ -75,8 +75,7 @@ func (h *host) judge(r engine.Report) []Finding {
 	return list
 }
 
-// judgeEach appends the findings about things to list. An empty finding means that there
-// is no problem.
+// judgeEach judges each of the things and appends the findings to list, except empty ones.
 func judgeEach[T any](h *host, list *[]Finding, things []T, judge func(T) Finding) {
 	for _, thing := range things {
 		if len(*list) >= maxFindings || h.ctx.Err() != nil {
@@ -88,7 +87,8 @@ func judgeEach[T any](h *host, list *[]Finding, things []T, judge func(T) Findin
 	}
 }
 
-// removeRepeatedHints removes hints with a declaration that an earlier finding shows.
+// removeRepeatedHints removes the declaration of a tool from the hint of a finding if an earlier finding has
+// the same hint.
 func removeRepeatedHints(findings []Finding) {
 	shown := map[string]bool{}
 	for i := range findings {
@@ -162,8 +162,8 @@ func (h *host) constantKind(name string) string {
 	return earlierConstant
 }
 
-// dropHandled drops the arguments of calls whose errors the program handles, unless it may
-// have changed data before.
+// dropHandled drops the arguments of each call whose error the program handles before it may change data, so
+// that judge does not refuse the call.
 func (h *host) dropHandled(sites []engine.Site) {
 	change := math.MaxInt // the first statement that may change data
 	for _, s := range sites {
@@ -190,14 +190,14 @@ func (h *host) site(s engine.Site) Finding {
 	args := dispatch.Named(b, s.Args.JSON)
 	if !bytes.HasPrefix(args, []byte("{")) {
 		what := valueText(args)
-		if slices.Contains(s.Args.Unknown, "") { // only its type is known
+		if slices.Contains(s.Args.Unknown, "") { // an unknown string
 			what = "a string"
 		}
 		message := fmt.Sprintf("%s: a tool takes one object, not %s", b.Path(), what)
 		return h.finding(kindInvalidArgument, message, declaredAs(b), s.Pos)
 	}
 	if time.Since(h.start) > h.limits.Time {
-		return Finding{} // a hostile schema takes long for each of thousands of calls; the run has timed out
+		return Finding{} // thousands of calls with a slow schema must not outlast the limit of time
 	}
 	violations := b.Check(args, s.Args.Unknown)
 	if len(violations) == 0 {
@@ -231,7 +231,7 @@ func (h *host) memberOfTool(object, name, member string, at engine.Pos) Finding 
 		message := fmt.Sprintf("%s is a tool, not an object: it has no member %q", b.Path(), member)
 		return h.finding(kindUnknownTool, message, declaredAs(b), at)
 	}
-	return h.finding(kindUnknownTool, fmt.Sprintf("%s has no member %q", name, member), "", at) // a forged report
+	return h.finding(kindUnknownTool, fmt.Sprintf("%s has no member %q", name, member), "", at) // forged report
 }
 
 // callText shows a call of a tool in a message.

@@ -28,17 +28,17 @@ type Compiler interface {
 // Compiled is a program in JavaScript. The sandbox treats it like any other program but
 // translates every line and column back to the author's text.
 //
-// [Rules] apply to the author's text, except for Names, which are searched in the parts of
-// Source that Map leads back to the text.
+// [Rules] apply to the author's text, except that Rules.Names are searched for in the parts of Source that Map
+// maps to the author's text.
 type Compiled struct {
 	// Source is checked and run instead of Program.Source. Its maximum size is four times
 	// Limits.Source plus 64 KiB.
 	Source string
 
-	// Library is the body of a function that is called before Source in the same VM, within
-	// the run's limits. Its result is a constant of Source with the name __writ_library__; its
-	// own declarations are not visible. The worker caches the compiled library for the next
-	// program with the same one. Its maximum size is 4 MiB; empty means no library.
+	// Library is the body of a function that is called before Source in the same VM, within the run's limits.
+	// Source can read the function's result as the constant __writ_library__, but cannot see the declarations
+	// in Library. The worker caches the compiled library for later programs with the same Library. Its maximum
+	// size is 4 MiB; empty means no library.
 	//
 	// In a session, programs with the same library share its result.
 	Library string
@@ -60,8 +60,8 @@ const (
 	maxLibrary   = 4 << 20
 )
 
-// compile compiles the program of a job and sets the origin of the result. If the program is
-// refused, it sets the findings instead.
+// compile compiles the program of a job and sets h.origin. If the program is refused, it sets the findings
+// instead.
 func (h *host) compile(job *engine.Job) error {
 	c, err := h.program.Compiler.Compile(h.ctx, h.program.Source)
 	switch {
@@ -91,8 +91,8 @@ func (h *host) compile(job *engine.Job) error {
 	return nil
 }
 
-// compilerFindings returns the findings of a compiler and those of the rules, or a finding
-// that the compiled program is too large.
+// compilerFindings returns the findings of a compiler and the violations of the rules, or one finding if the
+// compiled program is too large.
 func (h *host) compilerFindings(c *Compiled) []Finding {
 	if len(c.Findings) > 0 {
 		findings := h.violations()
@@ -189,8 +189,8 @@ func (o *origin) report(r *engine.Report) {
 	r.Forbidden = slices.DeleteFunc(translated(r.Forbidden, name), func(n engine.Name) bool { return n.Line == 0 })
 }
 
-// translated returns a copy of a list with translated positions. The engine may use the
-// list again.
+// translated returns a copy of a list with translated positions. It leaves the list unchanged, because the
+// engine may use it again.
 func translated[T any](list []T, translate func(*T)) []T {
 	list = slices.Clone(list)
 	for i := range list {

@@ -54,11 +54,10 @@
 //
 // # Workers
 //
-// A worker is the running executable, started again. Package initialization takes the
-// process over if argv[0] carries a marker and the parent authenticates itself on an
-// inherited socket; main is not called. Packages that are initialized before this one are
-// initialized in workers too, so their initialization should only set variables. With
-// Options.Command, workers run another executable.
+// A worker is the running executable, started again. Package initialization takes the process over if argv[0]
+// carries a marker and the parent authenticates itself on an inherited socket; main is not called. The packages
+// that are initialized before package sandbox are initialized in workers too, so their initialization should
+// only set variables. With Options.Command, workers run another executable.
 //
 // Options.Workers bounds the programs that compute. A program that waits for its calls keeps its
 // worker and lets another program compute, so that tools may run programs in the same sandbox,
@@ -66,13 +65,12 @@
 //
 // # Checks
 //
-// Before a program runs, the check reports all of the following at once: syntax errors,
-// undeclared names, calls of tools that do not exist, literal arguments that violate a
-// tool's schema, constructs that the engine would execute incorrectly, and violations of
-// [Options.Rules]. It refuses only what must fail. A call with wrong arguments is made, and
-// throws, if the program handles its error before it may change data; but not if the program
-// handles the errors of all its calls in one place. The worker parses the program and
-// reports what it contains; this process decides whether to run it.
+// Before a program runs, the check reports all of the following at once: syntax errors, undeclared names, calls
+// of tools that do not exist, literal arguments that violate a tool's schema, constructs that the engine would
+// execute incorrectly, and violations of [Options.Rules]. It refuses only what must fail. If a call has wrong
+// arguments but the program handles its error before it may change data, the call is made, and throws. A
+// handler that covers all calls of the program does not count. The worker parses the program and reports what
+// it contains; this process decides whether to run it.
 //
 // [Outcome.Warnings] lists code that may run without an error but probably does not do what
 // its author intended: promises that the program printed, used as text or did not await,
@@ -80,10 +78,9 @@
 //
 // # Limits
 //
-// A run has limits on its total time and its computing time. [Failure.Kind] says which was
-// exceeded. Memory, source,
-// output and calls have limits, too: see [Limits]. A worker that exceeded a limit is not
-// used again.
+// A run has limits on its total time and its computing time. [Failure.Kind] says which limit was exceeded.
+// Memory, source, output and calls have limits, too: see [Limits]. A worker that exceeded a limit is not used
+// again.
 //
 // # Sessions
 //
@@ -94,9 +91,8 @@
 //
 // # Other languages
 //
-// Program.Compiler translates other languages into JavaScript. Package sandbox/typescript
-// has a compiler for TypeScript. Findings, failures and calls
-// have positions in the text that the author wrote.
+// Program.Compiler translates other languages into JavaScript. Package sandbox/typescript has a compiler for
+// TypeScript. Findings, failures and calls have positions in the text that the author wrote.
 //
 // # Errors
 //

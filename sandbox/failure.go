@@ -16,7 +16,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// fatal returns the error of a run whose end is not the program's fault.
+// fatal returns the error of a run that something other than the program ended, or nil.
 func (h *host) fatal(ctx context.Context, out *Outcome) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -118,8 +118,8 @@ func (h *host) remark(calls []Call) []Finding {
 	return nil
 }
 
-// checkWarnings returns the warnings of the check, without the warning that the program gives no
-// value if a limit ended the program.
+// checkWarnings returns the warnings of the check. If a limit ended the program, it leaves out the warning that
+// the program returns no value.
 func (h *host) checkWarnings(r *engine.Result) []Finding {
 	warnings := slices.Clone(h.warnings)
 	if f := r.Failure; f == nil || f.Kind == engine.KindSyntax || f.Kind == engine.KindRefused || endedByItself(r) {
@@ -174,7 +174,8 @@ func (h *host) failure(f *engine.Failure) *Failure {
 	return out
 }
 
-// notJSON matches the error of JSON.parse for a string that begins like text, or is several JSON values.
+// notJSON matches the error of JSON.parse for a string that does not begin like JSON, or that has text after a
+// JSON value.
 var notJSON = regexp.MustCompile(`^SyntaxError: Unexpected (token '.+', "[^{\["]|.* after JSON at )`)
 
 // caller returns the line that called the function in which the program failed, or "".
@@ -248,10 +249,12 @@ func (h *host) uncaught(f *engine.Failure) *tools.ToolError {
 	if c := h.call(f.Call); c != nil && c.Error != nil {
 		return c.Error
 	}
-	return &tools.ToolError{Tool: f.Tool.Tool, Kind: f.Tool.Kind, Message: f.Tool.Message, ID: f.Tool.ID, Data: f.Tool.Data}
+	return &tools.ToolError{
+		Tool: f.Tool.Tool, Kind: f.Tool.Kind, Message: f.Tool.Message, ID: f.Tool.ID, Data: f.Tool.Data,
+	}
 }
 
-// uncountedCalls describes the calls that did not count towards the limit.
+// uncountedCalls lists the calls that did not count towards Limits.Calls.
 func (h *host) uncountedCalls() string {
 	var list []string
 	for _, path := range slices.Sorted(maps.Keys(h.uncounted)) {

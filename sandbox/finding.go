@@ -29,7 +29,7 @@ import (
 //	not_awaited     a promise that the program does not await
 //	wrong_type      a result used as the wrong type: a member that no row of a list has, a member
 //	                of a string, the length of an object, or an object as a string
-//	missing_member  a member that the single object at a place in the results does not have
+//	missing_member  a member that an object in a result does not have, outside of lists
 //	no_value        the program does not return a value
 //	remark          a remark of a tool about a result: see tools.Tool.Remark
 //	lost_value      NaN, an infinity, undefined or the text of an object in the answer
@@ -43,7 +43,7 @@ const (
 	KindThrown       Kind = "thrown"        // an uncaught exception or rejection
 	KindToolError    Kind = "tool_error"    // an uncaught error of a tool
 	KindHeld         Kind = "held"          // a call resembles an earlier one: see tools.HoldError
-	KindUnawaited    Kind = "unawaited"     // submitted while calls were unanswered or unhandled, or a promise as text
+	KindUnawaited    Kind = "unawaited"     // submitted before all calls had settled, or with a promise as text
 	KindTimeout      Kind = "timeout"       // ran longer than Limits.Time
 	KindComputeLimit Kind = "compute_limit" // computed for longer than Limits.Compute
 	KindMemoryLimit  Kind = "memory_limit"  // used more than Limits.Memory
@@ -73,7 +73,7 @@ type Finding struct {
 	Hint    string `json:"hint,omitempty"` // what to write instead
 	Line    int    `json:"line,omitempty"` // counted from 1; 0 if unknown
 	Column  int    `json:"column,omitempty"`
-	Frame   string `json:"frame,omitempty"` // the source line, with a caret under the column, and the line that called it
+	Frame   string `json:"frame,omitempty"` // the source line with a caret, and the line that called its function
 }
 
 // String describes the finding to a person or a model.
@@ -96,7 +96,7 @@ func (f Finding) String() string {
 // model, can act on.
 type Failure struct {
 	Finding                   // what happened first, or the only finding
-	Findings []Finding        `json:"findings,omitempty"` // all findings if the program was refused; otherwise nil
+	Findings []Finding        `json:"findings,omitempty"` // all findings if the program was refused, and otherwise nil
 	Stack    []string         `json:"stack,omitempty"`    // positions such as "line 3, column 7", innermost first
 	Tool     *tools.ToolError `json:"tool,omitempty"`     // for KindToolError, the uncaught error
 	Hold     *tools.HoldError `json:"hold,omitempty"`     // for KindHeld, the call in question

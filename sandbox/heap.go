@@ -17,7 +17,7 @@ type heap struct {
 
 	mu        sync.Mutex
 	runs      map[*watchedHost]struct{}
-	base      int64 // bytes in use at the first check of these runs; 0 before
+	base      int64 // bytes in use at the first check after enter found no other run; 0 before that check
 	scheduled bool
 	quiet     time.Time // no check before this time, because garbage was collected recently
 }
@@ -38,7 +38,7 @@ func (h *heap) enter(run *watchedHost) {
 	h.schedule()
 }
 
-// leave ends the watch of a run.
+// leave stops watching a run.
 func (h *heap) leave(run *watchedHost) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -28,14 +28,14 @@ const (
 	javaScript = "the program must be JavaScript: write "
 )
 
-// externals explains the absence of the globals with which other JavaScript programs reach the
-// outside world. Here, programs use tools.
+// externals maps the globals through which other JavaScript programs reach the outside world to the reason why
+// they are missing. In the sandbox, programs use tools instead.
 var externals = map[string]string{
 	"require": noModules, "fs": "there is no file system", "process": "there is no process",
 	"fetch": noNetwork, "XMLHttpRequest": noNetwork, "WebSocket": noNetwork, "axios": noNetwork,
 }
 
-// replacements says what to write instead of globals of other engines and languages.
+// replacements maps globals of other engines and languages to what a program must write instead.
 var replacements = map[string]string{
 	"module": noModules + "; " + giveValue, "exports": noModules + "; " + giveValue, "submit": giveValue,
 
@@ -95,7 +95,7 @@ func isCalled(name, line string) bool {
 	return err == nil && called
 }
 
-// useTools adds the tools to an explanation of what is missing.
+// useTools adds the list of tools to the reason why a global is missing.
 func (h *host) useTools(missing string) string {
 	globals := h.globals()
 	if globals == "" {
@@ -106,7 +106,7 @@ func (h *host) useTools(missing string) string {
 
 var toolsPrefix = regexp.MustCompile(`\btools\.([\w$]+(?:\.[\w$]+)?)`)
 
-// withoutPrefix is the hint for tools.orders.list where the tool is orders.list.
+// withoutPrefix is the hint for a program that writes tools.orders.list, although the tool is orders.list.
 func (h *host) withoutPrefix(line int) string {
 	m := toolsPrefix.FindStringSubmatch(engine.Line(h.program.Source, line))
 	if m == nil || h.toolByPath(m[1]) == nil {
@@ -145,7 +145,7 @@ const maxSignature = 600
 // signature shows how to call a tool.
 func signature(b *tools.Binding) string { return declare.Signature(b, maxSignature) }
 
-// find returns the first binding for which is returns true, or nil.
+// find returns the first binding for which the function is returns true, or nil.
 func (h *host) find(is func(*tools.Binding) bool) *tools.Binding {
 	if i := slices.IndexFunc(h.bindings, is); i >= 0 {
 		return h.bindings[i]
@@ -153,7 +153,8 @@ func (h *host) find(is func(*tools.Binding) bool) *tools.Binding {
 	return nil
 }
 
-// tool returns the tool with one of these names in a namespace, or nil.
+// tool returns the tool of a namespace that has the given name or whose name becomes the given name as an
+// [identifier], or nil.
 func (h *host) tool(object, name string) *tools.Binding {
 	is := func(own string) bool { return own == name || identifier(own) == name }
 	return h.find(func(b *tools.Binding) bool { return b.Object == object && slices.ContainsFunc(b.Names, is) })
@@ -173,7 +174,8 @@ func (h *host) toolByPath(path string) *tools.Binding {
 
 var separators = regexp.MustCompile(`[^\pL\pN]+`)
 
-// identifier replaces everything between the words of a name by underscores.
+// identifier replaces each run of characters other than letters and digits with an underscore, and trims
+// underscores.
 func identifier(name string) string { return strings.Trim(separators.ReplaceAllString(name, "_"), "_") }
 
 // members returns the names of the tools of a namespace, or of the global functions if
@@ -208,7 +210,7 @@ func (h *host) globals() string {
 	})
 }
 
-// list lists the distinct names of bindings. An empty name is left out.
+// list lists the distinct names that the function name returns for the bindings, except "".
 func (h *host) list(name func(*tools.Binding) string) string {
 	names := map[string]bool{}
 	for _, b := range h.bindings {
@@ -221,7 +223,8 @@ func (h *host) list(name func(*tools.Binding) string) string {
 // maxListed is the maximum number of names in a list.
 const maxListed = 10
 
-// listed lists names, the first few of them if there are many.
+// listed joins names with commas. If there are more than maxListed, it joins the first maxListed and the number
+// of the others.
 func listed(names []string) string {
 	if more := len(names) - maxListed; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), more)

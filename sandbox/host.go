@@ -28,7 +28,7 @@ type host struct {
 	rules      *Rules // nil if there are none
 	checkOnly  bool
 	bindings   []*tools.Binding
-	plain      []engine.Binding // the same, as the engine sees them
+	plain      []engine.Binding // the bindings as the engine sees them
 	dispatcher *dispatch.Dispatcher
 	ticket     *workers.Ticket
 	slots      chan struct{} // has an element for each call that is being performed; nil before the first call
@@ -49,7 +49,7 @@ type host struct {
 	refused   int            // calls beyond the limit
 	uncounted map[string]int // calls that do not count, by the path of the tool
 	aborted   error          // the reason why the host ended the program, or nil
-	over      bool           // the run has ended; handlers that return now are ignored
+	over      bool           // the run has ended; the results of handlers that return now are ignored
 	running   sync.WaitGroup
 	still     func(bool) // stops and starts the program's clocks
 	open      int        // calls in progress
@@ -92,7 +92,7 @@ func (h *host) Report(r engine.Report) {
 	h.origin.report(&r)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.start, h.report = time.Now(), r // the run has a worker only now
+	h.start, h.report = time.Now(), r // the start of the run: it waited for a worker until now
 }
 
 // Allowed implements [engine.Host].
@@ -108,8 +108,8 @@ func (h *host) Allowed() bool {
 // errCallLimit ends a program that keeps making calls that are refused.
 var errCallLimit = errors.New("too many tool calls")
 
-// isProgramError reports whether a rewritten program may avoid the error that ended this one.
-// If a fatal error wraps a hold, the hold belongs to another run.
+// isProgramError reports whether a rewritten program may avoid the error that ended the current program. If a
+// fatal error wraps a hold, the hold belongs to another run.
 func isProgramError(err error) bool {
 	var hold *tools.HoldError
 	return !tools.IsFatal(err) && (errors.Is(err, errCallLimit) || errors.As(err, &hold))
@@ -129,8 +129,8 @@ func (h *host) abort(err error) {
 	}
 }
 
-// drop drops the calls that have not reached their tools, so that nothing more is done for the
-// program and no approver is asked.
+// drop drops the calls that have not reached their tools, so that no further tool is called and no approver is
+// asked.
 func (h *host) drop() {
 	h.ending.Do(func() {
 		close(h.ended)
@@ -152,9 +152,9 @@ func (h *host) hasEnded() bool {
 // settleTime is how long handlers may take to return after they were canceled.
 const settleTime = 200 * time.Millisecond
 
-// end settles the calls in progress. If the program ended by itself or will be rewritten, they
-// may finish within its time, so that their effects are known. Then, and in all other cases,
-// end cancels them and waits for at most settleTime.
+// end ends the calls in progress. If the program ended by itself, or failed with an error that a rewritten
+// program may avoid, end first waits until the calls return or Limits.Time has passed, so that their effects
+// are known. Then it cancels the remaining calls and waits for at most settleTime.
 func (h *host) end(r *engine.Result) {
 	h.drop()
 	h.mu.Lock()
@@ -195,8 +195,8 @@ func endedByItself(r *engine.Result) bool {
 	return false
 }
 
-// wait waits for a channel to be closed, for about limit. It waits in steps, so that a
-// pause of the whole machine, in which handlers cannot run either, counts as one step.
+// wait waits until a channel is closed, but not much longer than limit. It waits in steps, so that a pause of
+// the whole machine, during which handlers cannot run either, counts as one step.
 func wait(closed <-chan struct{}, limit time.Duration) {
 	const steps = 10
 	for range steps {

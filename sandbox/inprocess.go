@@ -93,8 +93,8 @@ func (p *inProcess) Close() error {
 	return nil
 }
 
-// goroutines call functions on other goroutines. They reuse goroutines until done is closed,
-// because growing the stack of a new one takes longer than many short functions.
+// goroutines call functions on other goroutines. They reuse goroutines until done is closed, because growing
+// the stack of a new goroutine takes longer than many short functions.
 type goroutines struct {
 	work chan func() // read by idle goroutines
 	done chan struct{}
@@ -136,8 +136,8 @@ func (w *watchedHost) Begin(stop func(error)) {
 // Waiting implements [engine.Supervisor].
 func (w *watchedHost) Waiting(int) {}
 
-// Patience implements [engine.Supervisor]. On a busy machine a program needs time to react,
-// and nothing is gained by giving up early because the goroutine cannot be ended.
+// Patience implements [engine.Supervisor]. On a busy machine a program needs time to react. Giving up early
+// would gain nothing, because the goroutine cannot be ended.
 func (w *watchedHost) Patience() time.Duration { return 2 * time.Second }
 
 // Stuck implements [engine.Supervisor].

@@ -19,7 +19,7 @@ func TestIsolation(t *testing.T) {
 	box, err := sandbox.New(&sandbox.Options{FullIsolation: true})
 	if !has {
 		if err == nil || !strings.HasPrefix(err.Error(),
-			"sandbox: start worker: the required isolation is not available: it lacks ") {
+			"sandbox: start worker: the required isolation is not available; missing: ") {
 			t.Error(err)
 		}
 		return
@@ -46,7 +46,7 @@ func TestNoIsolation(t *testing.T) {
 		t.Error(got)
 	}
 	_, err = sandbox.NewInProcess(&sandbox.Options{FullIsolation: true})
-	want := "sandbox: the required isolation is not available: it lacks " + properties[:len(properties)-1] + ": " + gap
+	want := "sandbox: the required isolation is not available; missing: " + properties[:len(properties)-1] + ": " + gap
 	if err == nil || err.Error() != want {
 		t.Error(err)
 	}

@@ -9,20 +9,18 @@ import (
 // Limits bounds every run of a sandbox. A zero field means its default; there
 // is deliberately no "unlimited".
 //
-// Compute is processor time, so that a program does not fail because the machine is busy
-// with something else. Time is wall time. On Windows, Compute is wall time, too.
-// In process, it is the lesser of the wall time and the processor time of the whole
-// process. If other goroutines are busy, that is nearly the wall time, so set a higher
-// limit.
+// Compute is processor time, so that a program does not fail because the machine is busy with something else.
+// Time is wall time. On Windows, Compute is wall time, too. For [NewInProcess], it is the lesser of the wall
+// time and the processor time of the whole process. If other goroutines are busy, Compute is nearly the wall
+// time, so set a higher limit.
 //
 // The time until a program has a worker, or may go on after it has waited for its calls, counts
 // towards no limit. Time stands still while the program does nothing but wait for calls
 // that have called [tools.Pause], such as those that a person must approve. Such calls do not
 // count towards Concurrency.
 //
-// Calls that the journal answers and calls that are [Program].Uncounted do not count
-// towards Calls. After Calls is reached, further calls are refused. Output keeps the
-// beginning of stdout and stderr.
+// Calls that the journal answers and the calls in [Program].Uncounted do not count towards Calls. After Calls
+// is reached, further calls are refused. Output keeps the beginning of stdout and stderr.
 type Limits struct {
 	Time        time.Duration // total time; default 30 s
 	Compute     time.Duration // computing time; default 10 s
@@ -46,7 +44,7 @@ func (l Limits) withDefaults() (Limits, error) {
 	return limits, l.check()
 }
 
-// or returns the limits with zero fields replaced by those of others.
+// or returns the limits, with the fields of others in place of zero fields.
 func (l Limits) or(others Limits) Limits {
 	return Limits{
 		Time:        cmp.Or(l.Time, others.Time),
@@ -69,7 +67,7 @@ func (l Limits) check() error {
 		time.Duration(l.Results)) < 0:
 		return fmt.Errorf("sandbox: a limit is negative: %+v; leave it zero for the default", l)
 	case max(l.Time, l.Compute) > maxTime:
-		return fmt.Errorf("sandbox: a limit of time is longer than %v: %+v", maxTime, l)
+		return fmt.Errorf("sandbox: a time limit is longer than the maximum of %v: %+v", maxTime, l)
 	}
 	return nil
 }

@@ -36,8 +36,8 @@ func TestProgramLimits(t *testing.T) {
 			{`for (const i of [1, 2]) await length({Text: ""})`, sandbox.Limits{Calls: 1},
 				"a program may make 1 tool calls; this call was not made"},
 			{`1`, sandbox.Limits{Time: -1}, "sandbox: a limit is negative"},
-			{`1`, sandbox.Limits{Time: 10_000 * time.Hour}, "sandbox: a limit of time is longer than"},
-			{`1`, sandbox.Limits{Memory: 1}, "sandbox: Program.Limits.Memory is set; only the sandbox's Options can set that"},
+			{`1`, sandbox.Limits{Time: 10_000 * time.Hour}, "sandbox: a time limit is longer than the maximum of"},
+			{`1`, sandbox.Limits{Memory: 1}, "sandbox: Program.Limits.Memory must be zero; set it in Options.Limits"},
 		} {
 			if got := run(c.source, c.limits); !strings.Contains(got, c.want) {
 				t.Errorf("%s with %+v\ngave %s\nwant %s", c.source, c.limits, got, c.want)

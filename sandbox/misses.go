@@ -14,9 +14,9 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// misses returns clues about members that the program read although no object at the same place
-// in the results has them, and about objects that it used as numbers or strings. It checks the
-// worker's report against the results.
+// misses returns clues about objects in results that the program used wrongly: it read a member that no object
+// at the same path has, or it used an object as a number or a string. Since the worker may be hostile, misses
+// checks its report against the results.
 func (h *host) misses(r *engine.Result, calls []Call) (clues []clue) {
 	shapes := map[string]*shape{}
 	for _, m := range r.Misses[:min(len(r.Misses), engine.MaxMisses)] {
@@ -32,7 +32,8 @@ func (h *host) misses(r *engine.Result, calls []Call) (clues []clue) {
 		known := func(c clue) bool { return c.Message == message }
 		if message != "" && !slices.ContainsFunc(clues, known) && len(clues) < maxFindings {
 			kind := kindWrongType
-			if m.Member != "" && m.Member != "length" && !m.Text && s.rows == 0 { // an object with length is taken for a list
+			// A program that reads the length of an object takes the object for a list.
+			if m.Member != "" && m.Member != "length" && !m.Text && s.rows == 0 {
 				kind = kindMissingMember
 			}
 			clues = append(clues, clue{h.finding(kind, message, hint, m.Pos), m.Member})
@@ -44,8 +45,8 @@ func (h *host) misses(r *engine.Result, calls []Call) (clues []clue) {
 	return clues
 }
 
-// textTool returns the path of a tool that returned a string of JSON to a program that parses
-// nothing, or "" if there is no such tool.
+// textTool returns the path of a tool that returned a string of JSON, or "" if there is no such tool or the
+// program parses something.
 func (h *host) textTool(calls []Call) string {
 	i := slices.IndexFunc(calls, func(c Call) bool { return h.shapeOf(engine.Miss{Tool: c.Tool}, []Call{c}).json })
 	if i < 0 || strings.Contains(h.program.Source, "parse") {
@@ -54,8 +55,8 @@ func (h *host) textTool(calls []Call) string {
 	return calls[i].Tool
 }
 
-// unparsed returns a clue about a variable that holds a string of JSON, if the program parses nothing
-// but reads the variable's length, which is the number of characters.
+// unparsed returns a clue about a variable that holds a string of JSON and whose length the program reads,
+// which is the number of characters. It returns nil if the program parses something.
 func (h *host) unparsed(calls []Call) []clue {
 	for _, c := range calls {
 		at := engine.Pos{Line: c.Line, Column: c.Column}
@@ -71,13 +72,13 @@ func (h *host) unparsed(calls []Call) []clue {
 	return nil
 }
 
-// plainName matches names that may be shown. Others are data and may be of any length.
+// plainName matches names that may be shown. Other names are data and may have any length.
 var plainName = regexp.MustCompile(`^[\w$]{1,64}$`)
 
-// placePath matches the paths of places.
+// placePath matches the path of an object in a result, such as .rows[].
 var placePath = regexp.MustCompile(`^(\.[\w$]{1,64}|\[\])*$`)
 
-// miss describes a miss. It returns no message if the results contradict it.
+// miss returns the message and the hint for a miss, or "" if the results contradict the miss.
 func (h *host) miss(m engine.Miss, s *shape) (message, hint string) {
 	place := m.Tool + "()" + m.Path
 	switch {
@@ -101,19 +102,20 @@ func (h *host) miss(m engine.Miss, s *shape) (message, hint string) {
 	return "", ""
 }
 
-// shape describes a place in the results of a tool.
+// shape describes the objects at one path in the results of a tool.
 type shape struct {
 	schema     json.RawMessage // declared by the tool
 	objects    int             // at the place
-	rows       int             // objects that are in a list
+	rows       int             // those objects that are in a list
 	names      []string        // names of the members of the objects
 	text, json bool            // a result is a string, and the string is JSON
 }
 
-// maxShaped is the maximum size in bytes of the results that are read for one place.
+// maxShaped is the maximum size in bytes of the results that are read for one shape.
 const maxShaped = 1 << 20
 
-// shapeOf reads the results of a tool. It returns an empty shape if there is too much to read.
+// shapeOf returns the shape of the objects that a miss is about. It is empty if the results of the tool are too
+// large.
 func (h *host) shapeOf(m engine.Miss, calls []Call) *shape {
 	s := &shape{}
 	if b := h.toolByPath(m.Tool); b != nil {
@@ -147,7 +149,7 @@ func (s *shape) addResult(result json.RawMessage, path string) {
 	s.add(doc, doc.Value, path, false)
 }
 
-// add adds the objects at the rest of a path from a value.
+// add adds the objects that path leads to from value. listed says whether value is in a list.
 func (s *shape) add(doc *jsonvalue.Document, value any, path string, listed bool) {
 	switch v := value.(type) {
 	case []any:

@@ -26,13 +26,13 @@ type Outcome struct {
 	// Calls are the tool calls, in the order in which the program made them.
 	Calls []Call `json:"calls,omitempty"`
 
-	// Abandoned counts the calls whose handlers were canceled and had not returned a
-	// fifth of a second later. These calls are Pending; their effect is unknown.
+	// Abandoned is the number of calls whose handlers had not returned 200 ms after they were canceled. These
+	// calls are Pending; their effect is unknown.
 	Abandoned int `json:"abandoned,omitempty"`
 
-	// Warnings are about code that may run without an error but probably does not do what
-	// its author intended: promises that the program did not await, members that results do not
-	// have, strings and objects used as something else, and searches that found no tool.
+	// Warnings are about code that may run without an error but probably does not do what its author intended:
+	// promises that the program did not await, members that results do not have, strings and objects that it
+	// used as other types, and searches that found no tool.
 	Warnings []Finding `json:"warnings,omitempty"`
 
 	// Declared are the names that the program declares at top level, at most 100.
@@ -41,9 +41,9 @@ type Outcome struct {
 	// Failure says why the program was refused or failed. It is nil if it succeeded.
 	Failure *Failure `json:"failure,omitempty"`
 
-	// Duration is the time from start to end. Waiting is the part of it that the program
-	// spent waiting for tools and timers. Computing is the processor time that the program
-	// used, as defined by Limits.Compute. They are zero if the worker died.
+	// Duration is the time from start to end. Waiting is the part of it that the program spent waiting for
+	// tools and timers. Computing is the processor time that the program used, as defined by Limits.Compute.
+	// Waiting and Computing are zero if the worker died.
 	Duration  time.Duration `json:"duration_ns"`
 	Computing time.Duration `json:"computing_ns"`
 	Waiting   time.Duration `json:"waiting_ns"`
@@ -72,21 +72,21 @@ func (o *Outcome) Decode(v any) error {
 // Output is one stream of the console.
 type Output struct {
 	Text  string `json:"text"`           // cut at Limits.Output
-	Tail  string `json:"tail,omitempty"` // the end of the part that is missing from Text, up to 1/16 of Limits.Output
+	Tail  string `json:"tail,omitempty"` // the end of what is missing from Text, up to 1/16 of Limits.Output
 	Bytes int    `json:"bytes"`          // number of bytes written
 }
 
 // Cut reports whether Text is incomplete.
 func (o Output) Cut() bool { return len(o.Text) < o.Bytes }
 
-// Call is one tool call of a run. If Error is not nil, its Kind tells a call that was not
-// made from one that failed, and Error.Unwrap returns the cause for the host's log.
+// Call is one tool call of a run. If Error is not nil, Error.Kind says whether the call failed or was not made,
+// and Error.Unwrap returns the cause for the host's log.
 type Call struct {
 	ID       int              `json:"id"`                 // 1, 2, … in the order in which the program made them
-	Tool     string           `json:"tool"`               // path by which the program called the tool, such as mail.send
+	Tool     string           `json:"tool"`               // path with which the program called it, such as mail.send
 	Args     json.RawMessage  `json:"args,omitempty"`     // the argument
 	Result   json.RawMessage  `json:"result,omitempty"`   // nil means undefined
-	Error    *tools.ToolError `json:"error,omitempty"`    // the error thrown into the program; nil if the call succeeded
+	Error    *tools.ToolError `json:"error,omitempty"`    // thrown into the program; nil if the call succeeded
 	Recorded bool             `json:"recorded,omitempty"` // answered from the journal; nothing was done this time
 	Pending  bool             `json:"pending,omitempty"`  // still in progress when the run ended; its effect is unknown
 	Started  time.Duration    `json:"started_ns"`         // since the start of the run

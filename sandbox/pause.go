@@ -8,15 +8,14 @@ import (
 	workers "github.com/writ-go/writ/sandbox/internal/worker/host"
 )
 
-// callPlace is the place of a call among the concurrent calls of its program, which
-// Limits.Concurrency bounds. The call leaves its place while it waits for a person, or for a
-// nested run, which has limits of its own. While all calls in progress have left their places,
-// the clocks of the program stand still.
+// callPlace is one of the Limits.Concurrency places for concurrent calls of a program. A call leaves its place
+// while it waits for a person, or for a nested run, which has limits of its own. While all calls in progress
+// have left their places, the clocks of the program stand still.
 type callPlace struct {
 	host *host
 
 	mu    sync.Mutex
-	has   bool // the call has the place
+	has   bool // the call occupies the place
 	over  bool // the call has ended
 	waits int  // how many persons and nested runs the call waits for
 }

@@ -31,17 +31,16 @@ type Program struct {
 	// Tools are the tools that the program may call. Nil means none.
 	Tools *tools.Set
 
-	// Attempt records the calls, and answers those that an earlier program has made, like
-	// a *journal.Attempt of tools/journal. Nil means that calls are not recorded.
+	// Attempt records the calls, and answers a call that an earlier program has already made. It is usually a
+	// *journal.Attempt of tools/journal. Nil means that calls are not recorded.
 	Attempt dispatch.Attempt
 
-	// Earlier are names that earlier programs declared, which this one cannot see. If it
-	// uses one, the check explains that. See [Outcome.Declared].
+	// Earlier are names that earlier programs declared and this program cannot see. If the program uses one,
+	// the check explains that. See [Outcome.Declared].
 	Earlier []string
 
-	// Uncounted is the number of calls, by the path of the tool, that do not count towards
-	// Limits.Calls. Further calls count. It is for tools whose calls have a limit of their
-	// own.
+	// Uncounted is the number of calls, by the path of the tool, that do not count towards Limits.Calls.
+	// Further calls of the tool count. Use it for tools whose calls have a limit of their own.
 	Uncounted map[string]int
 
 	// Limits are the limits of this run. A zero field means the sandbox's limit; another
@@ -72,7 +71,7 @@ func (s *Sandbox) job(p Program, l Limits, bound *boundTools, sessionInputs []en
 	}
 	errs := []error{p.Limits.check()}
 	if p.Limits.Memory != 0 {
-		errs = append(errs, errors.New("sandbox: Program.Limits.Memory is set; only the sandbox's Options can set that"))
+		errs = append(errs, errors.New("sandbox: Program.Limits.Memory must be zero; set it in Options.Limits"))
 	}
 	own, err := inputs(p.Inputs)
 	errs = append(errs, err)
@@ -98,7 +97,8 @@ func inputs(values map[string]any) (list []engine.Input, err error) {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if !jsonvalue.IsIdentifier(name) || globals.Reserved(name) {
-			errs = append(errs, fmt.Errorf("%w %q: the name is reserved or not a JavaScript identifier", ErrInput, name))
+			errs = append(errs, fmt.Errorf("%w %q: the name is reserved or not a JavaScript identifier",
+				ErrInput, name))
 			continue
 		}
 		text, err := json.Marshal(values[name])

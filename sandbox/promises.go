@@ -19,8 +19,7 @@ type clue struct {
 	name string // the variable or member that the warning is about, or ""
 }
 
-// explain adds to a failure the clue to which its line points, and returns the other clues as
-// warnings.
+// explain adds to a failure the clue that concerns the failing line, and returns the other clues as warnings.
 func (h *host) explain(f *Failure, clues []clue) (warnings []Finding) {
 	explained := f == nil || f.Kind != KindThrown || f.Hint != "" || f.Line == 0
 	line := ""
@@ -55,7 +54,7 @@ func mentions(text, name string) bool {
 // byte marks the position of the call.
 var assigned = regexp.MustCompile(`([\w$]{1,100})\s*=\s*(?:await\s+)?(?:[\w$]+\.)?\x00[\w$]+\((?:[^)]|\)+[^.[)])*\)*$`)
 
-// holder returns the variable that gets the promise or the result of the call at a position, or "".
+// holder returns the name of the variable that gets the promise or the result of the call at a position, or "".
 func (h *host) holder(at engine.Pos) string {
 	line := utf16.Encode([]rune(engine.Line(h.program.Source, at.Line)))
 	column := max(0, min(at.Column-1, len(line)))
@@ -88,7 +87,8 @@ func (h *host) strayPromises(r *engine.Result) (clues []clue) {
 	return clues
 }
 
-// droppedPromise describes calls that nothing awaited. The variable holds the promise.
+// droppedPromise describes calls that nothing awaited. variable is the name of the variable that holds the
+// promise, or "".
 func (h *host) droppedPromise(s engine.PromiseMisuse, variable string) clue {
 	call := h.callText(s.Tool)
 	message, hint := fmt.Sprintf("nothing awaits %s: %s", call, h.unused(s.Call, 1)), "write await before it"
@@ -104,8 +104,8 @@ func (h *host) droppedPromise(s engine.PromiseMisuse, variable string) clue {
 	return clue{h.finding(kindNotAwaited, message, hint, s.Pos), variable}
 }
 
-// unused says that the results of calls at a position are not used and, as far as the program
-// has run, that the calls were made, so that the model does not repeat them.
+// unused says that the results of the calls at a position are not used. If the calls were made, it says so, so
+// that the model does not repeat them.
 func (h *host) unused(at engine.Pos, calls int) string {
 	made := slices.ContainsFunc(h.calls, func(c *trackedCall) bool {
 		return c.Line == at.Line && c.Column == at.Column &&

@@ -18,9 +18,9 @@ import (
 	workers "github.com/writ-go/writ/sandbox/internal/worker/host"
 )
 
-// The record of a session consists of lines: JSON that describes the sandbox, and JSON for
-// each program. A line ends with the SHA-256 of the previous checksum and itself, so that no
-// line can be changed, removed or moved unnoticed.
+// The record of a session consists of lines: JSON that describes the sandbox, and JSON for each program. Each
+// line ends with a checksum: the SHA-256 of the checksum of the previous line and the JSON, so that no line can
+// be changed, removed or moved unnoticed.
 
 // recordFormat is the version of the format.
 const recordFormat = "writ session 1"
@@ -54,8 +54,8 @@ func (s *Session) AppendRecord(dst []byte, from int) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if from < 0 || from > len(s.log) {
-		return dst, fmt.Errorf("sandbox: the session has %d programs; the record cannot be read from number %d on",
-			len(s.log), from)
+		return dst, fmt.Errorf("sandbox: cannot append the record from program %d: the session has %d programs",
+			from, len(s.log))
 	}
 	start := from + 1 // the head is line 0
 	if from == 0 {
@@ -96,11 +96,10 @@ func (s *Session) line(i int) (line []byte, sum chain, err error) {
 // RestoreSession creates a session from its record, in this process or another one. Its
 // programs are run again before the next one runs, without calling any tool.
 //
-// It returns [ErrSessionLost] if the record is damaged, or if it was made by another
-// version of this package, by a sandbox with other [Rules], or by an in-process sandbox if
-// this one is isolated, or vice versa. Limits may differ. If the record ends within a line
-// because its writer died, that line is ignored: whole is the length of the record without
-// it, where new lines must be appended.
+// It returns [ErrSessionLost] if the record is damaged, or was made by another version of this package or by a
+// sandbox that differs in its [Rules] or in whether it runs programs in process. Limits may differ. If the
+// record ends within a line because its writer died, that line is ignored. whole is the length of the record
+// without that line; cut the record there before you append new lines.
 //
 // An attacker who can write records can put into a session anything that a program could
 // create, and results that no tool returned, but nothing else.
@@ -158,7 +157,8 @@ func (s *Session) readHead(line []byte) error {
 		return err
 	}
 	if maker := s.box.maker(); h.Format != recordFormat || h.Maker != maker {
-		return fmt.Errorf("it was made by %.200q, %.200q, but this sandbox is %q, %q", h.Format, h.Maker, recordFormat, maker)
+		return fmt.Errorf("it was made by %.200q, %.200q, but this sandbox needs %q, %q",
+			h.Format, h.Maker, recordFormat, maker)
 	}
 	s.inputs = h.Inputs
 	return validInputs(h.Inputs)
@@ -189,8 +189,8 @@ func decodeStrictly(line []byte, v any) error {
 	return nil
 }
 
-// validStep returns an error for a step that the engine could not have made, as the engine
-// does not validate its own steps.
+// validStep returns an error for a step that the engine could not have recorded, because the engine does not
+// validate the steps that it gets.
 func validStep(s *engine.Step) error {
 	switch {
 	case s.Clock == nil:
@@ -202,20 +202,20 @@ func validStep(s *engine.Step) error {
 		if len(b.Names) == 0 || b.Namespace != "" && !jsonvalue.IsIdentifier(b.Namespace) {
 			return errors.New("a tool has no name")
 		}
-		if name := b.Names[0]; !jsonvalue.IsIdentifier(name) { // the other names may be anything
+		if name := b.Names[0]; !jsonvalue.IsIdentifier(name) { // only the first name must be an identifier
 			return fmt.Errorf("the name %.50q is not an identifier", name)
 		}
 	}
 	for _, t := range s.Turns {
 		if t.Call < 0 || t.Call > len(s.Calls) {
-			return fmt.Errorf("there is no call %d", t.Call)
+			return fmt.Errorf("a turn refers to call %d, which does not exist", t.Call)
 		}
 	}
 	return validInputs(s.Inputs)
 }
 
-// validLibrary returns an error for a library whose source does not match its hash, by which
-// workers identify libraries, or whose source is missing from this program and all earlier ones.
+// validLibrary returns an error if the source of a library does not match its hash, by which workers identify
+// libraries, or if neither this program nor an earlier one has the source.
 func (s *Session) validLibrary(p *engine.Prelude) error {
 	switch {
 	case p == nil:

@@ -244,7 +244,7 @@ func TestRecordRefused(t *testing.T) {
 		"no library": {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1},"prelude":{"hash":"e5"}}`)),
 			"line 2 of its record: the library of the program is missing"},
 		"no such call": {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1},"turns":[{"call":1,"at":1}]}`)),
-			"line 2 of its record: there is no call 1"},
+			"line 2 of its record: a turn refers to call 1, which does not exist"},
 		"nameless": {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1},"tools":[{"names":[]}]}`)),
 			"line 2 of its record: a tool has no name"},
 		"not a name": {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1},"tools":[{"names":["a;b"]}]}`)),

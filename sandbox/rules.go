@@ -25,9 +25,9 @@ type Rules struct {
 	// Characters and Lines are the maximum size of the source. Zero means no limit.
 	Characters, Lines int
 
-	// Names are forbidden as variables, as members and as the names of properties, even if
-	// a constant string names the member: o["name"], o[`name`], o["na" + "me"], or o[key]
-	// after const key = "name". They may occur in other strings and in comments.
+	// Names must not occur as variables, members or names of properties, even if a constant string names the
+	// member: o["name"], o[`name`], o["na" + "me"], or o[key] after const key = "name". They may occur in other
+	// strings and in comments.
 	Names []string
 
 	// Patterns must not match anywhere in the source, including comments.
@@ -41,13 +41,13 @@ func (r *Rules) validated() (*Rules, error) {
 	}
 	var errs []error
 	if min(r.Characters, r.Lines) < 0 {
-		errs = append(errs, errors.New("sandbox: a limit of the rules is negative; use zero for no rule"))
+		errs = append(errs, errors.New("sandbox: Rules.Characters or Rules.Lines is negative; use zero for no limit"))
 	}
 	if slices.Contains(r.Names, "") {
-		errs = append(errs, errors.New("sandbox: one of the names that the rules forbid is empty"))
+		errs = append(errs, errors.New("sandbox: Rules.Names contains an empty name"))
 	}
 	if slices.Contains(r.Patterns, nil) {
-		errs = append(errs, errors.New("sandbox: one of the patterns that the rules forbid is nil"))
+		errs = append(errs, errors.New("sandbox: Rules.Patterns contains a nil pattern"))
 	}
 	clone := *r
 	clone.Names, clone.Patterns = slices.Clone(r.Names), slices.Clone(r.Patterns)
@@ -74,7 +74,7 @@ func (r *Rules) fingerprint() string {
 	return fmt.Sprintf("rules %.8x", sha256.Sum256(text))
 }
 
-// tooLong refuses a source that is too long to be parsed.
+// tooLong returns the failure of a source that exceeds limit or the limits of the rules, or nil.
 func (r *Rules) tooLong(source string, limit int) *Failure {
 	var findings []Finding
 	check := func(kind Kind, size, limit int, unit string) {

@@ -19,9 +19,8 @@ type Options struct {
 	// Rules restrict the source of every program. Nil means no rules.
 	Rules *Rules
 
-	// Workers is the maximum number of programs that compute at the same time; further runs
-	// wait. A program that waits for its calls lets others compute. Zero means twice the
-	// number of processors, at least 4.
+	// Workers is the maximum number of programs that compute at the same time; further runs wait. A program
+	// that waits for its calls does not count. Zero means twice the number of processors, at least 4.
 	Workers int
 
 	// Processes is the maximum number of worker processes, including those of programs that
@@ -29,10 +28,10 @@ type Options struct {
 	// tool call of another program returns [ErrNested] instead. Zero means 256.
 	Processes int
 
-	// Resident is how many bytes of memory the workers of waiting programs may occupy together.
-	// Beyond that, programs count as computing while they wait, and nested runs return
-	// [ErrNested]. Computing programs may use Workers × Limits.Memory in addition. Zero means
-	// the same amount, but at least 2 GiB. It is measured on Linux only.
+	// Resident is how many bytes of memory the workers of waiting programs may occupy together. Beyond that,
+	// programs count as computing while they wait, and nested runs return [ErrNested]. Computing programs may
+	// use Workers × Limits.Memory in addition. Zero means Workers × Limits.Memory, but at least 2 GiB. The
+	// memory is measured on Linux only.
 	Resident int64
 
 	// Command is the command line of a dedicated worker program, which is used instead of
@@ -40,10 +39,9 @@ type Options struct {
 	// else.
 	Command []string
 
-	// FullIsolation means that every worker must demonstrate, before it gets a program, that
-	// a program could not open files or sockets, start or signal processes, or use more
-	// memory, even if it took control of the worker. New fails otherwise. Linux on amd64 and
-	// arm64 provides this.
+	// FullIsolation means that each worker must show, before it gets a program, that even a program that took
+	// control of the worker could not open files or sockets, start or signal processes, or exceed the memory
+	// limit. Otherwise, New fails. Linux on amd64 and arm64 provides this.
 	FullIsolation bool
 }
 
@@ -118,15 +116,15 @@ func newSandbox(o *Options, open func(Limits, *Options) (runner, error)) (*Sandb
 // Limits returns the limits of the sandbox, with defaults filled in.
 func (s *Sandbox) Limits() Limits { return s.limits }
 
-// ErrClosed is returned by runs of a sandbox that has been closed. If the error says that the
-// program was running, the outcome has the calls that were made.
+// ErrClosed is returned by runs of a closed sandbox. If the sandbox was closed while the program was running,
+// the error says so, and the outcome has the calls that were made.
 var ErrClosed = errors.New("sandbox: the sandbox has been closed")
 
 var errEnded = fmt.Errorf("%w while the program was running", ErrClosed)
 
-// ErrNested is returned by a run that was started by a tool call of another program, if
-// Options.Processes or Options.Resident does not permit another worker. It fails instead of
-// waiting, because the programs that have workers may be waiting for runs like it.
+// ErrNested is returned by a run that was started by a tool call of another program, if Options.Processes or
+// Options.Resident does not permit another worker. Such a run does not wait for a worker, because the programs
+// that have workers may themselves wait for nested runs.
 var ErrNested = workers.ErrNested
 
 var errNotNew = errors.New("sandbox: the sandbox is nil or empty; create it with New, and check the error of New")
@@ -154,9 +152,9 @@ func (s *Sandbox) Close() error {
 	return s.runner.Close()
 }
 
-// Shutdown closes the sandbox after the runs in progress have ended. When ctx is done, it ends
-// them as [Sandbox.Close] does, and returns the error of ctx. Runs that have not begun, and
-// later ones, return [ErrClosed] at once.
+// Shutdown closes the sandbox after the runs in progress have ended. If ctx is done before that, it ends the
+// runs as [Sandbox.Close] does, and returns the error of ctx. Runs that have not begun, and later runs, return
+// [ErrClosed] at once.
 func (s *Sandbox) Shutdown(ctx context.Context) error {
 	if s == nil || s.runner == nil {
 		return nil
@@ -165,7 +163,7 @@ func (s *Sandbox) Shutdown(ctx context.Context) error {
 	if err := s.runner.Close(); err != nil || cancel() {
 		return err
 	}
-	return fmt.Errorf("sandbox: not all programs had ended: %w", canceled(ctx))
+	return fmt.Errorf("sandbox: shutdown: not all programs ended in time: %w", canceled(ctx))
 }
 
 // Run checks and runs one program and returns how it ended. Errors of the program are in
@@ -203,7 +201,7 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, step *sess
 	}
 	h := newHost(ctx, limits, &p, bound)
 	h.checkOnly, h.rules, h.step = checkOnly, s.rules, step
-	job.RunClean = s.rules == nil && !checkOnly // then judge does not refuse it
+	job.RunClean = s.rules == nil && !checkOnly // then judge allows a program with a clean report
 	defer context.AfterFunc(s.ending, func() { h.abort(errEnded) })()
 	if p.Compiler != nil {
 		if err := h.compile(job); err != nil || h.origin == nil {
@@ -231,8 +229,8 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, step *sess
 	return out, h.fatal(ctx, out)
 }
 
-// canceled returns the reason why a context ended. It wraps the context's error also if
-// the context was canceled with a cause.
+// canceled returns the reason why a context ended. It wraps the context's error even if the context was
+// canceled with a cause.
 func canceled(ctx context.Context) error {
 	if cause := context.Cause(ctx); !errors.Is(cause, ctx.Err()) {
 		return fmt.Errorf("%w: %w", ctx.Err(), cause)

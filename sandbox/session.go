@@ -32,7 +32,7 @@ type Session struct {
 	key    string
 	inputs []engine.Input
 	err    error         // the error of invalid inputs, or nil
-	turn   chan struct{} // has room for the one program that runs
+	turn   chan struct{} // holds one element while a program runs
 
 	mu   sync.Mutex
 	log  []engine.Step
@@ -47,9 +47,9 @@ const logShare = 32
 // ErrSessionFull is returned by runs of a session whose record has reached its limit.
 var ErrSessionFull = errors.New("sandbox: the session's record exceeds 1/32 of Limits.Memory; start another session")
 
-// ErrSessionLost is returned by a run of a session that cannot be rebuilt: its VM is gone,
-// and when its programs were run again, they behaved differently, or together exceeded
-// Limits.Time or the memory limit. Start another session.
+// ErrSessionLost is returned by a run of a session that cannot be rebuilt. The VM of the session is gone, and
+// its programs, when run again, behaved differently or together exceeded Limits.Time or the memory limit. Start
+// another session.
 var ErrSessionLost = errors.New("sandbox: the session cannot be rebuilt")
 
 var errNotNewSession = errors.New("sandbox: the session is nil or empty; create it with NewSession")
@@ -68,8 +68,7 @@ func newSession(s *Sandbox) *Session {
 	return &Session{box: s, key: rand.Text(), turn: make(chan struct{}, 1)}
 }
 
-// Len returns the number of programs in the session's record, which are those that did not
-// fail.
+// Len returns the number of programs in the session's record. Programs that failed are not in the record.
 func (s *Session) Len() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,14 +125,14 @@ func (s *Session) run(ctx context.Context, p Program, checkOnly bool) (*Outcome,
 	return out, err
 }
 
-// turnOf is the key of a context value of the session's program in progress.
+// turnOf is the context key that marks the tool calls of the session's program in progress.
 type turnOf struct{ *Session }
 
-var errOwnTurn = errors.New("sandbox: a tool call of a program in a session cannot use the session, " +
-	"which waits for the end of the program; use another session or the sandbox")
+var errOwnTurn = errors.New("sandbox: a tool that a program of a session calls cannot use the same session, " +
+	"because the session waits for the program to end; use another session or the sandbox")
 
-// begin waits for the previous program and returns the next step. The caller receives from
-// s.turn when the step has ended.
+// begin waits for the previous program and returns the next step. The caller must receive from s.turn when the
+// step has ended.
 func (s *Session) begin(ctx context.Context) (*sessionStep, error) {
 	if s == nil || s.box == nil {
 		return nil, errNotNewSession
@@ -154,7 +153,7 @@ func (s *Session) begin(ctx context.Context) (*sessionStep, error) {
 	return &sessionStep{log: s.log, key: s.key, clock: newClock(), inputs: s.inputs}, nil
 }
 
-// newClock returns the present time and a random seed for a program.
+// newClock returns a clock with the current time and a random seed.
 func newClock() *engine.Clock {
 	var seed [8]byte
 	_, _ = rand.Read(seed[:]) // never fails
@@ -194,8 +193,7 @@ func (s *sessionStep) prepare(job *engine.Job) {
 	job.Session = &engine.SessionJob{Key: s.key, Step: len(s.log), List: s.list, Log: s.log, Inputs: s.inputs}
 }
 
-// shareLibrary removes the source of a library that an earlier program of the session
-// has, too.
+// shareLibrary removes the source of the library if an earlier program of the session has the same library.
 func (s *sessionStep) shareLibrary() {
 	if p := s.record.Prelude; p != nil && hasLibrary(s.log, p.Hash) {
 		s.record.Prelude = &engine.Prelude{Hash: p.Hash}
@@ -230,7 +228,8 @@ func stepSize(s *engine.Step) int {
 	return n
 }
 
-// recordCall records a call of a session's program, and later its reply.
+// recordCall records a call of a session's program. The function that it returns records the reply before it
+// calls reply.
 func (h *host) recordCall(c engine.Call, reply func(engine.Reply)) func(engine.Reply) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

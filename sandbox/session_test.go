@@ -151,7 +151,7 @@ func TestSessionLost(t *testing.T) {
 	}
 	out, err := session.Run(t.Context(), sandbox.Program{Source: `zone`})
 	if out != nil || !errors.Is(err, sandbox.ErrSessionLost) ||
-		!strings.Contains(err.Error(), "rerun of program 1 of the session: its value was 2, and is now 1") {
+		!strings.Contains(err.Error(), "rerun of program 1 of the session: its value was 2, but in the rerun 1") {
 		t.Errorf("got %v, %v", out, err)
 	}
 }

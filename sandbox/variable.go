@@ -56,14 +56,13 @@ func (s *Session) Variables(ctx context.Context) ([]Variable, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case out.Failure != nil && out.Failure.Ran(): // a limit; it does not matter if the empty program violates Rules
+	case out.Failure != nil && out.Failure.Ran(): // a limit was exceeded; it does not matter if Rules refuse ""
 		return nil, fmt.Errorf("sandbox: the session's variables: %w", out.Failure)
 	}
 	return validVariables(step.variables), nil
 }
 
-// validVariables converts what a worker reports about variables. It removes what cannot
-// be true.
+// validVariables converts a worker's list of variables. It removes entries that cannot be true.
 func validVariables(list []engine.Variable) []Variable {
 	var valid []Variable
 	for _, v := range list[:min(len(list), engine.MaxVariables)] {

@@ -16,8 +16,8 @@ type Files interface {
 	First(paths []string) (File, error)
 }
 
-// Snapshot provides the files for one bundle and knows which of them were read. First is not
-// called concurrently; Changed may be, after the last First.
+// Snapshot provides the files for one bundle and records which files were read. First is not called concurrently;
+// Changed may be, after the last First.
 type Snapshot interface {
 	Files
 	// Changed reports whether the packages have changed since they were read.
@@ -47,7 +47,7 @@ type Module struct {
 // Resolver finds the modules that a program and its packages import. It runs in a worker, and
 // is not safe for concurrent use.
 type Resolver interface {
-	// Resolve finds a module that the file importer imports. The importer "" is the program.
+	// Resolve finds a module that the file importer imports. If importer is "", the program imports the module.
 	Resolve(importer, module string, require bool) (Module, error)
 	// Text returns the text of the file of a resolved module.
 	Text(path string) (text string, ok bool)
@@ -55,6 +55,6 @@ type Resolver interface {
 	Owns(module, file string) bool
 }
 
-// NewResolver makes the resolver of a worker. If the program links the package that finds packages, the
-// init function of that package sets it; otherwise it is nil.
+// NewResolver makes the resolver of a worker. The init function of the package that finds npm packages sets
+// this variable. It is nil in an executable that does not link that package.
 var NewResolver func(Files) Resolver

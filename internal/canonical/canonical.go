@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// Equal reports whether two JSON values are equal. Without JSON, a value equals null.
+// Equal reports whether two JSON values are equal. Empty text equals null.
 func Equal(a, b []byte) bool { return bytes.Equal(a, b) || JSON(a) == JSON(b) }
 
-// JSON returns the canonical form of a JSON value. Text that is not JSON is returned as it is.
+// JSON returns the canonical form of a JSON value. It returns text that is not JSON unchanged.
 func JSON(raw []byte) string {
 	if len(raw) == 0 {
 		return "null"
@@ -47,8 +47,8 @@ func Value(v any) any {
 	return v
 }
 
-// Number returns a number as an integer without trailing zeros and a power of ten: 1e1 for 10, 10.0 and 0.1e2. A
-// number whose exponent exceeds 32 bits is returned as it is.
+// Number returns a number as an integer without trailing zeros and a power of ten: 1e1 for 10, 10.0 and 0.1e2.
+// Number returns a number whose exponent exceeds 32 bits unchanged.
 func Number(n json.Number) json.Number {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(n.String()), "e")
 	power, err := strconv.ParseInt(strings.TrimPrefix(cmp.Or(exponent, "0"), "+"), 10, 32)

@@ -9,9 +9,9 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Named returns the arguments of a call as an object. If the tool's input schema has only one property, which is
-// required, and args are a string or an array that the property accepts, Named returns an object with that property.
-// Otherwise, it returns args.
+// Named returns the arguments of a call as an object. If the tool's input schema has a single property, which
+// is required, and args is a string or an array that the property accepts, Named returns an object in which the
+// property has the value args. Otherwise, it returns args.
 func Named(b *tools.Binding, args json.RawMessage) json.RawMessage {
 	var kind string
 	switch {

@@ -94,8 +94,8 @@ func (i IssuedCall) Perform(ctx context.Context) (json.RawMessage, error) {
 	return i.pending.perform(ctx)
 }
 
-// Args returns the arguments with which the tool was called. Policies may have changed
-// them. Args returns nil if the tool was not called.
+// Args returns the arguments with which the tool was called, which policies may have changed. It returns nil if
+// the tool was not called.
 func (i IssuedCall) Args() json.RawMessage {
 	if i.pending == nil {
 		return nil
@@ -103,9 +103,9 @@ func (i IssuedCall) Args() json.RawMessage {
 	return i.pending.args()
 }
 
-// Issue validates the arguments of a call and looks it up in the journal, without blocking.
-// The tool is an index into [tools.Set.Bindings]. Issue must be called in the order in which the
-// program makes its calls. [IssuedCall.Perform] returns its errors.
+// Issue validates the arguments of a call and looks it up in the journal, without blocking. The tool is an
+// index into [tools.Set.Bindings]. Issue must be called in the order in which the program makes its calls. The
+// errors of Issue are returned by [IssuedCall.Perform].
 func (d *Dispatcher) Issue(c tools.Call, tool int) IssuedCall {
 	if tool < 0 || tool >= len(d.bindings) {
 		return IssuedCall{err: &tools.ToolError{Kind: tools.KindUnknownTool, Message: "the tool does not exist"}}
@@ -138,10 +138,12 @@ func ending(err error) error {
 }
 
 func invalidArguments(b *tools.Binding, prefix string, findings []schema.Finding) *tools.ToolError {
-	return &tools.ToolError{Tool: b.Path(), Kind: tools.KindInvalidArguments, Message: prefix + schema.Summary(findings)}
+	return &tools.ToolError{
+		Tool: b.Path(), Kind: tools.KindInvalidArguments, Message: prefix + schema.Summary(findings),
+	}
 }
 
-// maxState returns the state in which a call may have had more effects.
+// maxState returns the state that leaves more effects possible.
 func maxState(a, b State) State {
 	order := []State{StateRejected, StateFailed, StateUnknown, StateOK}
 	if slices.Index(order, a) < slices.Index(order, b) {
@@ -221,7 +223,7 @@ func (f *pendingCall) settle(result json.RawMessage, err error) (again string) {
 	return f.entry.Settled(result, err, f.pending > 0)
 }
 
-// doNotRepeat follows the messages of recorded calls that must not be repeated.
+// doNotRepeat is appended to the error message of a recorded call that must not be repeated.
 const doNotRepeat = ". Do not call it again; report it"
 
 // advised returns a copy of the error that the journal recorded. The copy says whether the
@@ -253,8 +255,8 @@ func (f *pendingCall) chain(ctx context.Context) (result json.RawMessage, err er
 	return caller.Call(ctx, f.call)
 }
 
-// errForeignContext ends a run whose policy breaks the contract of [tools.Policy]: nothing would cancel the tool, and
-// its effects would not count as effects of the call.
+// errForeignContext ends a run in which a policy breaks the contract of [tools.Policy]. With such a context,
+// nothing would cancel the tool, and the effects of the tool would not count as effects of the call.
 var errForeignContext = errors.New("tools: a policy called next with a context that does not derive from its own")
 
 // try calls the handler with the arguments of c, which policies may have changed.
@@ -339,7 +341,7 @@ func (f *pendingCall) end(ctx context.Context, result json.RawMessage, err error
 	}
 }
 
-// stateOfTries returns the state of all tries together.
+// stateOfTries returns the maximum of the states of all tries.
 func (f *pendingCall) stateOfTries() State {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -349,9 +351,8 @@ func (f *pendingCall) stateOfTries() State {
 	return f.state
 }
 
-// corrected returns an error whose kind does not contradict the effects of the tries: a policy
-// may have withheld the result of a call that was made, or failed to repeat a call that timed
-// out.
+// corrected changes the kind of an error if it contradicts the effects of the tries. For example, a policy may
+// withhold the result of a call that was made, or fail to repeat a call that timed out.
 func (f *pendingCall) corrected(te *tools.ToolError) *tools.ToolError {
 	state, claimed := f.stateOfTries(), StateOf(te)
 	if claimed == StateUnknown || maxState(state, claimed) == claimed {

@@ -7,8 +7,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// effectCounter counts the effects, certain and possible, of the calls that a handler, or a module that it runs, makes
-// with the context of its own call.
+// effectCounter counts the calls with a certain or possible effect that the handler of a call makes with its
+// context, directly or through a module.
 type effectCounter struct {
 	outer *effectCounter
 	count atomic.Int64
@@ -31,7 +31,8 @@ func (c *effectCounter) add(n int64) {
 // mark wraps the error of a handler in an [actedError] if effects happened within the handler,
 // unless the error is a [tools.ToolError] with a kind.
 func (c *effectCounter) mark(err error) error {
-	if te, ok := err.(*tools.ToolError); err == nil || ok && te.Kind != "" || tools.IsFatal(err) || c.count.Load() == 0 {
+	te, ok := err.(*tools.ToolError)
+	if err == nil || ok && te.Kind != "" || tools.IsFatal(err) || c.count.Load() == 0 {
 		return err
 	}
 	return &actedError{err}

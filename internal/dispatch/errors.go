@@ -31,7 +31,7 @@ func ToolError(ctx context.Context, b *tools.Binding, err error) *tools.ToolErro
 	te, isToolError := errors.AsType[*tools.ToolError](err)
 	hidden, secret := errors.AsType[hostOnlyError](err)
 	switch {
-	case secret && !(isToolError && errors.Is(te, hidden)): // HostOnly is outside of any ToolError
+	case secret && !(isToolError && errors.Is(te, hidden)): // no ToolError wraps the HostOnly error
 		kind := newToolError(ctx, err).Kind
 		if err == error(hidden) {
 			kind = ToolError(ctx, b, errors.Unwrap(hidden)).Kind
@@ -58,8 +58,8 @@ func ToolError(ctx context.Context, b *tools.Binding, err error) *tools.ToolErro
 	return te
 }
 
-// outerToolError returns a ToolError for an error that wraps a ToolError. If a HostOnly error is
-// inside, its text stays hidden.
+// outerToolError returns a ToolError for an error that wraps the ToolError part. If part wraps a HostOnly error
+// (secret), the text of the HostOnly error stays hidden.
 func outerToolError(ctx context.Context, err error, part *tools.ToolError, secret bool) *tools.ToolError {
 	te := newToolError(ctx, err)
 	te.Data = part.Data
@@ -75,7 +75,7 @@ func outerToolError(ctx context.Context, err error, part *tools.ToolError, secre
 // effectUnknown is the end of the messages of calls whose effect is unknown.
 const effectUnknown = "; whether it took effect is unknown"
 
-// newToolError returns a ToolError for an error that is none.
+// newToolError returns a ToolError for an error that is not a ToolError.
 func newToolError(ctx context.Context, err error) *tools.ToolError {
 	late, ok := errors.AsType[interface {
 		error
@@ -98,15 +98,15 @@ func newToolError(ctx context.Context, err error) *tools.ToolError {
 	return (&tools.ToolError{Kind: kind, Message: message}).WithCause(err)
 }
 
-// acted returns the kind of the first error in err's tree that may have followed an effect,
-// or "" if there is none.
+// acted returns the kind of the first error in err's tree that may have followed an effect, or "" if there is
+// no such error.
 func acted(err error) string {
 	switch e := err.(type) {
 	case *tools.ToolError:
 		if s := stateOfKind(e.Kind); s == StateUnknown || s == StateOK {
 			return e.Kind
 		}
-		if e.Kind != "" { // it describes its causes
+		if e.Kind != "" { // its kind accounts for its causes
 			return ""
 		}
 	case partialError:

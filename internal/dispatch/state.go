@@ -16,7 +16,7 @@ const (
 	StateRejected   State = "rejected"   // nothing was done: a policy refused, or the server could not be reached
 	StateFailed     State = "failed"     // the tool reported an error; the effect may have happened
 	StateUnknown    State = "unknown"    // no answer: a timeout, a cancellation, a lost connection
-	StateOK         State = "ok"         // done, even if the result cannot be used
+	StateOK         State = "ok"         // done, although the result may be unusable
 )
 
 // StateOf returns the state of a call that ended with err. The state is StateUnknown if the error is [tools.Fatal] or

@@ -1,4 +1,4 @@
-// Package display makes text of models, tools and servers safe to show on a terminal or in a log.
+// Package display makes text from models, tools and servers safe to show on a terminal or in a log.
 package display
 
 import (
@@ -49,7 +49,7 @@ func Escape(text string, hidden func(rune) bool) string {
 	return b.String()
 }
 
-// Plural returns a number and a noun in the right form: 1 tool, 2 tools.
+// Plural returns a number with a noun in the singular or plural: 1 tool, 2 tools.
 func Plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -57,7 +57,8 @@ func Plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Cut returns the beginning of text in at most limit bytes, with … at its end if it is cut. It cuts between characters.
+// Cut returns text if it has at most limit bytes. Otherwise, it cuts the text between characters and appends …,
+// so that the result has at most limit bytes.
 func Cut(text string, limit int) string {
 	const mark = "…"
 	switch {
@@ -69,9 +70,8 @@ func Cut(text string, limit int) string {
 	return strings.ToValidUTF8(text[:limit-len(mark)], "") + mark
 }
 
-// Comment returns a string for a block comment: the line that [OneLine] returns, which
-// cannot end the comment. Comment changes only the two characters that would end it, so
-// that globs such as src/**/*.ts stay readable.
+// Comment returns the line that [OneLine] returns, changed so that it cannot end a block comment. It only
+// inserts a backslash into each */, so that globs such as src/**/*.ts stay readable.
 func Comment(text string) string {
 	return strings.ReplaceAll(OneLine(text), "*/", `*\/`)
 }

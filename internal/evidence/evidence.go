@@ -36,8 +36,8 @@ var order = []sandbox.Kind{
 	kindMissingMember, kindPartialList, kindInexact,
 }
 
-// Sorted returns the facts that are evidence, the most serious first. A missing member of a single
-// object is evidence only if there is another fact.
+// Sorted returns the facts that are evidence, the most serious first. A fact of kind missing_member is evidence
+// only together with a fact of another kind.
 func Sorted(facts []sandbox.Finding) []sandbox.Finding {
 	rank := func(f sandbox.Finding) int { return slices.Index(order, f.Kind) }
 	facts = slices.DeleteFunc(slices.Clone(facts), func(f sandbox.Finding) bool { return rank(f) < 0 })
@@ -55,12 +55,13 @@ var readingName = regexp.MustCompile(`^(get|list|search|find|read|describe|count
 // such as get or list only reads.
 func Acts(b *tools.Binding) bool {
 	class := b.ReplayClass()
-	return class != tools.Read && (class != tools.Unclassified || b.Hints.Destructive || !readingName.MatchString(b.Name))
+	return class != tools.Read &&
+		(class != tools.Unclassified || b.Hints.Destructive || !readingName.MatchString(b.Name))
 }
 
-// Failed returns facts about failed effects that the run has not resolved or replaced, and whose
-// errors the answer does not contain. unresolved has the entries of the failed effects, entries has
-// the entries of all calls of the run, and calls has the calls of the last program.
+// Failed returns facts about failed effects. It leaves out effects that a later call shows or replaces, and
+// effects whose error is in the answer. unresolved has the entries of the failed effects, entries has the
+// entries of all calls of the run, and calls has the calls of the last program.
 func Failed(
 	answer json.RawMessage, unresolved, entries []journal.Entry, calls []sandbox.Call, find func(string) *tools.Binding,
 ) (facts []sandbox.Finding) {
@@ -97,9 +98,9 @@ func Failed(
 
 var already = regexp.MustCompile(`(?i)\balready\b`)
 
-// seen reports whether later calls to the server show the result of an effect. Either one of its
-// lists was read to the end, or none of its lists is unfinished and a read either had an argument
-// of the effect or returned an array.
+// seen reports whether later calls to the server show the result of an effect. That is the case if a list of
+// the server was read to the end. It is also the case if no list was read in part, and a read either shares an
+// argument with the effect or returned an array.
 func seen(e journal.Entry, later []journal.Entry, server string, find func(string) *tools.Binding) bool {
 	read, related := Lists{}, false
 	for _, o := range later {
@@ -121,7 +122,7 @@ func shares(a, b json.RawMessage) bool {
 	return slices.ContainsFunc(scalars(a), func(value string) bool { return slices.Contains(theirs, value) })
 }
 
-// scalars returns the arguments, and elements of arguments, that can identify something.
+// scalars returns the arguments, and the elements of arguments that are lists, that can identify something.
 func scalars(args json.RawMessage) (list []string) {
 	var given map[string]json.RawMessage
 	_ = json.Unmarshal(args, &given)
@@ -198,14 +199,15 @@ func values(v any, at string, facts []sandbox.Finding) []sandbox.Finding {
 	case json.Number:
 		if rounded, ok := noisy(v.String()); ok {
 			facts = append(facts, sandbox.Finding{Kind: kindInexact,
-				Message: fmt.Sprintf("%s is %s, which has rounding errors of binary fractions. Round it: %s.", at, v, rounded)})
+				Message: fmt.Sprintf("%s is %s, which has rounding errors of binary fractions. Round it: %s.",
+					at, v, rounded)})
 		}
 	}
 	return facts
 }
 
-// noisy reports whether a number has at least 15 digits and, if rounded to 13, at most 11. It returns the rounded
-// number.
+// noisy reports whether a number probably has a rounding error: it has at least 15 digits but, rounded to 13
+// digits, at most 11. It returns the rounded number.
 func noisy(number string) (rounded string, ok bool) {
 	x, err := strconv.ParseFloat(number, 64)
 	if err != nil {

@@ -28,11 +28,12 @@ type Lists struct {
 	keys    lists.Keys
 }
 
-// list is a list that has been read: a tool and its arguments other than those for paging.
+// list is a list that has been read. A tool and its arguments, except the arguments for paging, identify a
+// list.
 type list struct {
 	tool    *tools.Binding
-	id      string          // see lists.Keys
-	key     string          // the arguments, as JSON
+	id      string          // the key from lists.Keys
+	key     string          // the arguments without the paging arguments, as JSON
 	states  []lists.State   // the states that the calls returned
 	limited bool            // the last call requested only a few rows
 	program int             // the last program that read the list
@@ -95,12 +96,12 @@ func (l *Lists) Add(c sandbox.Call, b *tools.Binding) {
 	o.limited, o.program, o.at = limited(c.Args, s.Rows), l.program, sandbox.Finding{Line: c.Line, Column: c.Column}
 }
 
-// fewRows is the maximum of a limit that a program sets because it wants only a few rows.
+// fewRows is the largest limit that shows that a program wants only a few rows.
 const fewRows = 10
 
 var limitName = regexp.MustCompile(`(?i)^(limit|size|count|first|top|max_?results|(page_?size|per_?page))$`)
 
-// limited reports whether a call requested a few rows and did not get more.
+// limited reports whether a call requested only a few rows and did not get more rows than that.
 func limited(args json.RawMessage, rows int) bool {
 	var given map[string]any
 	_ = json.Unmarshal(args, &given)
@@ -114,8 +115,8 @@ func limited(args json.RawMessage, rows int) bool {
 
 var searching = regexp.MustCompile(`(?i)(^|[^a-z])search($|[^a-z])|Search`)
 
-// Unfinished returns facts about lists that no program has read to the end, among those that the
-// last program with reads has read. It leaves out searches.
+// Unfinished returns facts about the lists that the last program with reads has read, if no program has read
+// them to the end. It leaves out searches.
 func (l *Lists) Unfinished() []sandbox.Finding {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -130,7 +131,7 @@ func (l *Lists) Current(searches bool) []sandbox.Finding {
 	return l.unfinished(l.program, searches)
 }
 
-// Has reports whether a tool has returned a list or a part of it.
+// Has reports whether a tool has returned a list or a part of a list.
 func (l *Lists) Has(b *tools.Binding) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -165,7 +166,8 @@ func (o *list) fact() sandbox.Finding {
 		var missing []string
 		for page := 1; page <= last.Pages && len(missing) < 4; page++ {
 			if !seen[page] {
-				missing = append(missing, o.with(cmp.Or(o.argument("page", "pagenumber", "pageno"), "page"), strconv.Itoa(page)))
+				name := cmp.Or(o.argument("page", "pagenumber", "pageno"), "page")
+				missing = append(missing, o.with(name, strconv.Itoa(page)))
 			}
 		}
 		read = fmt.Sprintf("page %d of %d was read (%s)", last.Page, last.Pages, of)
@@ -208,7 +210,7 @@ func (o *list) call(rows int, last lists.State) string {
 	return "its argument for the next part" + until
 }
 
-// with returns the arguments of the list, plus one more.
+// with returns the arguments of the list with one more argument.
 func (o *list) with(name, value string) string {
 	switch {
 	case o.key == "{}":

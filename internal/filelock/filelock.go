@@ -26,8 +26,8 @@ func Own(file *os.File) error {
 	return err
 }
 
-// Close unlocks a file and closes it. Closing alone is not enough: while another goroutine starts a process, that
-// process may hold a copy of the descriptor for a moment.
+// Close unlocks a file and closes it. Closing alone would not always release the lock: a process that another
+// goroutine is starting may hold a copy of the descriptor for a moment.
 func Close(file *os.File) error {
 	_ = unlock(file) // the file may not be locked
 	return file.Close()

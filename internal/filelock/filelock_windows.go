@@ -7,7 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// region is one byte far beyond the content, so that other processes can read the content.
+// region returns the locked region: one byte far beyond the content, so that other processes can read the
+// content.
 func region() *windows.Overlapped { return &windows.Overlapped{OffsetHigh: math.MaxInt32} }
 
 func tryLock(file *os.File) (ok bool, err error) {

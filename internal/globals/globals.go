@@ -1,10 +1,10 @@
-// Package globals knows the names of the globals of programs.
+// Package globals has the names that programs, tools and inputs must not use for globals.
 package globals
 
 import "strings"
 
-// Tools is the namespace of the tools that Writ itself gives to programs, such as tools.search. Policies do not apply
-// to them.
+// Tools is the namespace of the tools that Writ itself gives to programs, such as tools.search. Policies do not
+// apply to these tools.
 const Tools = "tools"
 
 // reserved contains the names that a global of a program must not have: reserved words of

@@ -42,7 +42,7 @@ func parts(text []byte, open byte) iter.Seq2[[]byte, json.RawMessage] {
 		}
 		var name []byte
 		depth := 0
-		start := first + 1 // of the current name or value
+		start := first + 1 // the start of the current name or value
 		for at := start; at < len(text); at++ {
 			switch c := text[at]; {
 			case c == '"':
@@ -65,7 +65,7 @@ func parts(text []byte, open byte) iter.Seq2[[]byte, json.RawMessage] {
 	}
 }
 
-// quote returns the position of the quote that ends the string beginning at a position.
+// quote returns the position of the closing quote of the string that begins at a position.
 func quote(text []byte, at int) int {
 	for at++; at < len(text) && text[at] != '"'; at++ {
 		if text[at] == '\\' {

@@ -7,7 +7,7 @@
 //	scan := &jsonscan.Scanner{Limits: jsonscan.Limits{Values: 100_000}}
 //	text, err := io.ReadAll(io.TeeReader(body, scan))
 //	if errors.Is(err, jsonscan.ErrValues) {
-//		// text is only the beginning of the document
+//		// the document has too many values, and text is only its beginning
 //	}
 package jsonscan
 
@@ -35,10 +35,10 @@ var (
 	ErrDepth    = errors.New("JSON is nested too deeply")
 )
 
-// Scanner is an [io.Writer] that counts the values in the JSON text that is written to it,
-// in pieces of any size. It does not keep the text, and it allocates no memory. It does not
-// check that the text is valid JSON: if the text is invalid, the Scanner counts at least the
-// values that a decoder decodes before the decoder finds the mistake.
+// Scanner is an [io.Writer] that counts the values in the JSON text that is written to it, in pieces of any
+// size. It does not keep the text, and it allocates no memory. It does not check that the text is valid JSON.
+// If the text is invalid, the Scanner counts at least as many values as a decoder would decode before it finds
+// the mistake.
 type Scanner struct {
 	Limits Limits
 
@@ -47,7 +47,7 @@ type Scanner struct {
 
 	begun    bool // the first value has begun
 	array    bool // the text is an array
-	inside   bool // the next byte belongs to a value or follows one
+	inside   bool // the next byte belongs to a value or follows a value
 	inString bool
 	escaped  bool
 }
@@ -136,7 +136,7 @@ func (s *Scanner) over() error {
 	return nil
 }
 
-// Check returns an error if a JSON text exceeds a limit. It reads the text only up to there.
+// Check returns an error if a JSON text exceeds a limit. It stops reading at that point.
 func Check(text []byte, limits Limits) error {
 	s := Scanner{Limits: limits}
 	_, err := s.Write(text)

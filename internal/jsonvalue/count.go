@@ -1,7 +1,7 @@
 package jsonvalue
 
-// Count returns the number of commas and the number of objects in JSON. The caller can bound
-// the number of values with them before it decodes the JSON.
+// Count returns the number of commas and the number of objects in JSON. From these numbers, the caller can
+// bound the number of values before it decodes the JSON.
 func Count(text []byte) (commas, objects int) {
 	quoted := false
 	for i := 0; i < len(text); i++ {

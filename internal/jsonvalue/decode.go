@@ -29,7 +29,7 @@ type Document struct {
 	Deepest  int        // levels of nested objects and arrays
 	Repeated [][]string // the first 20 places where an object repeats a name
 
-	order map[uintptr]order // of the names of each object, by its address
+	order map[uintptr]order // the order of the names of each object, by its address
 }
 
 // order is the order of an object's names in the source. It keeps the object in
@@ -39,10 +39,9 @@ type order struct {
 	names  []string
 }
 
-// Decode decodes one JSON value. Numbers keep all digits, and the document lists
-// repeated names. Decode returns an error if the value is nested deeper than depth.
-// If ordered is set, the document remembers the order of names. An error continues
-// a sentence that begins with "the value".
+// Decode decodes one JSON value. Numbers keep all digits, and the document lists repeated names. Decode returns
+// an error if the value is nested deeper than depth. If ordered is set, the document remembers the order of
+// names. The message of an error continues a sentence that begins with "the value".
 func Decode(raw json.RawMessage, depth int, ordered bool) (*Document, error) {
 	if err := wellFormed(raw); err != nil {
 		return nil, err
@@ -59,8 +58,8 @@ func Decode(raw json.RawMessage, depth int, ordered bool) (*Document, error) {
 // address identifies an object.
 func address(object map[string]any) uintptr { return reflect.ValueOf(object).Pointer() }
 
-// Names returns the names of an object of the document: first the names from the source
-// that the object still has, in their order, and then the names added since, sorted.
+// Names returns the names of an object of the document: first the names from the source that the object still
+// has, in the order of the source, and then the names that were added later, sorted.
 func (d *Document) Names(object map[string]any) []string {
 	names := make([]string, 0, len(object))
 	known := make(map[string]bool, len(object))
@@ -183,7 +182,7 @@ func (c *Cursor) Number() []byte {
 type decoder struct {
 	Cursor
 	doc  *Document
-	path []string // of the value being read
+	path []string // the path of the value being read
 	room int
 }
 
@@ -289,7 +288,8 @@ func (d *decoder) array() (any, error) {
 	return array, nil
 }
 
-// checkNumber returns an error for a number with which exact arithmetic would take too long.
+// checkNumber returns an error for a number with so many digits, or so large an exponent, that exact arithmetic
+// would take too long.
 func checkNumber(n json.Number) error {
 	if len(n) > maxNumberBytes {
 		return fmt.Errorf("has a number of %d characters; the limit is %d", len(n), maxNumberBytes)

@@ -86,7 +86,7 @@ func CompareTokens(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-// Extend returns a place with one more token, without changing the memory after at.
+// Extend returns a copy of at with one more token, so that two places never share memory.
 func Extend(at []string, token string) []string {
 	return append(at[:len(at):len(at)], token)
 }

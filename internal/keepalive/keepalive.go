@@ -8,7 +8,7 @@ import (
 )
 
 // Transport returns a copy of [http.DefaultTransport] that keeps any number of idle connections to a host. The
-// default is two, so that most concurrent requests would open a new connection.
+// default transport keeps two, so that most concurrent requests would open a new connection.
 var Transport = sync.OnceValue(func() http.RoundTripper {
 	standard, ok := http.DefaultTransport.(*http.Transport)
 	if !ok { // the program has replaced the default

@@ -13,8 +13,8 @@ import (
 )
 
 // Run calls run, which runs the tests of a package, and returns the exit code of the process. If the tests pass
-// but leave a goroutine, a child process, a socket or a pipe behind, Run reports it and returns 1. It waits up to a
-// minute for them to end, because that takes time on a busy machine.
+// but leave a goroutine, a child process, a socket or a pipe behind, Run reports it and returns 1. It first
+// waits up to a minute for them to end, because that takes time on a busy machine.
 func Run(run func() int) int {
 	before := Descriptors()
 	if code := run(); code != 0 {

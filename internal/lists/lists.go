@@ -1,4 +1,5 @@
-// Package lists recognizes results that hold only a part of a list. It knows the few forms in which servers say so.
+// Package lists recognizes results that hold only a part of a list. It knows the common forms in which servers
+// say which part a result holds.
 package lists
 
 import (
@@ -22,7 +23,8 @@ const (
 	More                  // whether there are more rows
 )
 
-// State is what a result says about its list. In the zero State, it says nothing.
+// State is what a result says about its list. The zero State means that the result does not say which part it
+// holds.
 type State struct {
 	Form        Form
 	Page, Pages int    // for Pages: the page, from 1, and the number of pages; for Total: the page if From is -1
@@ -36,7 +38,7 @@ type State struct {
 // maxSize is the maximum size of a result, in bytes. Read ignores larger ones.
 const maxSize = 1 << 20
 
-// These are names of members and arguments, in lower case and without underscores.
+// The names of members and arguments, in lower case and without underscores.
 var (
 	places    = words("meta pagination paging pageinfo links")
 	nextNames = words("nextpagetoken nextpagecursor nextpagelink nextpageurl nextpageoffset nextpage nexttoken " +
@@ -47,7 +49,7 @@ var (
 	pagesNames  = words("pages totalpages pagecount numpages lastpage")
 	totalNames  = words("total totalcount totalresults totalitems totalrows")
 	fromNames   = words("offset from start skip")
-	rangeNames  = words("from start size count first") // paging arguments only with numbers, since from may be a date
+	rangeNames  = words("from start size count first") // paging arguments only with numbers: from may be a date
 	pagingNames = words("cursor token next pagetoken after before startingafter endingbefore page pagenumber pageno " +
 		"pagesize perpage offset skip limit")
 )
@@ -64,8 +66,9 @@ func words(list string) []string { return strings.Fields(list) }
 
 func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
-// Paged reports whether a tool with the given input schema has a paging argument. If it has none, a result of the form
-// [Total] may hold the best of many rows, and does not count as a part of a list.
+// Paged reports whether a tool with the given input schema has a paging argument. If a tool has no paging
+// argument, its results of the form [Total] do not count as parts of a list: they may hold the best of many
+// rows.
 func Paged(schema json.RawMessage) bool {
 	for name := range object(object(schema)["properties"]) {
 		if slices.Contains(rangeNames, name) || slices.Contains(pagingNames, name) {
@@ -75,8 +78,8 @@ func Paged(schema json.RawMessage) bool {
 	return false
 }
 
-// Key returns a key of the list that a call reads, unique among the lists of its tool: the arguments of the call
-// without the paging arguments.
+// Key returns a key for the list that a call reads: the arguments of the call without the paging arguments.
+// Calls of the same tool that read the same list have the same key.
 func Key(args json.RawMessage) string {
 	var given map[string]json.RawMessage
 	_ = json.Unmarshal(args, &given) // the caller has checked that it is an object
@@ -88,13 +91,13 @@ func Key(args json.RawMessage) string {
 	return string(key)
 }
 
-// Keys returns keys of lists like [Key]. It also recognizes a call that has, as an argument of any name, the token or
-// the address for the next page from an earlier result of its tool: the call reads the same list. The zero value is
-// ready to use.
+// Keys returns keys for lists, as [Key] does. It also recognizes a call that continues the list of an earlier
+// call of the same tool, because one of its arguments is the token or the address for the next page from the
+// earlier result. The zero value is ready to use.
 type Keys struct{ next map[string]string }
 
-// Of returns the key of the list that a call of a tool reads, given the State of its result. Pass the calls in their
-// order.
+// Of returns the key of the list that a call of a tool reads. s is the State of the result of the call. Of must
+// be called in the order of the calls.
 func (k *Keys) Of(tool string, args json.RawMessage, s State) string {
 	const distinct = 8 // bytes; longer values are rarely equal to a token by chance
 	key := tool + Key(args)
@@ -112,8 +115,8 @@ func (k *Keys) Of(tool string, args json.RawMessage, s State) string {
 	return key
 }
 
-// Read returns what a result says about its list, and false if it says nothing. It reads a string that contains a JSON
-// object as that object.
+// Read returns the State of a result, and false if the result does not say which part of a list it holds. It
+// reads a string that contains a JSON object as that object.
 func Read(args, result json.RawMessage) (State, bool) {
 	if len(result) > maxSize {
 		return State{}, false
@@ -151,7 +154,8 @@ type skipped struct{}
 // UnmarshalJSON implements [json.Unmarshaler].
 func (*skipped) UnmarshalJSON([]byte) error { return nil }
 
-// read adds to a State, in which Rows is set, what the members of an object say.
+// read returns s, in which Rows is set, with the information in the members of an object. It returns false if
+// they have none.
 func (s State) read(members, args map[string]json.RawMessage, isList bool) (State, bool) {
 	hasTotal := isList && number(members, totalNames, &s.Total)
 	next, more := first(members, nextNames, `"-0123456789n`), first(members, moreNames, "tf")
@@ -175,7 +179,8 @@ func (s State) read(members, args map[string]json.RawMessage, isList bool) (Stat
 	return s, s.Form != 0
 }
 
-// readText reads the last line of text or, if it says nothing, the first line.
+// readText returns the State that the last line of text describes or, if the last line does not describe one,
+// the State that the first line describes.
 func readText(text string) (State, bool) {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	integer := func(digits string) int { n, _ := strconv.Atoi(digits); return n }
@@ -198,8 +203,8 @@ func readText(text string) (State, bool) {
 	return State{}, false
 }
 
-// Finished reports whether the results for one list, in the order of their calls, hold the whole list. A result that
-// says nothing ends a list that is read with tokens.
+// Finished reports whether the results for one list, in the order of their calls, together hold the whole list.
+// In a list that is read with tokens, a result without a token is the last one.
 func Finished(states []State) bool {
 	known := slices.DeleteFunc(slices.Clone(states), func(s State) bool { return s.Form == 0 })
 	if len(known) == 0 {
@@ -228,7 +233,8 @@ func Finished(states []State) bool {
 	return slices.ContainsFunc(states, func(s State) bool { return s.Form == 0 || s.Last })
 }
 
-// number sets n to the first non-negative integer that a member with one of the names has.
+// number sets n to the first of the named members that is a non-negative integer. It returns false if there is
+// no such member.
 func number(members map[string]json.RawMessage, names []string, n *int) bool {
 	var read int
 	value := first(members, names, "0123456789")
@@ -239,7 +245,8 @@ func number(members map[string]json.RawMessage, names []string, n *int) bool {
 	return true
 }
 
-// first returns the first value of a member with one of the names that begins with one of the characters, or nil.
+// first returns the value of the first of the named members whose JSON begins with one of the characters, or
+// nil.
 func first(members map[string]json.RawMessage, names []string, begins string) json.RawMessage {
 	for _, name := range names {
 		if value := members[name]; value != nil && strings.IndexByte(begins, value[0]) >= 0 {
@@ -262,7 +269,8 @@ func isEmpty(scalar json.RawMessage) bool { return string(scalar) == "null" || s
 
 func isNumber(value json.RawMessage) bool { return strings.IndexByte("-0123456789", value[0]) >= 0 }
 
-// object returns the members of a JSON object by their plain names, or nil if raw is not an object.
+// object returns the members of a JSON object, with names in lower case and without underscores, or nil if raw
+// is not an object.
 func object(raw json.RawMessage) map[string]json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &members) != nil || members == nil {

@@ -3,7 +3,7 @@ package place
 
 import "context"
 
-// Place is what running work occupies, for example one of a limited number of slots for calls.
+// Place is a limited resource that running work occupies, for example one of the slots for calls.
 type Place interface {
 	// Leave gives up the place. The work calls it before it waits.
 	Leave()
@@ -14,7 +14,7 @@ type Place interface {
 
 type key struct{}
 
-// occupied is a place, with the places of the enclosing work.
+// occupied is the place of some work. outer is the place of the enclosing work.
 type occupied struct {
 	Place
 	outer *occupied
@@ -30,7 +30,7 @@ func With(ctx context.Context, p Place) context.Context {
 	return context.WithValue(ctx, key{}, &occupied{p, of(ctx)})
 }
 
-// Of returns the place of the work to which a context belongs, or nil. Of nested places, it returns the innermost.
+// Of returns the innermost place of the work to which a context belongs, or nil.
 func Of(ctx context.Context) Place {
 	if o := of(ctx); o != nil {
 		return o.Place

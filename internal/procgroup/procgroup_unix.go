@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// Set makes a command the leader of its own process group, which also keeps a Ctrl-C in the host's
-// terminal from reaching it. Call it before the command starts.
+// Set makes a command the leader of its own process group, so that a Ctrl-C in the host's terminal does not
+// reach the command. Call Set before the command starts.
 func Set(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 // Terminate asks the process and everything that it started to exit.

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// Set keeps a Ctrl-C in the host's console from reaching a command. Call it before the command starts.
+// Set keeps a Ctrl-C in the host's console from reaching a command. Call Set before the command starts.
 func Set(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
 }

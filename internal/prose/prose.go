@@ -32,9 +32,9 @@ var (
 	terminal = regexp.MustCompile(`[.!?:;。！？]["')\]]*$`)
 )
 
-const shortLine = 60 // bytes; a line this short was not broken to limit its length
+const shortLine = 60 // bytes; the author ended a shorter line on purpose, not because of its length
 
-// paragraphs splits text into lines and list items. It joins lines that were only broken to limit their length.
+// paragraphs splits text into lines and list items. It joins lines that were broken only to limit their length.
 func paragraphs(text string) []string {
 	var all []string
 	open := false // the next line may belong to the last one

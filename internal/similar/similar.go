@@ -39,15 +39,14 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
-// distance returns the number of letters that must be inserted, deleted, replaced or
-// swapped with a neighbor to turn a into b. If the number is at least enough, the
-// result may be too small, but not smaller than enough.
+// distance returns the number of letters that must be inserted, deleted, replaced or swapped with a neighbor to
+// turn a into b. If the number is larger than enough, distance may return any number from enough up to it.
 func distance(a, b []rune, enough int) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
-	lowest := 0 // in the row before
+	lowest := 0 // the smallest number in the row before
 	for i := range a {
 		before, last, row = last, row, before
 		row[0] = i + 1

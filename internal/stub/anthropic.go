@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Anthropic returns a stub of Anthropic's Messages API, at any path that ends in /v1/messages.
-// It gives the replies in order. It signs thoughts, and refuses requests that return them changed.
+// Anthropic returns a stub of Anthropic's Messages API, at any path that ends in /v1/messages. It gives the
+// replies in order. It signs thoughts, and refuses requests that contain changed thoughts.
 func Anthropic(o *Options, replies ...Reply) *Server { return newServer(anthropic{}, o, replies) }
 
 type anthropic struct{}
@@ -196,7 +196,8 @@ func (e anthropicEvents) send(kind string, fields map[string]any) {
 	flush(e.w)
 }
 
-// block writes a block of content: its start without the members that follow in pieces, then the pieces.
+// block writes the events of a block of content: the start, without the members that are streamed, and then
+// their pieces.
 func (e anthropicEvents) block(index int, block map[string]any) {
 	start := maps.Clone(block)
 	var deltas []map[string]any

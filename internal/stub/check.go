@@ -11,13 +11,13 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// schemas has a JSON Schema for the requests of each protocol, and one for the strict schemas that all providers
-// accept.
+// schemas has a JSON Schema for the requests of each protocol, and a JSON Schema for the strict schemas that
+// all providers accept.
 //
 //go:embed schemas.json
 var schemas []byte
 
-// violation returns what is wrong with a value according to a definition in schemas, or "".
+// violation returns how a value violates a definition in schemas, or "".
 func violation(definition string, value any) string {
 	whole, err := jsonschema.UnmarshalJSON(bytes.NewReader(schemas))
 	if err != nil {
@@ -32,7 +32,7 @@ func violation(definition string, value any) string {
 	return strings.Join(strings.Fields(details), " ")
 }
 
-// without returns a value without the members of those names, at any depth.
+// without returns a copy of a value without the named members, at any depth.
 func without(value any, names []string) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -53,7 +53,7 @@ func without(value any, names []string) any {
 	return value
 }
 
-// incomplete returns which property a strict schema does not require, or "".
+// incomplete returns an error message if a strict schema does not require all its properties, or "".
 func incomplete(schema any) string {
 	switch s := schema.(type) {
 	case map[string]any:
@@ -82,7 +82,8 @@ func incomplete(schema any) string {
 // turn has the ids of the tool calls and of the tool results in a message.
 type turn struct{ calls, results []string }
 
-// unpaired returns an error message if a result answers no call, or if a call has no result, or "".
+// unpaired returns an error message if a result does not belong to a call, or if a call has no result.
+// Otherwise, it returns "".
 func unpaired(turns []turn) string {
 	var open []string
 	for i, t := range append(turns, turn{}) {

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Ollama returns a stub of Ollama's /api/chat and /api/show. It gives the replies in order to
-// the former; the latter reports a model that has a context of 32768 tokens, thinks and calls
-// tools. A key is required only if Options.Key is set.
+// Ollama returns a stub of Ollama's /api/chat and /api/show. At /api/chat, it gives the replies in order. At
+// /api/show, it reports a model that has a context of 32768 tokens, thinks and calls tools. A key is required
+// only if Options.Key is set.
 func Ollama(o *Options, replies ...Reply) *Server {
 	return newServer(ollama{keyed: o != nil && o.Key != ""}, o, replies)
 }
@@ -77,7 +77,7 @@ func (p ollama) answer(w http.ResponseWriter, r Request, reply Reply) {
 	writeJSON(w, http.StatusOK, p.last(r, reply, message))
 }
 
-// message returns a message. Like Ollama, it leaves out an empty thought.
+// message returns a message. Like Ollama, it leaves out the thought if the thought is empty.
 func (ollama) message(text, thinking string) map[string]any {
 	m := map[string]any{"role": "assistant", "content": text}
 	if thinking != "" {

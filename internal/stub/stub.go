@@ -32,7 +32,8 @@ type Options struct {
 	// Unconstrained accepts every schema.
 	Unconstrained bool
 
-	// Answer, if set, returns the replies instead of the script. It may be called concurrently.
+	// Answer, if set, returns the reply to a request; the script of replies is then not used. It may be called
+	// concurrently.
 	Answer func(Request) Reply
 }
 
@@ -56,8 +57,8 @@ type Reply struct {
 
 	InputTokens, CachedTokens, OutputTokens, ReasoningTokens int // zero: 100, 0, 20, 0
 
-	Cut   int    // if positive, the connection breaks after this number of bytes
-	Error string // a stream ends with this error after the text
+	Cut   int    // if positive, the stub breaks the connection after this number of bytes
+	Error string // if set, a streamed reply ends with this error after the text
 
 	// Status, Header and Body are the whole response if Status is set. If Body is empty, the response is an error in
 	// the provider's form.
@@ -86,7 +87,7 @@ type Server struct {
 
 // protocol has the differences between providers.
 type protocol interface {
-	// name returns the name of the definition of requests in schemas.json.
+	// name returns the name of the definition in schemas.json for requests.
 	name() string
 
 	// refuse returns the status and the message of the error for a request; the message is "" if the request is good.
@@ -192,7 +193,7 @@ func (s *Server) reply(r Request) Reply {
 	return reply
 }
 
-// invalid returns what is wrong with a request, or "".
+// invalid returns the reason why a request is invalid, or "".
 func (s *Server) invalid(r Request) string {
 	if r.Body == nil {
 		return "the body of the request is not a JSON object"
@@ -233,7 +234,7 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// cut is a response writer that breaks the connection after a number of bytes.
+// cut is a response writer that breaks the connection after the given number of bytes.
 type cut struct {
 	http.ResponseWriter
 	left int

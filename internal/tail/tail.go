@@ -28,8 +28,8 @@ func (b *Buffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String returns the complete lines that were kept, made safe by [display.Text]. If no line is
-// complete, it returns all that was kept.
+// String returns the complete lines that were kept, made safe by [display.Text]. If no line is complete, it
+// returns the kept text.
 func (b *Buffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

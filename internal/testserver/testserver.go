@@ -1,5 +1,5 @@
-// Package testserver is a small MCP server over a folder, for tests. A test starts its own binary again
-// as the server.
+// Package testserver is a small MCP server for tests that serves the files of a folder. A test starts its own
+// binary again as the server.
 package testserver
 
 import (
@@ -15,8 +15,8 @@ import (
 
 const marker = "serve-test-files"
 
-// Main must be called first in TestMain. In a process that was started as [Entry] says, it serves and
-// does not return.
+// Main must be called first in TestMain. In a process that was started with the configuration from [Entry],
+// Main serves and does not return.
 func Main() {
 	if len(os.Args) != 3 || os.Args[1] != marker {
 		return

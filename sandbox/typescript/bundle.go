@@ -20,8 +20,8 @@ type bundled struct {
 // The namespaces of the modules that esbuild sees.
 const (
 	entryFile   = "entry"   // the generated module that exports what the program imports
-	absentFile  = "absent"  // missing modules
-	emptyFile   = "empty"   // modules that are empty for browsers
+	absentFile  = "absent"  // modules that do not exist
+	emptyFile   = "empty"   // modules that package.json replaces with nothing for browsers
 	packageFile = "package" // files of packages
 )
 
@@ -46,7 +46,7 @@ type bundler struct {
 	wants []want
 
 	mu       sync.Mutex        // esbuild loads files concurrently
-	resolver bundling.Resolver // nil if this executable has no code that finds packages
+	resolver bundling.Resolver // nil if this executable does not link the code that finds packages
 }
 
 func (b *bundler) options() api.BuildOptions {
@@ -83,7 +83,7 @@ func contents(source string) func(api.OnLoadArgs) (api.OnLoadResult, error) {
 	}
 }
 
-// entry returns the source of a module that exports the wanted names, one per line.
+// entry returns the source of a module that exports the wanted names. Line n exports name n.
 func (b *bundler) entry() string {
 	var s strings.Builder
 	dynamic := false
@@ -138,7 +138,8 @@ func (b *bundler) resolve(a api.OnResolveArgs) (api.OnResolveResult, error) {
 		importer = ""
 	}
 	if b.resolver == nil {
-		return api.OnResolveResult{}, fmt.Errorf("the worker program cannot import %q: it was built without packages", a.Path)
+		return api.OnResolveResult{}, fmt.Errorf(
+			"the worker program cannot import %q: it does not link package agent/codemode", a.Path)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -147,7 +148,7 @@ func (b *bundler) resolve(a api.OnResolveArgs) (api.OnResolveResult, error) {
 	switch {
 	case err != nil:
 		return api.OnResolveResult{}, err
-	case found.Absent != "": // the package may never need the module
+	case found.Absent != "": // an error only if the package needs the module when it runs
 		return api.OnResolveResult{Path: found.Absent, Namespace: absentFile}, nil
 	case found.Empty:
 		return api.OnResolveResult{Path: "empty", Namespace: emptyFile}, nil

@@ -18,8 +18,8 @@ import (
 
 // Options configures a [Compiler]. A zero field means its default.
 type Options struct {
-	// Time is how long one step may take; default 10 s. To compile a program takes one step,
-	// and another one if its imports are not cached.
+	// Time is how long one step may take; default 10 s. Compiling a program takes one step, and a second step
+	// if the program's imports are not cached.
 	Time time.Duration
 
 	// Memory is the number of bytes that a worker may use in addition to its own needs;
@@ -97,8 +97,7 @@ func (c *Compiler) Ready() error {
 	return nil
 }
 
-// Close ends the workers when they have finished their work. It may be called more than
-// once.
+// Close waits until the workers have finished their tasks, and ends them. It may be called more than once.
 func (c *Compiler) Close() error {
 	if c == nil || c.pool == nil {
 		return nil

@@ -38,16 +38,16 @@ var (
 	requireCall = regexp.MustCompile(`^require\((` + quoted + `)`)
 	// ownRequire matches a program's own declaration of require.
 	ownRequire = regexp.MustCompile(`\b(?:function|const|let|var)\s+require\b`)
-	// exported matches the part of an export that is ignored: the word, or a list that esbuild added.
+	// exported matches the part of an export that scan removes: the word export, or a list that esbuild added.
 	exported = regexp.MustCompile(`^export (?:\{[^"}]*\};)?`)
 	// exportable matches the beginning of a declaration that may be exported.
 	exportable = regexp.MustCompile(`^(?:export\s+)?(?:const|let|var|function|async|class|abstract|enum|namespace|` +
 		`module|import|using|await|@)|^export\s*\{\s*\}`)
 )
 
-// scan finds the imports and exports in the output of esbuild, and returns the output without
-// them. The source map shows whether a word is a keyword or part of a string. If scan misses a
-// declaration, a later stage rejects it.
+// scan finds the imports and exports in the output of esbuild, and returns the output with spaces in their
+// place. The source map shows whether a word is a keyword or part of a string. If scan misses a declaration,
+// the sandbox's check rejects it.
 func (p *translation) scan() string {
 	source := []byte(p.code)
 	for _, word := range []string{"import", "export", "require"} {
@@ -66,7 +66,7 @@ func (p *translation) scan() string {
 	return string(source)
 }
 
-// member reports whether the word after some code is the name of a member.
+// member reports whether a word that follows code is the name of a member.
 func member(code string) bool {
 	return strings.HasSuffix(code, "#") || strings.HasSuffix(code, ".") && !strings.HasSuffix(code, "...")
 }
@@ -101,18 +101,19 @@ func (p *translation) keyword(source []byte, start int, word string) {
 	}
 }
 
-// export blanks the word export before a declaration, and the statement export {}, because
+// export replaces the word export before a declaration, and the statement export {}, with spaces, because
 // nothing can import a program. For other exports, it reports a fault.
 func (p *translation) export(source []byte, rest string, at engine.Pos, origin string) {
 	switch {
 	case exportable.MatchString(origin):
 		copy(source, blank(exported.FindString(rest)))
 	case strings.HasPrefix(origin, "export"):
-		p.fault(at, "a program cannot export anything", "remove export, and return the value or end with it as an expression")
+		p.fault(at, "a program cannot export anything",
+			"remove export, and return the value or end with it as an expression")
 	}
 }
 
-// declared adds the imports of the import declaration that m matches.
+// declared adds the imports of the import declaration at start. m is the match of declaration.
 func (p *translation) declared(start int, m []int) {
 	group := func(n int) string {
 		if m[2*n] < 0 {
@@ -136,7 +137,7 @@ func (p *translation) declared(start int, m []int) {
 	p.add(start+m[8], group(4), list...)
 }
 
-// add adds imports of the module whose name is at an offset in the code.
+// add adds imports of a module. offset is the position of the module's name in the code.
 func (p *translation) add(offset int, module string, list ...imported) {
 	at, _ := p.origin(offset)
 	module = unquoted(module)
@@ -150,8 +151,8 @@ func (p *translation) add(offset int, module string, list ...imported) {
 	}
 }
 
-// unquoted returns the value of a string literal, or a name unchanged. Escapes that Go does
-// not know stay as they are; no package has such a name.
+// unquoted returns the value of a string literal, or a name unchanged. It does not decode escapes that Go does
+// not know, because no package has such a name.
 func unquoted(s string) string {
 	if strings.HasPrefix(s, "'") {
 		s = `"` + strings.NewReplacer(`\'`, `'`, `"`, `\"`).Replace(s[1:len(s)-1]) + `"`
@@ -162,8 +163,7 @@ func unquoted(s string) string {
 	return strings.Trim(s, `"`)
 }
 
-// blank replaces all characters by spaces, except for line ends. The number of bytes stays
-// the same.
+// blank replaces all characters except line ends with spaces. The number of bytes stays the same.
 func blank(s string) string {
 	var b strings.Builder
 	for _, r := range s {

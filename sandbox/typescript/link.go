@@ -10,13 +10,13 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/lru"
 )
 
-// library is the bundle of some imports.
+// library is the bundle of the modules that a program imports.
 type library struct {
 	text  string
-	files bundling.Snapshot // nil if it contains no packages
+	files bundling.Snapshot // nil if the bundle contains no packages
 }
 
-// The bounds of the cached libraries and of their total size.
+// The limits for the number and the total size of the cached libraries.
 const (
 	maxLibraries    = 32
 	maxLibraryBytes = 32 << 20
@@ -49,8 +49,8 @@ func unresolved(i required, message, hint string) sandbox.Finding {
 	return sandbox.Finding{Kind: KindUnresolved, Message: message, Hint: hint, Line: i.Line, Column: i.Column}
 }
 
-// refusal returns the reason why a module cannot be imported, and a hint. If the module can be
-// imported, both are empty.
+// refusal returns the reason why a module cannot be imported, and a hint. Both are empty if the module can be
+// imported.
 func (c *Compiler) refusal(module string) (message, hint string) {
 	switch {
 	case module == shimModule:
@@ -62,7 +62,7 @@ func (c *Compiler) refusal(module string) (message, hint string) {
 	return c.packages.Refusal(module)
 }
 
-// library returns the bundle of some imports, from the cache if possible.
+// library returns the bundle for a list of imports, from the cache if possible.
 func (c *Compiler) library(ctx context.Context, imports []required) (string, []sandbox.Finding, error) {
 	wants := make([]want, len(imports))
 	for i, r := range imports {

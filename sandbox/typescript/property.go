@@ -9,13 +9,13 @@ import (
 	"unicode"
 )
 
-// property is a set of characters that a pattern can name, as in \p{Letter}: the characters in
-// any table of in and in no table of out.
+// property is a set of characters that a pattern can name, as in \p{Letter}. It has the characters that are in
+// a table of in, but not in a table of out.
 type property struct{ in, out []*unicode.RangeTable }
 
 func (p property) has(r rune) bool { return unicode.In(r, p.in...) && !unicode.In(r, p.out...) }
 
-// propertyOf returns the property that has this name in patterns.
+// propertyOf returns the property that patterns call by a name.
 func propertyOf(name string) (property, bool) {
 	key, value, valued := strings.Cut(name, "=")
 	switch {
@@ -43,7 +43,7 @@ func propertyOf(name string) (property, bool) {
 	return in(table), ok
 }
 
-// in returns the property of being in one of the tables.
+// in returns the property of the characters in the tables.
 func in(tables ...*unicode.RangeTable) property { return property{in: tables} }
 
 // without returns p without the characters in the tables.

@@ -9,11 +9,10 @@ import (
 	"strings"
 )
 
-// shimSource implements globals and static methods that packages and programs use, and that the
-// engine lacks or implements incorrectly. In a library, the parts that it needs precede the
-// bundle. Globals become constants that hide the engine's globals; static methods are added to
-// the engine's globals. Each part begins with a line that has its name, followed by the names
-// of the parts that it needs.
+// shimSource implements globals and static methods that packages and programs use, and that the engine lacks or
+// implements incorrectly. In a library, the required parts precede the bundle. Globals become constants that
+// hide the engine's globals; static methods are added to the engine's globals. Each part begins with a line
+// that has the name of the part and the names of the parts that it needs.
 //
 //go:embed shim.js
 var shimSource string
@@ -35,7 +34,7 @@ type shim struct {
 	name   string
 	needs  []string
 	source string
-	used   *regexp.Regexp // matches a use in a bundle
+	used   *regexp.Regexp // matches a use of the shim in a bundle
 }
 
 func (s shim) usedIn(bundle string) bool {
@@ -105,7 +104,7 @@ func (p *translation) shims() {
 			p.imports = append(p.imports, imported{want: want{Module: shimModule, Name: s.name}})
 		}
 	}
-	code := strings.ReplaceAll(p.code, `\\`, `\`) // as it would be in pattern literals
+	code := strings.ReplaceAll(p.code, `\\`, `\`) // patterns may also be strings, with escaped backslashes
 	if strings.Contains(code, patterns) && (propertyName.MatchString(code) || setFlag.MatchString(code)) {
 		w := want{Module: shimModule, Name: patterns, Properties: strings.Join(append(properties(code), "L"), " ")}
 		p.imports = append(p.imports, imported{want: w, local: patterns})
@@ -133,7 +132,7 @@ func properties(source string) []string {
 	return slices.Compact(names)
 }
 
-// withShims returns the bundle after the shims that it and the program need.
+// withShims returns the bundle, preceded by the shims that the bundle and the program need.
 func withShims(wants []want, bundle string) string {
 	needed := map[string]bool{}
 	classes := properties(bundle)

@@ -27,19 +27,20 @@ type required struct {
 	Column int `json:"column"`
 }
 
-// maxFaults bounds the number of findings.
+// maxFaults is the maximum number of findings.
 const maxFaults = 20
 
-// transform translates a program to JavaScript. A program runs as the body of a function,
-// which may return but cannot import. For esbuild it is a module, which may import but
-// cannot return: see [translation.withoutReturns] and [translation.scan].
+// transform translates a program to JavaScript. A program runs as the body of a function, which may return but
+// cannot import. esbuild treats the program as a module, which may import but cannot return: see
+// [translation.withoutReturns] and [translation.scan].
 func transform(program string) *transformed {
 	if strings.HasPrefix(program, "#!") {
 		program = "//" + program[2:]
 	}
 	p := &translation{program: engine.NewLineTable(program), text: program}
 	if strings.HasPrefix(strings.TrimSpace(program), "```") {
-		p.fault(p.program.Pos(strings.Index(program, "`")), "the program is in a code fence", "leave out the lines with ```")
+		at := p.program.Pos(strings.Index(program, "`"))
+		p.fault(at, "the program is in a code fence", "leave out the lines with ```")
 		return &transformed{Faults: p.faults}
 	}
 	p.value, p.empty, p.load = unused(program, "$r"), unused(program, "$ret"), unused(program, "$imp")
@@ -77,7 +78,7 @@ type translation struct {
 	imports   []imported
 }
 
-// unused returns a name with two more characters than prefix that does not occur in a program.
+// unused returns a name that begins with prefix and does not occur in a program.
 func unused(program, prefix string) string {
 	for n := 10; ; n++ {
 		if name := prefix + strconv.Itoa(n); !strings.Contains(program, name) {
@@ -91,15 +92,16 @@ func through(program string) api.TransformResult {
 	return api.Transform(program, api.TransformOptions{
 		Loader: api.LoaderTS, Target: api.ES2022, Supported: supports(propertyName.MatchString(program)),
 		Charset: api.CharsetUTF8, Platform: api.PlatformNeutral,
-		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude, LegalComments: api.LegalCommentsNone,
-		TsconfigRaw: "{}", LogLevel: api.LogLevelSilent,
+		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude,
+		LegalComments: api.LegalCommentsNone,
+		TsconfigRaw:   "{}", LogLevel: api.LogLevelSilent,
 	})
 }
 
-// supports returns which language features the output of esbuild may use. goja accepts patterns
-// with character properties but never matches them. If the program may have such patterns,
-// esbuild replaces pattern literals with calls to RegExp, for which a library has another
-// implementation: see patternSource. import() is replaced later: see [translation.scan].
+// supports returns which language features the output of esbuild may use. patterns says whether the program may
+// have patterns with character properties, which goja accepts but never matches. In that case, esbuild replaces
+// pattern literals with calls to RegExp, and the library has another RegExp: see patternSource. import() is
+// replaced later: see [translation.scan].
 func supports(patterns bool) map[string]bool {
 	return map[string]bool{
 		"async-generator": false, "for-await": false, "using": false, "decorators": false, "dynamic-import": true,
@@ -108,18 +110,18 @@ func supports(patterns bool) map[string]bool {
 }
 
 var (
-	// noOperand matches what follows a return without a value.
+	// noOperand matches the text after the word return if the statement has no value.
 	noOperand = regexp.MustCompile(`^(?:[ \t]|/\*.*?\*/)*(?:$|[;}\n\r\x{2028}\x{2029}]|//|/\*(?:[^*\n]|\*+[^*/\n])*\**\n)`)
-	// beforeOperand matches what may precede the value of a return.
+	// beforeOperand matches the text between the word return and the value.
 	beforeOperand = regexp.MustCompile(`^(?:[\s(]|` + comment + `)*`)
 	comments      = regexp.MustCompile(comment)
 )
 
 const comment = `//[^\n\r]*|/\*(?s:.*?)\*/`
 
-// withoutReturns replaces the returns that esbuild rejects, because a module cannot return, with
-// assignments of the same length. [translation.finish] restores the returns. Comments before the
-// value are blanked, because esbuild would otherwise put the value on another line.
+// withoutReturns replaces top-level returns, which esbuild rejects because a module cannot return, with
+// assignments of the same length. [translation.finish] restores the returns. Comments before the value become
+// spaces, because esbuild would otherwise put the value on another line.
 func (p *translation) withoutReturns(errs []api.Message) string {
 	source := []byte(p.text)
 	for _, e := range errs {
@@ -138,7 +140,7 @@ func (p *translation) withoutReturns(errs []api.Message) string {
 	return string(source)
 }
 
-// finish restores the returns and replaces the imports by constants.
+// finish restores the returns and replaces the imports with constants.
 func (p *translation) finish(code string, origins []byte) (*transformed, error) {
 	var err error
 	if p.origins, err = sourcemap.Parse(origins); err != nil {
@@ -158,7 +160,7 @@ func (p *translation) finish(code string, origins []byte) (*transformed, error) 
 	return t, nil
 }
 
-// lineLower returns a source map for code that begins one line lower.
+// lineLower returns the source map for the code after a line has been inserted before it.
 func lineLower(origins []byte) string {
 	var file map[string]any
 	_ = json.Unmarshal(origins, &file) // sourcemap.Parse has accepted it
@@ -167,9 +169,9 @@ func lineLower(origins []byte) string {
 	return string(text)
 }
 
-// origin returns the position in the program of the token at an offset in the code, and
-// what begins there. The position is zero if no token begins there. esbuild maps the first token of a line at the
-// beginning of its indentation.
+// origin returns the position in the program of the token at an offset in the code, and the text of the program
+// from there. The position is zero if no token begins at the offset. For the first token of a line, esbuild
+// maps the beginning of the indentation.
 func (p *translation) origin(offset int) (at engine.Pos, text string) {
 	here := p.generated.Pos(offset)
 	line, column, behind, ok := p.origins.Origin(here.Line-1, here.Column-1)
@@ -204,7 +206,7 @@ func (p *translation) faultsOf(errs []api.Message) []fault {
 	return p.faults
 }
 
-// lower makes the first letter of a message lowercase if the second letter is.
+// lower makes the first letter of a message lowercase if the second letter is lowercase.
 func lower(text string) string {
 	if len(text) > 1 && 'a' <= text[1] && text[1] <= 'z' {
 		return strings.ToLower(text[:1]) + text[1:]
@@ -212,7 +214,7 @@ func lower(text string) string {
 	return text
 }
 
-// position returns the position of a byte of a line.
+// position converts a line and a column in bytes to a position.
 func (p *translation) position(line, column int) engine.Pos {
 	switch {
 	case line < 1:

@@ -11,9 +11,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker/child"
 )
 
-// kind is the kind of worker in which esbuild runs. The worker is isolated like those of
-// programs, because esbuild parses untrusted code, and its parser overflows the stack if the
-// code is nested too deeply.
+// kind is the kind of worker in which esbuild runs. The worker is isolated like a worker for programs, because
+// esbuild parses untrusted code, and its parser overflows the stack if the code is nested too deeply.
 const kind = "writ-typescript"
 
 func init() { child.Hook(kind, work) }
@@ -67,7 +66,8 @@ func work(_ context.Context, job *engine.Job, host engine.Host) *engine.Result {
 		return broken(err.Error())
 	case len(value) > job.Limits.Output:
 		return &engine.Result{Failure: &engine.Failure{
-			Kind: engine.KindTooLarge, Message: fmt.Sprintf("the compiled program has more than %d bytes", job.Limits.Output),
+			Kind:    engine.KindTooLarge,
+			Message: fmt.Sprintf("the compiled program has more than %d bytes", job.Limits.Output),
 		}}
 	}
 	return &engine.Result{Value: value}
@@ -77,7 +77,7 @@ func broken(why string) *engine.Result {
 	return &engine.Result{Failure: &engine.Failure{Kind: engine.KindCrashed, Message: why}}
 }
 
-// fileTools has the one tool of a worker, which takes a [request].
+// fileTools has the only tool that a worker can call. The tool takes a [request].
 var fileTools = []engine.Binding{{Namespace: "files", Names: []string{"first"}}}
 
 // request asks for the first of some paths that is a readable file. Paths begin with
@@ -126,8 +126,8 @@ func (fileHost) Allowed() bool { return true }
 // Clock implements [engine.Host].
 func (fileHost) Clock(func(bool)) {}
 
-// Call implements [engine.Host]. It replies before it returns: a worker that sends requests faster than
-// they can be answered must wait, and none is still being answered when the bundle is complete.
+// Call implements [engine.Host]. It replies before it returns. Therefore a worker that sends requests too fast
+// must wait, and no request is in progress when the bundle is complete.
 func (s fileHost) Call(c engine.Call, reply func(engine.Reply)) {
 	f, err := s.first(c.Args)
 	if err != nil {

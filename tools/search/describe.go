@@ -51,15 +51,16 @@ func (d *Index) Describe(names ...string) (string, error) {
 		switch {
 		case b != nil:
 			if d.Tool(name) == nil {
-				remarks += comment(fmt.Sprintf("there is no tool %q; the nearest is %s", display.Cut(name, 100), b.Path()))
+				remarks += comment(fmt.Sprintf("there is no tool %q; the nearest is %s",
+					display.Cut(name, 100), b.Path()))
 			}
 			if !slices.Contains(declared, b) {
 				declared = append(declared, b)
 			}
 		case server != "":
 			tools := d.server(server)
-			lists = append(lists, list{fmt.Sprintf("%s has %s:", server, display.Plural(len(tools), "tool")), d.howToSearch(server),
-				tools})
+			title := fmt.Sprintf("%s has %s:", server, display.Plural(len(tools), "tool"))
+			lists = append(lists, list{title, d.howToSearch(server), tools})
 		case len(d.withPrefix(name)) > 1:
 			tools := d.withPrefix(name)
 			title := fmt.Sprintf("there are %d tools whose names begin with %q:", len(tools), display.Cut(name, 100))
@@ -92,8 +93,8 @@ type list struct {
 // names.
 const maxList = 4000
 
-// text lists the tools in at most about limit bytes, with their descriptions if the
-// descriptions are short enough.
+// text lists the tools in at most about limit bytes. It includes their descriptions if the list then has at
+// most maxList bytes.
 func (l list) text(limit int) string {
 	var text strings.Builder
 	text.WriteString(l.title + "\n")

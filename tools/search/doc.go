@@ -64,6 +64,6 @@
 //
 //	await shop.refund({id: "a1"});
 //
-// Both are tools of class Read. Their calls count toward the limit of calls and are recorded
-// in the journal. Policies do not apply to them, since they reveal only the set.
+// Both are tools of class Read. Their calls count toward the limit of calls and are recorded in the journal.
+// Policies do not apply to them, because they reveal only the tools of the set.
 package search

@@ -103,7 +103,7 @@ func (d *Index) NothingFound(query string) string {
 	return fmt.Sprintf("no tool matches %q; %s", display.Cut(query, 100), what)
 }
 
-// maxServers is the number of servers that a note names.
+// maxServers is the maximum number of servers that a remark or an error lists.
 const maxServers = 20
 
 // servers lists the servers with the number of their tools, the largest servers first.

@@ -48,10 +48,10 @@ func inProgram(server string) string {
 	return fmt.Sprintf("%s.search(query, {server: %q})", globals.Tools, server)
 }
 
-// Extended returns a copy of the set with two more tools, tools.search and tools.describe. They
-// are tools of class [tools.Read]. The journal records their calls like any others, but
-// policies do not apply to them, because they reveal only the set. Extended returns the set
-// itself if it is empty or already has these tools.
+// Extended returns a copy of the set with two more tools, tools.search and tools.describe. They are tools of
+// class [tools.Read]. The journal records their calls like any others, but policies do not apply to them,
+// because they reveal only the tools of the set. Extended returns the set itself if it is empty or already has
+// these tools.
 func (d *Index) Extended() *tools.Set {
 	if len(d.bindings) == 0 || len(d.bindings) < d.set.Len() {
 		return d.set

@@ -12,9 +12,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Tool finds a tool by any of its names, ignoring case and punctuation. The name of the server
-// may be left out if the rest is unique. Tool returns nil if no tool, or more than one, has the
-// name.
+// Tool finds a tool by any of its names, ignoring case and punctuation. The name may omit the server if it is
+// unique without the server. Tool returns nil if no tool, or more than one tool, has the name.
 func (d *Index) Tool(name string) *tools.Binding {
 	name = dotted(name)
 	if i := slices.IndexFunc(d.bindings, func(b *tools.Binding) bool { return b.Path() == name }); i >= 0 {
@@ -27,8 +26,8 @@ func (d *Index) Tool(name string) *tools.Binding {
 	return b
 }
 
-// only finds the only tool whose name equals name after both are normalized. It returns nil if
-// several tools have the name. found is false if no tool has it.
+// only finds the only tool whose normalized name equals the normalized name. It returns nil if several tools
+// have the name. found is false if no tool has the name.
 func (d *Index) only(name string, normalize func(string) string) (b *tools.Binding, found bool) {
 	wanted := normalize(name)
 	if wanted == "" {
@@ -104,12 +103,13 @@ func (d *Index) expand(names []string) (all []string, ok bool) {
 func (d *Index) withPrefix(prefix string) []*tools.Binding {
 	start := folded(prefix)
 	return slices.DeleteFunc(slices.Clone(d.bindings), func(b *tools.Binding) bool {
-		return len(start) < 3 || !strings.HasPrefix(folded(b.Path()), start) && !strings.HasPrefix(folded(b.Names[0]), start)
+		return len(start) < 3 || !strings.HasPrefix(folded(b.Path()), start) &&
+			!strings.HasPrefix(folded(b.Names[0]), start)
 	})
 }
 
-// near returns the tool or server with a name, or else the tool or server with the most similar
-// name.
+// near returns the tool or the server with the given name or, if the name does not exist, the tool or the
+// server with the most similar name.
 func (d *Index) near(name string) (tool *tools.Binding, server string) {
 	if tool = d.Tool(name); tool != nil {
 		return tool, ""
@@ -141,8 +141,8 @@ func (d *Index) near(name string) (tool *tools.Binding, server string) {
 	return nil, d.nearServer(name)
 }
 
-// nearServer returns the object of the server with a name, or else of the server with the most
-// similar name, or "".
+// nearServer returns the object of the server with the given name or, if the name does not exist, of the server
+// with the most similar name. It returns "" if no server has a similar name.
 func (d *Index) nearServer(name string) string {
 	if list := d.server(name); len(list) > 0 {
 		return list[0].Object
@@ -175,8 +175,8 @@ func dotted(name string) string {
 	return object + "." + member
 }
 
-// server returns the tools of the server with a name. If no server has exactly this name, case
-// and punctuation are ignored, provided that only one server matches.
+// server returns the tools of the server with a name. If no server has exactly this name, server ignores case
+// and punctuation, but returns nil if several servers match.
 func (d *Index) server(name string) []*tools.Binding {
 	list := d.serverTools(func(b *tools.Binding) bool { return b.Object == name || b.Namespace == name })
 	if len(list) > 0 {
@@ -191,7 +191,7 @@ func (d *Index) server(name string) []*tools.Binding {
 	return list
 }
 
-// serverTools returns the tools that belong to a server and match.
+// serverTools returns the tools that belong to any server and for which match returns true.
 func (d *Index) serverTools(match func(*tools.Binding) bool) []*tools.Binding {
 	var list []*tools.Binding
 	for _, b := range d.bindings {
@@ -202,8 +202,8 @@ func (d *Index) serverTools(match func(*tools.Binding) bool) []*tools.Binding {
 	return list
 }
 
-// Unknown returns the error for a name that does not exist, with similar names. The
-// argument what is "tool", "server" or "tool or server".
+// Unknown returns the error for a name that does not exist. The error lists similar names. The argument what is
+// "tool", "server" or "tool or server".
 func (d *Index) Unknown(what, name string) error {
 	return &tools.ToolError{
 		Kind:    tools.KindUnknownTool,
@@ -211,7 +211,8 @@ func (d *Index) Unknown(what, name string) error {
 	}
 }
 
-// instead lists similar names, or else all tools if they are few, or else the servers.
+// instead lists similar names. If there are no similar names, it lists all tools if they are few, and otherwise
+// the servers.
 func (d *Index) instead(what, name string) string {
 	if what == "server" {
 		return "there are: " + d.servers()
@@ -257,7 +258,7 @@ func (d *Index) suggestions(name string) []string {
 	return all[:min(len(all), 3)]
 }
 
-// maxListed is the number of tools that an error lists.
+// maxListed is the maximum number of tools that an error lists.
 const maxListed = 10
 
 // alternatives joins names as in "a, b or c".

@@ -19,8 +19,8 @@ type Job struct {
 
 	Prelude *Prelude `json:"prelude,omitempty"` // runs before the program; may be nil
 
-	// RunClean means that the host allows every program with a clean report, so such a program
-	// does not wait for the verdict. See [Report.Clean].
+	// RunClean means that the host allows every program whose report is clean (see [Report.Clean]), so that
+	// such a program does not wait for the verdict.
 	RunClean bool `json:"runClean,omitempty"`
 
 	// Forbidden are names that are reported wherever they occur in the source.
@@ -28,7 +28,7 @@ type Job struct {
 
 	Limits Limits `json:"limits"`
 
-	Clock   *Clock      `json:"clock,omitempty"`   // fixes time and random numbers; nil for the real ones
+	Clock   *Clock      `json:"clock,omitempty"`   // fixes time and random numbers; nil for the real clock
 	Session *SessionJob `json:"session,omitempty"` // nil for a program outside of a session
 }
 
@@ -67,7 +67,7 @@ type Limits struct {
 	Argument int `json:"argument"` // bytes of one argument of a tool
 }
 
-// ErrMemory is the cause of a context that was cancelled because memory ran short.
+// ErrMemory is the cause of a context that was canceled because the program used too much memory.
 var ErrMemory = errors.New("out of memory")
 
 // Host connects a program to the outside. Its methods are called on the goroutine of the
@@ -81,19 +81,18 @@ type Host interface {
 	// has compiled the program. If the result is false, the program does not run.
 	Allowed() bool
 
-	// Call receives a tool call, which it performs on another goroutine. reply must be
-	// called once, on any goroutine. A reply that arrives after the run has ended is dropped.
+	// Call receives a tool call, and must perform it on another goroutine. It must call reply once, on any
+	// goroutine. A reply that arrives after the run has ended is dropped.
 	Call(c Call, reply func(Reply))
 
-	// Clock is called before the program runs. It receives a function that stops (true) or
-	// starts (false) the clock of Limits.Time. A stopped clock stands still only while the
-	// program does nothing but wait for calls. The function may be called on any goroutine,
-	// even after the run.
+	// Clock is called before the program runs. The function still stops (true) or starts (false) the clock of
+	// Limits.Time. Even a stopped clock stands still only while the program does nothing but wait for calls.
+	// still may be called on any goroutine, even after the run.
 	Clock(still func(bool))
 }
 
-// Supervisor is a [Host] that is also notified when a program waits or does not react to being
-// stopped, and that can stop the program.
+// Supervisor is a [Host] that can stop the program, and is notified when the program waits or does not react to
+// being stopped.
 type Supervisor interface {
 	// Begin is called before the program runs. stop ends the program.
 	Begin(stop func(error))
@@ -122,7 +121,7 @@ type Call struct {
 	Pos
 }
 
-// Reply is the reply to a Call: a value, where nil is undefined, or an error.
+// Reply is the reply to a Call: a value or an error. A nil value means undefined.
 type Reply struct {
 	Value json.RawMessage `json:"value,omitempty"`
 	Error *ToolError      `json:"error,omitempty"`
@@ -182,14 +181,14 @@ const (
 	KindThrown       = "thrown"        // an exception was not caught
 	KindTimeout      = "timeout"       // Limits.Time passed
 	KindComputeLimit = "compute_limit" // Limits.Compute passed
-	KindStale        = "stale"         // the engine has neither the VM of the session nor its log
+	KindStale        = "stale"         // the engine lacks the VM of the session and has not received its log
 	KindDiverged     = "diverged"      // a program of a session behaved differently when it was run again
 	KindStopped      = "stopped"       // the context was cancelled
 	KindDeadlock     = "deadlock"      // the program awaits a promise that nothing can settle
-	KindUnawaited    = "unawaited"     // submitted while calls were unsettled or unhandled, or a promise as text
+	KindUnawaited    = "unawaited"     // submitted before all calls had settled, or with a promise as text
 	KindTooLarge     = "output_limit"  // the value exceeds Limits.Output
 	KindBadValue     = "bad_value"     // the value has no JSON form
-	KindMemory       = "memory_limit"  // memory ran short
+	KindMemory       = "memory_limit"  // the program used too much memory
 	KindCrashed      = "crashed"       // the worker died, or the engine failed
 )
 
@@ -204,8 +203,7 @@ func OutOfMemory() *Failure {
 	}
 }
 
-// SameTools reports whether two lists of tools are the same slice. The elements of a list never
-// change.
+// SameTools reports whether two lists of tools are the same slice. The elements of such a slice never change.
 func SameTools(a, b []Binding) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }

@@ -30,7 +30,7 @@ func EndsLine(text string, i int) bool {
 		return true
 	case '\r':
 		return i+1 == len(text) || text[i+1] != '\n'
-	case 0xA8, 0xA9: // the last byte of U+2028 and U+2029
+	case 0xA8, 0xA9: // the last byte of U+2028 or U+2029 in UTF-8
 		return i >= 2 && text[i-2] == 0xE2 && text[i-1] == 0x80
 	}
 	return false

@@ -14,8 +14,8 @@ type Report struct {
 	Findings   []Finding `json:"findings,omitempty"`   // constructs that the engine refuses
 	Undeclared []Name    `json:"undeclared,omitempty"` // names that are not declared, at their first use
 	Constants  []Write   `json:"constants,omitempty"`  // assignments to inputs and tools
-	EarlyReads []Name    `json:"early,omitempty"`      // variables read too early; Assigned if they hide a tool or input
-	Warnings   []Finding `json:"smells,omitempty"`     // warnings: code that runs, but probably does not do what is meant
+	EarlyReads []Name    `json:"early,omitempty"`      // variables read early; Assigned if they hide a tool or input
+	Warnings   []Finding `json:"smells,omitempty"`     // code that runs, but probably not as its author intended
 	Sites      []Site    `json:"sites,omitempty"`      // calls of tools
 	Forbidden  []Name    `json:"forbidden,omitempty"`  // names that are forbidden
 	NoValue    bool      `json:"noValue,omitempty"`    // the program does not define its value
@@ -47,7 +47,7 @@ type Name struct {
 	Pos
 }
 
-// Write is an assignment to a constant, or to a member of one.
+// Write is an assignment to a constant, or to a member of a constant.
 type Write struct {
 	Object string `json:"object,omitempty"` // "" if the name itself is assigned to
 	Name   string `json:"name"`
@@ -59,16 +59,16 @@ type Write struct {
 type Site struct {
 	Tool int `json:"tool"` // index into Job.Tools; -1 if there is no such tool
 
-	// The path that is called if there is no such tool. Namespace may also be the name of a
-	// tool, as in search.query({}). Name is empty if the namespace itself is called. Member is
-	// the rest of the path if Name is a tool.
+	// If there is no such tool, the path that is called. Namespace may also be the name of a tool, as in
+	// search.query({}). Name is empty if the program calls the namespace itself. If Name is a tool, Member is
+	// the rest of the path.
 	Namespace string `json:"ns,omitempty"`
 	Name      string `json:"name,omitempty"`
 	Member    string `json:"member,omitempty"`
 
 	Args      *Literal `json:"args,omitempty"`      // nil if nothing is known about the arguments
 	Statement int      `json:"statement,omitempty"` // the number of the top-level statement; 0 in a hoisted function
-	Until     int      `json:"until,omitempty"`     // the last one that may run before the error is handled, or 0
+	Until     int      `json:"until,omitempty"`     // the last statement that may run before the error is handled, or 0
 	Pos
 }
 
@@ -76,7 +76,7 @@ type Site struct {
 type Literal struct {
 	// JSON is the value, with null for the parts that are not known.
 	JSON json.RawMessage `json:"json"`
-	// Unknown holds the JSON pointers of those parts. A pointer that ends in "/..." means that
-	// the object or array may have more members.
+	// Unknown holds the JSON pointers of the unknown parts. A pointer that ends in "/..." means that the object
+	// or array may have more members.
 	Unknown []string `json:"unknown,omitempty"`
 }

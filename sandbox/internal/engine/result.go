@@ -6,7 +6,7 @@ type PromiseMisuse struct {
 	Use     string `json:"use"`               // how the promise was used, or Dropped
 	Tool    int    `json:"tool"`              // index into Job.Tools; -1 if no tool returned the promise
 	Call    Pos    `json:"call"`              // the call that returned the promise; the zero Pos if no call did
-	Calls   int    `json:"calls,omitempty"`   // for Dropped: the number of calls at this position that were never awaited
+	Calls   int    `json:"calls,omitempty"`   // for Dropped: the number of never awaited calls at this position
 	Awaited bool   `json:"awaited,omitempty"` // the program awaits the promise elsewhere
 	Pos            // the use of the promise, or for Dropped the call
 }
@@ -17,7 +17,7 @@ const (
 	Printed   = "printed"   // printed by the console
 	Converted = "converted" // converted to a string or a number
 	Written   = "written"   // written as JSON by JSON.stringify
-	Read      = "read"      // a member that promises do not have, or the elements
+	Read      = "read"      // read for a member that promises do not have, or iterated over
 )
 
 // Miss is a read of a member that does not exist, either in an object in the result of a tool
@@ -30,7 +30,7 @@ type Miss struct {
 	Pos
 }
 
-// MaxMisses bounds the misses of one run.
+// MaxMisses is the maximum number of misses that one run reports.
 const MaxMisses = 100
 
 // Variable is a top-level declaration that a program of a session left for later
@@ -49,10 +49,10 @@ var Kinds = []string{
 }
 
 const (
-	// MaxVariables bounds a list of variables; the newest are kept.
+	// MaxVariables is the maximum length of a list of variables. A longer list keeps the newest.
 	MaxVariables = 1000
-	// MaxKeys bounds the keys of one variable.
+	// MaxKeys is the maximum number of keys that are listed for one variable.
 	MaxKeys = 10
-	// MaxName bounds the names of variables and keys that are listed.
+	// MaxName is the maximum size in bytes of a name or a key that is listed.
 	MaxName = 100
 )

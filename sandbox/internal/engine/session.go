@@ -22,7 +22,7 @@ type SessionJob struct {
 	Kept bool   `json:"kept"`           // the engine has the VM of the session, so that Log and Inputs are not sent
 	List bool   `json:"list,omitempty"` // list the variables of the session if the program is refused
 
-	// Log is the record of these programs.
+	// Log is the record of the programs that have run before.
 	Log []Step `json:"log,omitempty"`
 
 	// Inputs are constants of every program of the session.
@@ -33,13 +33,14 @@ type SessionJob struct {
 // to run it again with the same result.
 type Step struct {
 	Source string `json:"source"`
-	// Prelude ran before the program. Only the first step with a prelude has its source.
+	// Prelude ran before the program. Only the first step with a given prelude has the source of the prelude.
 	Prelude *Prelude  `json:"prelude,omitempty"`
 	Inputs  []Input   `json:"inputs,omitempty"`
 	Tools   []Binding `json:"tools,omitempty"` // the tools that the program used
 	Submit  bool      `json:"submit,omitempty"`
 
-	// The limits of the program. They are recorded because it may have caught their errors.
+	// The limits of the program. They are recorded because the program may have caught the error for exceeding
+	// a limit.
 	Output   int `json:"output,omitempty"`
 	Argument int `json:"argument,omitempty"`
 
@@ -71,11 +72,11 @@ func Digest(args json.RawMessage) json.RawMessage {
 	return fmt.Appendf(nil, `"%d bytes, SHA-256 %x"`, len(args), sha256.Sum256(args))
 }
 
-// Turn is one event for which the event loop resumed the program.
+// Turn is one event after which the event loop resumed the program.
 type Turn struct {
 	Call  int   `json:"call,omitempty"`  // the call whose reply arrived
 	Timer int64 `json:"timer,omitempty"` // the timer that fired
-	At    int64 `json:"at"`              // the time on the program's clock from then on, in ms since 1970
+	At    int64 `json:"at"`              // the time that the program's clock then shows, in ms since 1970
 }
 
 // MaxTurns bounds the turns of one program.
@@ -94,7 +95,7 @@ type Clock struct {
 // [PreludeName]; its declarations are not visible.
 type Prelude struct {
 	Hash string `json:"hash"`           // SHA-256 of Text
-	Text string `json:"text,omitempty"` // "" for an engine that has it
+	Text string `json:"text,omitempty"` // "" if the engine already has the prelude
 }
 
 // NewPrelude returns a prelude, or nil if text is empty.
@@ -106,8 +107,8 @@ func NewPrelude(text string) *Prelude {
 	return &Prelude{Hash: hex.EncodeToString(sum[:]), Text: text}
 }
 
-// First returns the prelude with its text. Only the first prelude with a hash has the text;
-// First stores it in texts for the later ones.
+// First returns the prelude with its text. Among the preludes with the same hash, only the first has the text.
+// First stores that prelude in texts and returns it for the later preludes.
 func (p *Prelude) First(texts map[string]*Prelude) *Prelude {
 	switch {
 	case p == nil:

@@ -8,7 +8,7 @@ import (
 // MaxDepth bounds the nesting of values that enter or leave a program.
 const MaxDepth = 500
 
-// ErrTooDeep says that a value is nested deeper than MaxDepth.
+// ErrTooDeep is the error for a value that is nested deeper than MaxDepth.
 var ErrTooDeep = fmt.Errorf("the value is nested deeper than %d levels", MaxDepth)
 
 // Check returns the reason why a program cannot receive a JSON value, or nil.

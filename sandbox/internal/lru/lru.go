@@ -6,8 +6,7 @@ import (
 	"sync"
 )
 
-// Cache holds the entries that were used last. The zero Cache is empty. It is safe for
-// concurrent use.
+// Cache holds the most recently used entries. The zero Cache is empty. It is safe for concurrent use.
 type Cache[K comparable, V any] struct {
 	mu      sync.Mutex
 	entries []entry[K, V] // the most recently used one is last
@@ -19,8 +18,8 @@ type entry[K comparable, V any] struct {
 	size  int
 }
 
-// Bounds limit the number of entries and the sum of their sizes. The entry that was added last
-// is always kept.
+// Bounds limit the number of entries and the sum of their sizes. The entry that was added last is kept even if
+// it exceeds the bounds.
 type Bounds struct{ Entries, Size int }
 
 // Get returns the value of a key.

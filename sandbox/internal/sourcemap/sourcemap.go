@@ -1,5 +1,5 @@
-// Package sourcemap reads source maps of version 3. It maps positions in generated
-// code to lines and columns of one source.
+// Package sourcemap reads source maps of version 3, which map positions in generated code to lines and columns
+// of a source. The maps must have one source.
 //
 //	m, err := sourcemap.Parse(data)
 //	line, column, behind, ok := m.Origin(1, 5) // all count from 0
@@ -21,7 +21,7 @@ type Map struct {
 	lines [][]segment // the segments of each generated line
 }
 
-// segment is the beginning of a range of generated code, and its origin.
+// segment is the beginning of a range of generated code, and the origin of the range.
 type segment struct {
 	column       int
 	line, origin int // -1 if it has no origin
@@ -57,8 +57,7 @@ func Parse(data []byte) (*Map, error) {
 	return m, nil
 }
 
-// decoder holds the fields of the last segment. The fields of the next segment are relative to
-// them.
+// decoder holds the fields of the last segment, because the fields of the next segment are relative to them.
 type decoder struct {
 	source, line, column int
 }
@@ -139,8 +138,8 @@ func signed(n int) int {
 	return n >> 1
 }
 
-// Origin returns the origin of the segment at a position, and by how many columns the position
-// is after the beginning of the segment. ok is false if there is no origin.
+// Origin returns the origin of the segment that contains a position, and the number of columns between the
+// beginning of the segment and the position. ok is false if the segment has no origin.
 func (m *Map) Origin(line, column int) (originLine, originColumn, behind int, ok bool) {
 	if line < 0 || line >= len(m.lines) {
 		return 0, 0, 0, false

@@ -10,20 +10,20 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth bounds the nesting of what a worker sends. The engine's values end at 500
-// levels, its parser at 1000, and a message adds a few.
+// maxDepth is the maximum nesting of a message from a worker. The values of the engine have up to 500 levels,
+// its parser allows 1000, and a message adds a few levels.
 const maxDepth = 1024
 
-// About how many bytes the host needs for an element of an array that it decodes.
+// The approximate number of bytes that the host needs for an element of a decoded array.
 const (
 	scalarSize = 16
 	objectSize = 256
 )
 
-// decodeUntrusted decodes a message from a worker. It rejects JSON that two readers
-// could understand differently, unknown fields, and arrays whose elements need more
-// than room bytes of memory, because a short element such as {} becomes a large struct.
-// Elements of program values are not counted, as they are not decoded.
+// decodeUntrusted decodes a message from a worker. It rejects JSON that two readers could understand
+// differently, unknown fields, and arrays whose elements need more than room bytes of memory, because a short
+// element such as {} becomes a large struct. Elements in the values of programs do not count, because these
+// values are not decoded.
 func decodeUntrusted(body []byte, v any, room int) error {
 	text, err := canonical(body, room)
 	if err != nil {
@@ -34,19 +34,19 @@ func decodeUntrusted(body []byte, v any, room int) error {
 	return d.Decode(v)
 }
 
-// programValues are the fields of a message that hold JSON of the program.
+// programValues are the fields of a message that hold JSON from the program.
 var programValues = map[string]bool{`"value"`: true, `"args"`: true, `"more"`: true}
 
-// scalarLists are the fields whose arrays have scalars as their elements, at any depth.
-// encoding/json makes a whole struct of a scalar in any other array: null is the zero
-// struct, and after a value of a wrong type it reads on until the end of the input.
+// scalarLists are the fields whose arrays contain scalars, at any depth. In any other array, encoding/json
+// allocates a whole struct for a scalar: null becomes the zero struct, and after a value of a wrong type,
+// decoding continues until the end of the input.
 var scalarLists = map[string]bool{
 	`"json"`: true, `"unknown"`: true, `"declared"`: true, `"used"`: true, `"calls"`: true, `"keys"`: true,
 }
 
-// canonical returns JSON in canonical form: without white space, without unnecessary
-// escapes, members in their order, digits unchanged, and with U+FFFD for what is not
-// Unicode. It rejects duplicate keys.
+// canonical returns JSON in canonical form: without white space and unnecessary escapes, with U+FFFD in place
+// of invalid Unicode, and with the order of members and the digits of numbers unchanged. It rejects duplicate
+// keys.
 func canonical(text []byte, room int) ([]byte, error) {
 	c := canonicalizer{in: text, out: make([]byte, 0, len(text)), room: room}
 	if err := c.value(); err != nil {
@@ -65,7 +65,7 @@ type canonicalizer struct {
 	keys    []span // positions in out of the keys of all open objects
 	depth   int
 	room    int  // bytes left for array elements
-	scalars bool // whether scalars in arrays stay scalars
+	scalars bool // whether the current array may contain scalars, as in scalarLists
 }
 
 type span struct{ from, to int }
@@ -145,8 +145,8 @@ func (c *canonicalizer) member() error {
 	return c.value()
 }
 
-// distinct rejects duplicates among the keys of the object that has ended, and removes these
-// keys.
+// distinct returns an error if the object that has ended has duplicate keys. It removes the keys of the object
+// from c.keys.
 func (c *canonicalizer) distinct(first int) error {
 	keys := c.keys[first:]
 	c.keys = c.keys[:first]
@@ -160,8 +160,8 @@ func (c *canonicalizer) distinct(first int) error {
 	return nil
 }
 
-// string reads a string. It leaves invalid Unicode and escapes, which most strings do not
-// contain, to encoding/json.
+// string reads a string. If the string contains invalid Unicode or escapes, which is rare, encoding/json
+// decodes it.
 func (c *canonicalizer) string() error {
 	end, plain := c.at+1, true
 	for ; end < len(c.in) && c.in[end] != '"'; end++ {

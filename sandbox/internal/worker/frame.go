@@ -26,15 +26,15 @@ import (
 //	verdict  host    bool              after report, unless it is clean and the job has RunClean
 //	call     worker  engine.Call       after verdict true; IDs 1, 2, 3, …
 //	reply    host    Reply             at most once for each call, in any order
-//	waiting  worker  int               the program only waits; the number of replies that it has received
+//	waiting  worker  int               the program only waits; the number of replies it has received
 //	clock    host    bool              whether the clocks stand still while the program waits
 //	stop     host    none              the caller has canceled: end with engine.KindStopped
 //	result   worker  engine.Result     ends the run; the worker then sends nothing
 //	last     worker  engine.Result     like result; the worker cannot be used again
 //
-// Runs are numbered from 1. The worker ignores replies and stops for a run that has
-// ended, because they may cross its result. For the host, any unexpected frame is a
-// breach of the protocol, after which it kills the worker.
+// Runs are numbered from 1. The worker ignores replies and stops for a run that has ended, because the host may
+// have sent them before it received the result. The host treats any unexpected frame as a breach of the
+// protocol, and kills the worker.
 type Kind byte
 
 // The kinds of frames.
@@ -59,11 +59,11 @@ const MaxBody = 1 << 30
 
 const (
 	headerSize = 9
-	chunk      = 64 << 10 // how far a buffer grows beyond what has arrived
+	chunk      = 64 << 10 // how many bytes a buffer grows beyond those that have arrived
 	keep       = 1 << 20  // buffers larger than this are released after use
 )
 
-// ErrBreach is the error for a worker that sent what the protocol does not allow.
+// ErrBreach is the error for a worker that violated the protocol.
 var ErrBreach = errors.New("the worker broke the protocol")
 
 // ErrEncode is the error for a body that cannot be encoded. Nothing was written.
@@ -95,7 +95,7 @@ func (f Frame) DecodeUntrusted(v any, room int) error {
 
 // Reader reads frames. It must not be used concurrently.
 type Reader struct {
-	Limit func(Kind) int // bounds the body of a frame
+	Limit func(Kind) int // returns the maximum size of the body of a frame
 
 	r   *bufio.Reader
 	buf []byte

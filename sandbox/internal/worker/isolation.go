@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Isolation lists what a worker could not do when it tried.
+// Isolation describes what a worker could not do when it tried.
 type Isolation struct {
 	OwnProcess         bool     `json:"ownProcess"`
 	MemoryCap          bool     `json:"memoryCap"`
@@ -21,7 +21,7 @@ type Isolation struct {
 	Gaps []string `json:"gaps,omitempty"`
 }
 
-// Require returns the isolation that workers must have: everything, or nothing.
+// Require returns a minimum isolation: every property if full is true, and otherwise none.
 func Require(full bool) Isolation {
 	return Isolation{
 		OwnProcess: full, MemoryCap: full, NoFiles: full, NoNetwork: full, NoProcesses: full,
@@ -50,7 +50,8 @@ func (i Isolation) properties() []property {
 	}
 }
 
-// Check returns an error that lists what is missing from a minimum, and why.
+// Check returns an error if i lacks properties of a minimum. The error lists the missing properties and the
+// reasons.
 func (i Isolation) Check(minimum Isolation) error {
 	var missing []string
 	has := i.properties()
@@ -66,7 +67,7 @@ func (i Isolation) Check(minimum Isolation) error {
 	if len(i.Gaps) > 0 {
 		why = strings.Join(i.Gaps, "; ")
 	}
-	return fmt.Errorf("the required isolation is not available: it lacks %s: %s", strings.Join(missing, ", "), why)
+	return fmt.Errorf("the required isolation is not available; missing: %s: %s", strings.Join(missing, ", "), why)
 }
 
 // String lists the properties that i has, and those that it lacks with the reasons.

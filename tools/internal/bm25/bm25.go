@@ -12,8 +12,8 @@ import (
 
 // The parameters of Okapi BM25.
 const (
-	k1 = 1.2  // how fast the effect of further occurrences of a word diminishes
-	b  = 0.75 // how much the length of a document lowers the score
+	k1 = 1.2  // the larger, the more further occurrences of a word count
+	b  = 0.75 // the larger, the more the length of a document lowers the score
 )
 
 // The weight of a word, by the field that it occurs in.
@@ -25,10 +25,10 @@ const (
 	parameterTextWeight = 0.5
 )
 
-// maxWords is the number of words of a field that are indexed.
+// maxWords is the maximum number of words of a field that are indexed.
 const maxWords = 200
 
-// posting is an occurrence of a word in a tool.
+// posting says that a word occurs in a tool.
 type posting struct {
 	tool   int
 	weight float64 // the sum of the weights of its occurrences
@@ -75,8 +75,8 @@ func newPostings(list []*tools.Binding) *postings {
 	return p
 }
 
-// scores returns the BM25 score of each tool. If no tool has a word of the query, the most
-// similar word of a tool's name takes its place.
+// scores returns the BM25 score of each tool. A word of the query that no tool has is replaced with the most
+// similar word in the name of a tool.
 func (p *postings) scores(query []string) []float64 {
 	scores := make([]float64, len(p.length))
 	slices.Sort(query)

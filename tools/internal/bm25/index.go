@@ -29,13 +29,12 @@ func New(list []*tools.Binding) *Index {
 	return x
 }
 
-// maxQuery is the number of bytes of a query that are read.
+// maxQuery is the maximum number of bytes of a query that are read.
 const maxQuery = 4 << 10
 
-// Search returns up to limit tools that match the query best, the best first. A tool matches
-// if it has a word of the query. If the query has only common words, all tools match, in the
-// order of their names. If server is not empty, only the tools of that object or namespace are
-// searched.
+// Search returns up to limit tools that match the query best, the best first. A tool matches if it has a word
+// of the query. If the query has only common words, all tools match, in the order of their names. If server is
+// not empty, only the tools whose object or namespace is server are searched.
 func (x *Index) Search(query, server string, limit int) []Hit {
 	words := terms(nil, query[:min(len(query), maxQuery)])
 	scores := x.build().scores(words)
@@ -46,7 +45,8 @@ func (x *Index) Search(query, server string, limit int) []Hit {
 		}
 	}
 	slices.SortFunc(hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Names[0], b.Names[0]))
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Object, b.Object),
+			cmp.Compare(a.Names[0], b.Names[0]))
 	})
 	return hits[:min(len(hits), limit)]
 }

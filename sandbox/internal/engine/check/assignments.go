@@ -5,7 +5,7 @@ import (
 	"github.com/dop251/goja/file"
 )
 
-// writeSite is an assignment to an undeclared name, or to a member of one.
+// writeSite is an assignment to an undeclared name, or to a member of an object with an undeclared name.
 type writeSite struct {
 	member // object is "" if the name itself is assigned to
 	at     file.Idx

@@ -11,12 +11,12 @@ import (
 // may follow its uses.
 type block struct {
 	outer       *block
-	conditional int  // the number of conditional statements around it
+	conditional int  // the number of conditional expressions and statements around the block
 	function    int  // the number of the enclosing function
 	parameters  bool // the block has the parameters of a function, and encloses its body
 	body        bool // var declarations belong to this block
 	variables   map[unistring.String]*variable
-	try         *handler // the try statement around it in its function; nil if none has a catch
+	try         *handler // the innermost try statement with a catch around the block in its function, or nil
 }
 
 // kind is the kind of a declaration.
@@ -36,14 +36,13 @@ type variable struct {
 	block *block
 	id    *ast.Identifier // the identifier in a pattern; nil for the name of a function or a class
 
-	// value is the initial value, and path is the member of it that the variable holds. Both
-	// are empty if the value is unknown or useless.
+	// value is the initializer, and path leads to the member of its value that the variable holds. value is nil
+	// if the initializer is unknown or does not help the check.
 	value ast.Expression
 	path  []string
 
-	// References are numbered in the order in which they are walked. The variable is not
-	// initialized yet for references before declared, nor for those from begin to end,
-	// which are in its initializer.
+	// References are numbered in the order in which they are walked. The variable is not yet initialized at the
+	// references before declared, and at the references from begin to end, which are in its initializer.
 	declared, begin, end int
 
 	reads, writes int
@@ -66,7 +65,7 @@ func kindOf(isConstant bool) kind {
 	return lexical
 }
 
-// find returns the variable with a name that is visible in a block, or nil.
+// find returns the variable to which a name refers in the block, or nil.
 func (b *block) find(name unistring.String) *variable {
 	for ; b != nil; b = b.outer {
 		if v := b.variables[name]; v != nil {
@@ -128,7 +127,7 @@ func (w *Walker) declare(id *ast.Identifier, v variable) *variable {
 			b = b.outer
 		}
 		if b.outer != nil && b.outer.variables[name] != nil && b.outer.parameters {
-			b = b.outer // the variable is a parameter
+			b = b.outer // var redeclares a parameter
 		}
 	}
 	if known := b.variables[name]; known != nil {
@@ -145,7 +144,7 @@ func (w *Walker) declare(id *ast.Identifier, v variable) *variable {
 	return &v
 }
 
-// initialize walks the initializer of the variables from w.fresh[first:].
+// initialize walks the initializer of the variables in w.fresh[first:].
 func (w *Walker) initialize(first int, initializer ast.Expression) {
 	begin, declared := len(w.references), w.fresh[first:]
 	w.expr(initializer)
@@ -155,7 +154,7 @@ func (w *Walker) initialize(first int, initializer ast.Expression) {
 	w.fresh = w.fresh[:first]
 }
 
-// initialized records that the value of a variable has been walked since its declaration.
+// initialized records that everything walked since the declaration of a variable is its initializer.
 func (w *Walker) initialized(v *variable) { v.begin, v.end = v.declared, len(w.references) }
 
 // hasOwnName reports whether a function or class has a name that is visible only inside it.
@@ -170,12 +169,12 @@ func (w *Walker) declareName(id *ast.Identifier, k kind) {
 	}
 }
 
-// pattern walks a declared pattern and declares its variables. value is their initial
-// value, or nil.
+// pattern walks a declared pattern and declares its variables. value is the expression that the pattern
+// destructures, or nil.
 func (w *Walker) pattern(target ast.Expression, k kind, value ast.Expression) {
 	if w.block != nil {
 		v := variable{kind: k}
-		if k != given && worthKeeping(value) { // the value of a parameter is only its default
+		if k != given && worthKeeping(value) { // a parameter may have a value other than its default
 			v.value = value
 		}
 		w.declareAll(target, v)
@@ -183,8 +182,8 @@ func (w *Walker) pattern(target ast.Expression, k kind, value ast.Expression) {
 	w.Walk(target)
 }
 
-// worthKeeping reports whether an initial value can help the check. A value that is kept stays
-// in memory as long as the program.
+// worthKeeping reports whether an initial value can help the check. A kept value stays in memory as long as the
+// program.
 func worthKeeping(e ast.Expression) bool {
 	switch e.(type) {
 	case *ast.Identifier, *ast.DotExpression, *ast.BracketExpression, *ast.OptionalChain,
@@ -234,7 +233,7 @@ func (w *Walker) declareProperty(p ast.Property, v variable) {
 	}
 }
 
-// member returns a variable that holds a member of the value.
+// member returns a copy of v that holds the named member of the value that v holds.
 func (v variable) member(name string) variable {
 	v.path = append(v.path[:len(v.path):len(v.path)], name)
 	return v

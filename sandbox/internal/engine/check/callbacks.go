@@ -7,8 +7,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// ignorePromises are the array methods that ignore the promise of an async callback, with
-// the consequences.
+// ignorePromises maps the array methods that ignore the promise of an async callback to the consequence.
 var ignorePromises = map[string]string{
 	"forEach": "does not wait for its async callback",
 	"filter":  "keeps every element if its callback is async: a promise counts as true",

@@ -6,9 +6,9 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// The top-level declarations of a program are local to the function around it. To make them
-// visible to later programs of a session, its first statement passes a getter and a setter
-// for each of them, which become properties of the global object:
+// The top-level declarations of a program are local to the function around the program. To make them visible to
+// later programs of a session, a statement is added at the beginning of the program. It passes a getter and a
+// setter for each declaration, which becomes a property of the global object:
 //
 //	__writ_export__({rows:[()=>rows,0],total:[()=>total,_=>{total=_}],});
 
@@ -21,7 +21,7 @@ type declaration struct {
 	constant bool
 }
 
-// exporter returns the statement that exports declarations.
+// exporter returns the statement that calls ExportName for a list of declarations.
 func exporter(list []declaration) string {
 	var b strings.Builder
 	b.WriteString(ExportName + "({")

@@ -9,10 +9,11 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// handler is what handles the error of a call: a try statement or a call of the method catch.
+// handler is the code that handles the error of a call: a try statement or a call of the method catch.
 type handler struct{ from, to file.Idx }
 
-// handle records what handles the error of a promise, and of the promise it is derived from.
+// handle records the handler of the error of a promise. It does the same for the promise on which then or
+// finally was called.
 func (s *surveyor) handle(e ast.Expression, by *handler) {
 	call, ok := e.(*ast.CallExpression)
 	if !ok || by == nil {
@@ -25,9 +26,9 @@ func (s *surveyor) handle(e ast.Expression, by *handler) {
 	}
 }
 
-// handled sets Statement and Until of the sites of calls. A handler counts only if there are
-// calls outside of it, because models wrap whole programs; and none counts if the program may
-// call tools in ways that are not sites.
+// handled sets Statement of the sites, and Until of the sites whose errors are handled. A handler with all
+// calls of the program in it does not count, because models wrap whole programs in try. No handler counts if
+// the program may also call tools elsewhere than at the sites.
 func (p *Outline) handled(s Globals, sites []engine.Site, calls []*callSite) {
 	called := map[file.Idx]bool{}
 	for i, c := range calls {
@@ -47,7 +48,7 @@ func (p *Outline) handled(s Globals, sites []engine.Site, calls []*callSite) {
 		if c.handler == nil || !slices.ContainsFunc(calls, outside) {
 			continue
 		}
-		if sites[i].Until = c.statement; c.block.function > 0 { // any statement may call the function
+		if sites[i].Until = c.statement; c.block.function > 0 { // any later statement may call the function
 			sites[i].Until = math.MaxInt32
 		}
 	}

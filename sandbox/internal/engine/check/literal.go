@@ -13,8 +13,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// arguments returns what the source shows about the argument of a call, or nil if it shows
-// nothing.
+// arguments returns the part of a call's argument that is known from the source, or nil if nothing is known.
 func arguments(list []ast.Expression, in *block) *engine.Literal {
 	if len(list) == 0 || isUndefined(list[0], in) {
 		return &engine.Literal{JSON: json.RawMessage(`{}`)}
@@ -26,7 +25,7 @@ func arguments(list []ast.Expression, in *block) *engine.Literal {
 	return &engine.Literal{JSON: l.buf.Bytes(), Unknown: l.unknown}
 }
 
-// gathered is like arguments for a tool that takes several arguments.
+// gathered is like arguments, for a tool whose several arguments are combined into one object.
 func gathered(list []ast.Expression, in *block, params []string) *engine.Literal {
 	l := literal{block: in}
 	l.buf.WriteByte('{')
@@ -47,8 +46,8 @@ func gathered(list []ast.Expression, in *block, params []string) *engine.Literal
 	return &engine.Literal{JSON: l.buf.Bytes(), Unknown: l.unknown}
 }
 
-// literal encodes an expression as JSON, with null for the parts that are not known before the
-// program runs.
+// literal encodes an expression as JSON. It writes null for the parts that are not known before the program
+// runs.
 type literal struct {
 	block     *block
 	variables int // the number of variables being followed
@@ -74,8 +73,8 @@ func isDropped(e ast.Expression, in *block) bool {
 	return isUndefined(e, in)
 }
 
-// unknownText returns the literal of an unknown string, or nil if the expression need not
-// be a string.
+// unknownText returns a literal that stands for an unknown string, or nil if the expression may be something
+// other than a string.
 func unknownText(e ast.Expression, in *block) *engine.Literal {
 	if isText(e, in, maxPath) {
 		return &engine.Literal{JSON: json.RawMessage(`""`), Unknown: []string{""}}
@@ -134,7 +133,7 @@ func (l *literal) value(e ast.Expression, path string) {
 	}
 }
 
-// variable encodes the value of a variable that never changes.
+// variable encodes the value of a variable if the value is known and never changes.
 func (l *literal) variable(id *ast.Identifier, path string) {
 	v := l.block.find(id.Name)
 	if v == nil || !v.constant() || len(v.path) > 0 || l.variables == maxPath {

@@ -10,16 +10,16 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// Outline is what is known about a program from its source alone, before names are bound.
+// Outline is what the source of a program shows before its names are resolved against the globals of a run.
 type Outline struct {
 	findings []engine.Finding
 	names    []*usedName      // undeclared names, in order of their first use
 	guarded  map[string]bool  // names whose existence is tested, as in typeof x or "x" in globalThis
 	writes   []writeSite      // assignments to undeclared names and to their members
 	early    []usedName       // variables that are read before they are initialized
-	warnings []engine.Finding // code that runs, but probably does not do what is meant
+	warnings []engine.Finding // code that runs, but probably does not do what its author intended
 	calls    []callSite       // calls of possible tools
-	tested   map[pathKey]int  // how often a path is mentioned without being called, as in if (fs.stat) …
+	tested   map[pathKey]int  // for each path, the number of mentions that are not calls, as in if (fs.stat) …
 	examined map[string]bool  // globals whose members the program inspects
 	words    []place          // all names and members, if some are forbidden
 	declared []string         // top-level declarations
@@ -32,10 +32,10 @@ type Outline struct {
 	Callees []Callee // the callees of calls of names and members
 }
 
-// Callee is the position of a call's parenthesis, and of the name that is called.
+// Callee has the positions of a call's opening parenthesis and of the name that is called.
 type Callee struct{ Parenthesis, Name file.Idx }
 
-// usedName is an undeclared name at its first use.
+// usedName is an undeclared name with the position of its first use.
 type usedName struct {
 	place
 	assigned  bool     // the use is an assignment
@@ -55,8 +55,8 @@ type callSite struct {
 	calledExpression
 }
 
-// survey returns the outline of a program, which is the body of a function. words says
-// whether every name is recorded, and pos returns the position of an index.
+// survey returns the outline of a program, given the body of the function around it. If words is true, the
+// outline has every name. pos converts an index to a position.
 func survey(body []ast.Statement, words bool, pos func(file.Idx) engine.Pos) *Outline {
 	s := surveyor{Outline: &Outline{pos: pos}, recordsWords: words}
 	s.walker.Visit, s.walker.ArrowInDefault = s.visit, s.arrowInDefault
@@ -65,7 +65,7 @@ func survey(body []ast.Statement, words bool, pos func(file.Idx) engine.Pos) *Ou
 	for i, statement := range body {
 		s.statement = i + 1
 		if _, ok := statement.(*ast.FunctionDeclaration); ok {
-			s.statement = 0 // it may be called before
+			s.statement = 0 // earlier statements may call the function
 		}
 		s.walker.Walk(statement)
 	}
@@ -82,8 +82,8 @@ func survey(body []ast.Statement, words bool, pos func(file.Idx) engine.Pos) *Ou
 // maxDeclared bounds the declarations that are reported.
 const maxDeclared = 100
 
-// surveyor collects the outline of a program. It records expressions with their blocks, and
-// resolves them at the end.
+// surveyor builds the outline of a program. While it walks the program, it records expressions with their
+// blocks; at the end, it resolves the names in them.
 type surveyor struct {
 	*Outline
 	recordsWords bool
@@ -108,7 +108,7 @@ type calledExpression struct {
 	arguments []ast.Expression
 	isNew     bool
 	statement int      // the top-level statement with the call, as in [engine.Site]
-	handler   *handler // of the call's error, or nil
+	handler   *handler // the handler of the call's error, or nil
 }
 
 func (s *surveyor) visit(n ast.Node) {
@@ -175,13 +175,13 @@ func (s *surveyor) unary(n *ast.UnaryExpression) {
 	case token.INCREMENT, token.DECREMENT:
 		s.write(n.Operand, false)
 	case token.DELETE:
-		if !isName { // the compiler refuses that
+		if !isName { // for delete name, the compiler reports an error
 			s.written = append(s.written, written{located: s.here(n.Operand), delete: true})
 		}
 	}
 }
 
-// element records an access with brackets.
+// element records an access to a member with brackets.
 func (s *surveyor) element(n *ast.BracketExpression) {
 	named := ""
 	if name, ok := n.Member.(*ast.StringLiteral); ok {

@@ -10,10 +10,10 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// The program becomes the body of a function, so that it can return. The function is async only
-// if the program awaits, because an async function costs a promise. It is parsed as an async
-// function, because the outline shows only afterwards whether it awaits. The prologue is on the
-// first line of the program, so that line numbers do not change.
+// The program becomes the body of a function, so that it can return. The function is async only if the program
+// awaits, because an async function costs a promise. It is always parsed as an async function, because only the
+// outline shows whether the program awaits. The prologue is on the first line of the program, so that line
+// numbers do not change.
 const (
 	prologue = `(async()=>{"use strict";`
 	epilogue = "\n})()"
@@ -24,7 +24,7 @@ type Program struct {
 	Name string // the name of the program in stack traces
 	*Source
 	*Outline
-	HasValue bool // the program defines its value
+	HasValue bool // the end of the program determines its value
 	AST      *ast.Program
 
 	body []ast.Statement // the statements of the program in the function around it
@@ -37,8 +37,8 @@ type ParseOptions struct {
 	Session bool   // export the top-level declarations
 }
 
-// Parse parses a program twice: first with a parser that survives any input and, if that
-// accepts the program, with goja's.
+// Parse parses a program with two parsers: first with a parser that survives any input and then, unless
+// [runPreflight] returns a failure, with goja's parser.
 func Parse(text string, o ParseOptions) (*Program, *engine.Failure) {
 	if strings.HasPrefix(text, "#!") { // goja does not know this kind of comment
 		text = "//" + text[2:]
@@ -84,11 +84,11 @@ func newProgram(o ParseOptions, src *Source, tree *ast.Program) (*Program, *engi
 		first++
 	}
 	p := &Program{Name: o.Name, Source: src, AST: tree, body: wrapper.Body.(*ast.BlockStatement).List[first:]}
-	p.HasValue = p.returnLast() // before the survey: what is returned is awaited
+	p.HasValue = p.returnLast() // before the survey, because a returned promise counts as awaited
 	p.Outline = survey(p.body, o.Words, src.fromIdx)
 	src.callees = p.Callees
 	p.HasValue = p.HasValue || p.Returns
-	if p.With != 0 { // the compiler reports it, too, but in a with statement a name may be a member
+	if p.With != 0 { // report it here: the check would take a member for an undeclared name
 		return p, syntaxFailure("with cannot be used: programs run in strict mode",
 			"write the object before each of its members", src.fromIdx(p.With))
 	}
@@ -109,7 +109,7 @@ func parseByGoja(name, text string) (tree *ast.Program, err error) {
 	return parser.ParseFile(nil, name, text, 0, parser.WithDisableSourceMaps)
 }
 
-// wrapperOf returns the function around the program, or nil if the tree contains more.
+// wrapperOf returns the function around the program, or nil if the tree contains anything else.
 func wrapperOf(tree *ast.Program) *ast.ArrowFunctionLiteral {
 	if len(tree.Body) != 1 {
 		return nil

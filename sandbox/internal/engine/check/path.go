@@ -9,15 +9,15 @@ import (
 	"github.com/dop251/goja/token"
 )
 
-// path is a chain of members of a global, as in mail.send. Variables with a fixed value are
-// replaced by that value.
+// path is the names of a global and of the members that are read from it in turn, as in mail.send. A variable
+// with a fixed value is replaced by that value.
 type path struct {
 	names    []string
 	at       []file.Idx // the position of each name, or of the variable that stands for it
 	optional int        // bit n is set if ?. follows the first n names
 }
 
-// maxPath bounds the members and variables through which an expression is followed.
+// maxPath is the maximum number of members and variables that are followed to resolve an expression.
 const maxPath = 12
 
 // pathOf returns the path of f, object.name, object["name"] or object?.name, or nil if the
@@ -74,8 +74,7 @@ func (p *path) member(name string, at file.Idx) *path {
 	return p
 }
 
-// movedTo sets the positions of all names to the position of a variable that stands for the
-// path.
+// movedTo sets the position of each name to the position of the variable that stands for the path.
 func (p *path) movedTo(at file.Idx) *path {
 	if p != nil {
 		for i := range p.at {
@@ -87,7 +86,7 @@ func (p *path) movedTo(at file.Idx) *path {
 
 func (p *path) end() file.Idx { return p.at[len(p.at)-1] }
 
-// pathKey is the beginning of a path as the key of a map.
+// pathKey is the first three names of a path, used as the key of a map.
 type pathKey [3]string
 
 func keyOf(names []string) (k pathKey) {
@@ -97,7 +96,7 @@ func keyOf(names []string) (k pathKey) {
 
 func (p *path) is(names ...string) bool { return p != nil && slices.Equal(p.names, names) }
 
-// maxText bounds strings that are concatenated, or copied by following variables.
+// maxText is the maximum size of a string that results from concatenations and variables.
 const maxText = 1000
 
 // constantText returns the string that an expression always evaluates to.

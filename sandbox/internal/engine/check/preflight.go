@@ -30,12 +30,13 @@ type preflight struct {
 	tree        *js.AST
 	refused     error  // the error of the parser
 	unsupported string // a construct that is valid JavaScript but not supported by goja
-	acts        bool   // there is a call or a declaration
+	acts        bool   // the program contains a call or a declaration
 	parameters  int    // the nesting of parameter lists
 	deepest     int    // the deepest nesting of an arrow function in parameter lists
 }
 
-// runPreflight parses a program, and returns a failure if goja's parser must not see it.
+// runPreflight parses a program with the first parser. It returns a failure if goja's parser must not parse the
+// program.
 func runPreflight(src *Source) (*preflight, *engine.Failure) {
 	if nestingDepth(src.Text) > maxNesting {
 		message := fmt.Sprintf("brackets are nested more than %d levels deep, perhaps in a string", maxNesting)
@@ -64,7 +65,7 @@ func runPreflight(src *Source) (*preflight, *engine.Failure) {
 //	const f = ({a} = {a: 1}) => a
 //	[f()].forEach(g) // on a line of its own, after an arrow function
 //
-// goja's parser must not see other invalid programs, which may take it exponential time.
+// goja's parser must not parse other invalid programs, because it may take exponential time for them.
 func mayBeValid(src *Source, refused error) bool {
 	f := preflightFailure(src, refused)
 	before, _ := src.around(f.Pos)

@@ -28,8 +28,8 @@ func ParsePrelude(text string) (*ast.Program, *Source, *engine.Failure) {
 	return tree, src, notOneCall(tree)
 }
 
-// notOneCall returns a failure if a prelude is more than the body of one function, or if it
-// contains code that goja would execute incorrectly.
+// notOneCall returns a failure if a prelude is not the body of one function, or if it contains code that goja
+// would execute incorrectly.
 func notOneCall(tree *ast.Program) *engine.Failure {
 	if len(tree.Body) != 1 {
 		return Unloadable("it closes a bracket that it did not open")
@@ -48,5 +48,6 @@ func notOneCall(tree *ast.Program) *engine.Failure {
 
 // Unloadable returns the failure of a prelude that cannot be used.
 func Unloadable(why string) *engine.Failure {
-	return syntaxFailure("the library of the program cannot be loaded: "+why, "do without what it imports", engine.Pos{})
+	return syntaxFailure("the library of the program cannot be loaded: "+why,
+		"do without what it imports", engine.Pos{})
 }

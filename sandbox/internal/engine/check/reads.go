@@ -17,7 +17,7 @@ type memberReads struct {
 	find   func() map[string][]memberRead
 }
 
-// memberRead is the read of a member. Its name is "" if it is computed.
+// memberRead is the read of a member. The name is "" if the program computes the name of the member.
 type memberRead struct {
 	place
 	probe bool // the read only tests whether the member exists
@@ -27,9 +27,9 @@ type memberRead struct {
 // ReadsMembers reports whether the program reads members.
 func (p *Outline) ReadsMembers() bool { return len(p.reads.list) > 0 }
 
-// ReadAt returns the exact position of a read of a named member, given its position in a stack
-// trace, which is inexact for callees and for names in patterns. It returns the zero Pos if
-// there is no such read, or if the read is a probe and probes is false.
+// ReadAt returns the exact position of a read of the member name, given the position at in a stack trace, which
+// is inexact for callees and for names in patterns. It returns the zero Pos if there is no such read, or if the
+// read is a probe (it only tests whether the member exists) and probes is false.
 func (p *Outline) ReadAt(at engine.Pos, name string, probes bool) (first engine.Pos) {
 	reads := p.reads.find()
 	isAt := func(r memberRead) bool { return r.pos == at }
@@ -86,8 +86,8 @@ func (s *surveyor) probeIf(condition bool, e ast.Expression) {
 	}
 }
 
-// probing marks the parts of a node that only test whether a value exists. A node is visited
-// before its parts.
+// probing marks those parts of a node that only test whether a value exists. It must be called before the parts
+// are visited.
 func (s *surveyor) probing(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.Optional:
@@ -136,11 +136,12 @@ func isNothing(e ast.Expression) bool {
 // testers are the functions that test their argument, or the result of their callback.
 var testers = map[string]bool{
 	"isArray": true, "Boolean": true, "isNaN": true, "isFinite": true, "isInteger": true, "isSafeInteger": true,
-	"filter": true, "find": true, "some": true, "every": true, "findIndex": true, "findLast": true, "findLastIndex": true,
+	"filter": true, "find": true, "some": true, "every": true, "findIndex": true,
+	"findLast": true, "findLastIndex": true,
 }
 
-// probingArgument marks the argument of a function that tests it, and the body of a callback
-// that is nothing but a read.
+// probingArgument marks the argument of a call of one of the testers. If the argument is an arrow function
+// whose body is an expression, it also marks that expression.
 func (s *surveyor) probingArgument(n *ast.CallExpression) {
 	name := ""
 	switch callee := n.Callee.(type) {

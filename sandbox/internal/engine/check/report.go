@@ -8,7 +8,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// The finding for an await in a place where it is not allowed.
+// The message and the hint for an await where await is not allowed.
 const (
 	AwaitMessage = "await is only valid in async functions and outside of functions"
 	AwaitHint    = "write async before the function"
@@ -20,16 +20,16 @@ type Globals interface {
 	Has(name string) bool
 	// Bound reports whether a global is specific to the run, such as a tool.
 	Bound(name string) bool
-	// Constant reports whether a global is constant or, if object is not empty, whether the
-	// members of that object are.
+	// Constant reports whether the global name is constant. If object is not empty, it reports whether the
+	// members of object are constant.
 	Constant(object, name string) bool
 	// Object reports whether a global holds tools.
 	Object(name string) bool
 	// Reaches reports whether tools may be called through a global: a tool, an object that
 	// holds tools, globalThis, or a declaration of an earlier program.
 	Reaches(name string) bool
-	// Tool finds a tool, and the names of its parameters if it takes several. object is
-	// empty for a global function.
+	// Tool finds a tool by its object, which is empty for a global function, and its name. It returns params
+	// only for a tool that takes several arguments.
 	Tool(object, name string) (tool int, params []string, ok bool)
 	// Inherited reports whether every object, or every function, has a member.
 	Inherited(member string, ofFunctions bool) bool
@@ -51,7 +51,8 @@ func (p *Outline) Report(s Globals, forbidden []string) engine.Report {
 	}
 	for _, w := range p.writes {
 		if s.Constant(w.object, w.name) {
-			r.Constants = append(r.Constants, engine.Write{Object: w.object, Name: w.name, Delete: w.delete, Pos: p.pos(w.at)})
+			write := engine.Write{Object: w.object, Name: w.name, Delete: w.delete, Pos: p.pos(w.at)}
+			r.Constants = append(r.Constants, write)
 		}
 	}
 	for _, v := range p.early {
@@ -82,8 +83,8 @@ func (p *Outline) elsewhere(at file.Idx) *engine.Pos {
 	return &pos
 }
 
-// site returns the site of a call of a tool, or of a call that fails because there is no such
-// tool. It returns false for all other calls.
+// site returns the site of a call of a tool, or of a call that fails because the tool does not exist. It
+// returns false for all other calls.
 func (p *Outline) site(s Globals, c callSite) (engine.Site, bool) {
 	tool, params, parts := resolveTool(s, c.names)
 	isTool := tool >= 0
@@ -114,8 +115,8 @@ func (p *Outline) call(tool int, params []string, c callSite) engine.Site {
 	return site
 }
 
-// resolveTool finds the tool at the beginning of a path, and the number of names in its path.
-// The number is 1 if there is no tool.
+// resolveTool finds the tool at the beginning of a path. parts is the number of names that lead to the tool, or
+// 1 if there is no tool.
 func resolveTool(s Globals, names []string) (tool int, params []string, parts int) {
 	if tool, params, ok := s.Tool("", names[0]); ok {
 		return tool, params, 1

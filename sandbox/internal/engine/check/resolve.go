@@ -72,8 +72,8 @@ func (s *surveyor) assignment(w written) {
 		switch v := w.block.find(id.Name); {
 		case v == nil:
 			s.writes = append(s.writes, writeSite{member: member{name: id.Name.String()}, at: id.Idx})
-		case v.id == id: // the default in its own declaration
-		case v.kind == constant && v.writes == 0 && !w.conditional: // report it once
+		case v.id == id: // the default of a variable in its declaration
+		case v.kind == constant && v.writes == 0 && !w.conditional: // only the first assignment is reported
 			s.findings = append(s.findings, engine.Finding{
 				Message: v.name + " cannot be assigned to: it is declared by const",
 				Hint:    "declare it with let", Pos: s.pos(id.Idx),
@@ -89,7 +89,7 @@ func (s *surveyor) assignment(w written) {
 	}
 }
 
-// mentions counts how often members of globals are mentioned without being called.
+// mentions counts, for each path of a global and its members, the mentions that are not calls.
 func (s *surveyor) mentions() {
 	for _, m := range s.members {
 		s.mention(namesIn(m.expression, m.block), 1)
@@ -121,7 +121,7 @@ func (s *surveyor) site(c calledExpression) {
 	if p == nil {
 		return
 	}
-	if p.is("Function") { // the name exists for instanceof
+	if p.is("Function") { // Function can be used only with instanceof
 		s.findings = append(s.findings, engine.Finding{
 			Message: functionMessage, Hint: "write the function itself", Pos: s.pos(p.end()),
 		})

@@ -22,8 +22,8 @@ func newSource(text string) *Source {
 	return &Source{Text: text, prologue: prologue, LineTable: engine.NewLineTable(text)}
 }
 
-// fromIdx translates an index in the wrapped program. It returns the zero Pos for an index
-// outside of the program.
+// fromIdx returns the position in the program of an index in the wrapped program. It returns the zero Pos for
+// an index outside of the program.
 func (s *Source) fromIdx(idx file.Idx) engine.Pos {
 	offset := int(idx) - 1 - len(s.prologue)
 	if offset < 0 || offset > len(s.Text) {
@@ -32,8 +32,8 @@ func (s *Source) fromIdx(idx file.Idx) engine.Pos {
 	return s.Pos(offset)
 }
 
-// FromFrame translates a position of a stack trace. For a call, goja reports the position of
-// the parenthesis; FromFrame returns the position of the name.
+// FromFrame returns the position in the program of a position in a stack trace. For a call, goja reports the
+// position of the parenthesis; FromFrame returns the position of the called name.
 func (s *Source) FromFrame(line, column int) engine.Pos {
 	idx := s.idx(line, column)
 	for _, c := range s.callees {
@@ -44,7 +44,8 @@ func (s *Source) FromFrame(line, column int) engine.Pos {
 	return s.fromIdx(idx)
 }
 
-// Callee returns the name that is called at a position of a stack trace, or "" if it is computed.
+// Callee returns the name that is called at a position of a stack trace, or "" if the program computes the
+// called function.
 func (s *Source) Callee(f Frame) string {
 	idx := s.idx(f.Line, f.Column)
 	for _, c := range s.callees {
@@ -74,8 +75,8 @@ func (s *Source) idx(line, column int) file.Idx {
 	return file.Idx(offset + 1)
 }
 
-// SkipSuper removes calls of super(…) from the top of a stack, so that an error of a class
-// of the program is located where it is thrown.
+// SkipSuper removes calls of super(…) from the top of a stack. An error of a class that the program defines
+// then has the position of the new expression, not of super.
 func (s *Source) SkipSuper(frames []Frame) []Frame {
 	for len(frames) > 1 {
 		at := int(s.idx(frames[0].Line, frames[0].Column)) - 1 - len(s.prologue)
@@ -87,7 +88,8 @@ func (s *Source) SkipSuper(frames []Frame) []Frame {
 	return frames
 }
 
-// fromLine translates a line and a column in bytes. A position after the end becomes the end.
+// fromLine converts a line and a column in bytes to a Pos. A position after the end of the text becomes the
+// end.
 func (s *Source) fromLine(line, column int) engine.Pos {
 	if line < 1 {
 		return engine.Pos{}
@@ -98,7 +100,7 @@ func (s *Source) fromLine(line, column int) engine.Pos {
 	return s.Pos(min(s.Start(line)+max(column, 1)-1, len(s.Text)))
 }
 
-// fromRunes translates a line and a column in characters.
+// fromRunes converts a line and a column in characters to a Pos, whose columns are UTF-16 code units.
 func (s *Source) fromRunes(line, column int) engine.Pos {
 	if line < 1 || line > s.Len() {
 		return s.fromLine(line, column)
@@ -128,8 +130,8 @@ func (s *Source) around(at engine.Pos) (before, behind string) {
 	return line, ""
 }
 
-// fromGoja translates the position of a syntax error, which may be after the end of the
-// program.
+// fromGoja converts the position of a syntax error in the wrapped program, which may be after the end of the
+// program, to a position in the program.
 func (s *Source) fromGoja(line, column int) engine.Pos {
 	if line == 1 {
 		column -= len(s.prologue)

@@ -123,7 +123,8 @@ var mistakes = []mistake{
 		says: re(`^unexpected token`), line: re(`\b(get|set|async)\s*[=;}]`),
 		message: "a field cannot be called get, set or async here", hint: "choose another name",
 	},
-	{says: re(`^unexpected EOF( in expression)?$`), hint: "a bracket is not closed, or the last statement is not complete"},
+	{says: re(`^unexpected EOF( in expression)?$`),
+		hint: "a bracket is not closed, or the last statement is not complete"},
 	{says: re(errPanic.Error()), hint: "names after ... in brackets must consist of the letters a to z"},
 }
 
@@ -135,7 +136,7 @@ const (
 
 func re(pattern string) *regexp.Regexp { return regexp.MustCompile(pattern) }
 
-// diagnose replaces the message with one about the probable mistake, if it recognizes one.
+// diagnose replaces the message of f with the message of the probable mistake, if it recognizes a mistake.
 func diagnose(src *Source, f *engine.Failure) {
 	before, behind := src.around(f.Pos)
 	switch {
@@ -160,8 +161,8 @@ func diagnose(src *Source, f *engine.Failure) {
 	}
 }
 
-// typed matches what only TypeScript has: declarations, annotations of variables, parameters and results, type
-// arguments, as, satisfies and the postfix !.
+// typed matches syntax that only TypeScript has: declarations, annotations of variables, parameters and
+// results, type arguments, as, satisfies and the postfix !.
 var typed = re(`^\s*(export\s+|declare\s+)*(interface|type|enum|declare|namespace|abstract\s+class)\s+[\w$]+` +
 	`|\b(const|let|var)\s*([\w$]+|\{[^=]*\}|\[[^=]*\])\s*:|\(\s*[\w$]+\??\s*:` +
 	`|,\s*[\w$]+\??\s*:\s*(string|number|boolean|any|unknown|Record<|[\w$]+\[\])` +
@@ -170,7 +171,7 @@ var typed = re(`^\s*(export\s+|declare\s+)*(interface|type|enum|declare|namespac
 
 var stringOrComment = re(`"(\\.|[^"\\\n])*"|'(\\.|[^'\\\n])*'|//.*|/\*(?s:.*?)\*/`)
 
-// otherTypes names the other lines with types, so that all can be removed at once.
+// otherTypes lists the other lines that have types, so that a model can remove all types at once.
 func otherTypes(src *Source, known int) string {
 	var lines []string
 	for n := 1; n <= src.Len() && len(lines) < 20; n++ {
@@ -192,7 +193,7 @@ func fits(pattern *regexp.Regexp, text string) bool {
 	return pattern == nil || pattern.MatchString(text)
 }
 
-// The first parser takes await for a name, and fails at its operand.
+// For an await that is not allowed, the first parser takes await for a name, and fails at its operand.
 var (
 	awaitAtEnd = re(`\bawait\s*$`)
 	operand    = re("^[\\w$\"'`(\\[{!~+/-]")

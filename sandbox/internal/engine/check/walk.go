@@ -8,9 +8,9 @@ import (
 	"github.com/dop251/goja/token"
 )
 
-// Walker visits the nodes of a syntax tree, because goja has no visitor. It keeps the order of
-// the source where that matters, and keeps track of the blocks and functions around a node. It
-// does not visit the names of members and labels, which refer to nothing.
+// Walker visits the nodes of a syntax tree, because goja has no visitor. Where the order matters, it visits
+// nodes in the order of the source. It keeps track of the blocks and functions around a node. It does not visit
+// the names of members and labels, because they do not refer to variables.
 type Walker struct {
 	Visit func(ast.Node)
 
@@ -20,12 +20,12 @@ type Walker struct {
 
 	functions int // the number of functions around the node
 
-	arrows        int    // the number of arrow functions around the node within its function
+	arrows        int    // the number of arrow functions around the node, within the innermost ordinary function
 	usesArguments bool   // one of these arrow functions uses the arguments of the function
 	block         *block // the block around the node; nil if names are not resolved
 	conditional   int    // the number of conditional expressions and statements around the node
 	kind          kind   // the kind of the bindings that are being walked
-	numbered      int    // functions so far
+	numbered      int    // the number of functions visited so far
 	references    []reference
 	variables     []*variable // in the order of their declarations
 	fresh         []*variable // variables whose initializers have not been walked yet
@@ -123,8 +123,7 @@ func (w *Walker) scope(n ast.Node) bool {
 	return true
 }
 
-// branches walks a node with parts that need not be executed, and reports whether n is such a
-// node.
+// branches walks a node with parts that may not be executed, and reports whether n is such a node.
 func (w *Walker) branches(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.AssignExpression:
@@ -228,7 +227,7 @@ func (w *Walker) operand(e ast.Expression, operator token.Token) {
 	}
 }
 
-// branch walks an expression or a statement that need not be executed.
+// branch walks an expression or a statement that may not be executed.
 func (w *Walker) branch(n ast.Node) {
 	w.conditional++
 	w.Walk(n)
@@ -322,7 +321,7 @@ func (w *Walker) bindings(list []*ast.Binding, k kind) {
 	}
 }
 
-// Conditional reports whether the right operand of an operator need not be evaluated.
+// Conditional reports whether an operator may skip its right operand, as && does.
 func Conditional(operator token.Token) bool {
 	return operator == token.LOGICAL_AND || operator == token.LOGICAL_OR || operator == token.COALESCE
 }

@@ -20,8 +20,8 @@ var (
 	typeOfArrayBuffer = reflect.TypeFor[goja.ArrayBuffer]()
 )
 
-// ClassOf returns the kind of an object. Typed arrays count as arrays. For goja, the class of a
-// Map or a Set is Object, but its export type is distinct.
+// ClassOf returns the kind of an object. Typed arrays count as arrays. For a Map or a Set, goja reports the
+// class Object, so ClassOf examines the export type.
 func ClassOf(o *goja.Object) string {
 	class := o.ClassName()
 	if class != "Object" {
@@ -65,7 +65,7 @@ func classOfProxy(o *goja.Object) string {
 // CloneKind returns the kind of an object for structuredClone.
 func CloneKind(o *goja.Object) string {
 	switch t := o.ExportType(); {
-	case t == typeOfProxy: // cannot be cloned in other engines either
+	case t == typeOfProxy: // other engines cannot clone a proxy either
 		return "Proxy"
 	case t == typeOfArrayBuffer:
 		return "ArrayBuffer"

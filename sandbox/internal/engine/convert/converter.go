@@ -18,11 +18,11 @@ type Converter struct {
 	// ToolOf returns the path of the tool whose failed call threw an error, or "".
 	ToolOf func(*goja.Object) string
 
-	// Lost are values that the last [Converter.Encode] left out or wrote as null, since they have no JSON form:
-	// "total is NaN".
+	// Lost describes the values that the last [Converter.Encode] left out or wrote as null because they have no
+	// JSON form: "total is NaN".
 	Lost []string
 
-	nesting int // values that are being encoded, within one another
+	nesting int // calls of Encode in progress: a getter may call a tool, whose arguments are encoded
 }
 
 // Text reads a property of a thrown object. It returns "" if the getter throws.
@@ -35,7 +35,7 @@ func (c *Converter) Text(o *goja.Object, name string) (text string) {
 	return text
 }
 
-// PromiseOf returns the promise that an object is. A proxy of a promise is not one.
+// PromiseOf returns the promise that o is. ok is false for any other object, even a proxy of a promise.
 func PromiseOf(o *goja.Object) (*goja.Promise, bool) {
 	if o.ExportType() != typeOfPromise {
 		return nil, false
@@ -59,7 +59,7 @@ func (e *promiseError) Error() string {
 	return where + " is a promise; await it first, and await several with Promise.all"
 }
 
-// maxPath bounds the path to a promise in bytes.
+// maxPath is the maximum size in bytes of the path in an error about a promise.
 const maxPath = 100
 
 // inMember adds the name of a member to the path in an error about a promise.

@@ -13,12 +13,12 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// ErrTooLarge says that a value is longer as JSON than allowed.
+// ErrTooLarge is the error for a value whose JSON is longer than the limit.
 var ErrTooLarge = errors.New("the value is too large")
 
-// Decode returns the value of JSON: objects and arrays, and BigInts for integers that
-// a number cannot hold. The objects have the prototypes of p and of the places in it; they
-// are plain objects if p is nil. Decode of nil returns undefined.
+// Decode converts JSON to a value of the VM, with BigInts for integers that a number cannot hold. Objects get
+// the prototypes of p and of the places within p; if p is nil, they are plain objects. Decode of nil returns
+// undefined.
 func (c *Converter) Decode(text json.RawMessage, p *Place) (goja.Value, error) {
 	if text == nil {
 		return goja.Undefined(), nil
@@ -26,7 +26,7 @@ func (c *Converter) Decode(text json.RawMessage, p *Place) (goja.Value, error) {
 	return c.decode(text, p, false)
 }
 
-// Parse is like Decode, and returns numbers as JSON.parse does.
+// Parse is like Decode, but rounds integers that a number cannot hold, as JSON.parse does.
 func (c *Converter) Parse(text string, p *Place) (goja.Value, error) {
 	return c.decode([]byte(text), p, true)
 }
@@ -34,20 +34,20 @@ func (c *Converter) Parse(text string, p *Place) (goja.Value, error) {
 func (c *Converter) decode(text []byte, p *Place, rounds bool) (goja.Value, error) {
 	if !json.Valid(text) {
 		var v any
-		return nil, json.Unmarshal(text, &v) // the error says why
+		return nil, json.Unmarshal(text, &v) // returns the syntax error
 	}
 	d := decoder{vm: c.VM, text: text, rounds: rounds}
 	return d.value(0, p)
 }
 
-// decoder decodes valid JSON, keeping the order of members. It is several times as fast as
-// the tokens of encoding/json.
+// decoder decodes valid JSON, keeping the order of members. It is several times as fast as a loop over the
+// tokens of encoding/json.
 type decoder struct {
 	vm   *goja.Runtime
 	text []byte
 	at   int
 
-	rounds bool // integers that a number cannot hold are rounded
+	rounds bool // round integers that a number cannot hold
 }
 
 // next returns the first byte of the next token.
@@ -114,7 +114,7 @@ func (d *decoder) object(depth int, p *Place) (goja.Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		// The member is defined, not set: __proto__ is a key like any other.
+		// Define the member instead of setting it, so that __proto__ is a key like any other.
 		if err := object.DefineDataProperty(key, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE); err != nil {
 			return nil, err
 		}

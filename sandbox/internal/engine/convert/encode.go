@@ -45,7 +45,7 @@ func (c *Converter) Encode(v goja.Value, limit int) (text json.RawMessage, err e
 	return e.buf.Bytes(), nil
 }
 
-// maxEncoding bounds nested encodings: a getter or toJSON may call a tool.
+// maxEncoding is the maximum number of nested calls of Encode: a getter or toJSON may call a tool.
 const maxEncoding = 20
 
 type encoder struct {
@@ -95,8 +95,7 @@ func (e *encoder) top(v goja.Value) error {
 	return e.value(v)
 }
 
-// errHalf is returned because names with unpaired surrogates could become the same name in
-// JSON.
+// errHalf is returned for a name with an unpaired surrogate. Two such names could become the same name in JSON.
 var errHalf = errors.New("the name of a property contains an unpaired surrogate, which JSON cannot represent")
 
 // absent reports whether JSON leaves out a member with this value.
@@ -129,8 +128,8 @@ func (e *encoder) value(v goja.Value) error {
 // full reports whether the limit is exceeded.
 func (e *encoder) full() bool { return e.limit > 0 && e.buf.Len() > e.limit }
 
-// over reports whether so many items exceed the limit, however short they are. Iterators may be
-// endless.
+// over reports whether this number of items exceeds the limit, however short the items are. It ends endless
+// iterators.
 func (e *encoder) over(items int) bool { return e.limit > 0 && items > e.limit }
 
 func (e *encoder) tooLarge() error {
@@ -188,7 +187,7 @@ func (e *encoder) object(o *goja.Object) error {
 	if class == "Object" || class == "Error" {
 		method := o.Get("toJSON")
 		toJSON, ok := goja.AssertFunction(method)
-		if ok && !method.SameAs(e.vm.NewObject().Get("toJSON")) { // every object has it, perhaps by mistake
+		if ok && !method.SameAs(e.vm.NewObject().Get("toJSON")) { // ignore a toJSON of Object.prototype
 			return e.replaced(o, toJSON)
 		}
 	}
@@ -201,7 +200,7 @@ func (e *encoder) replaced(o *goja.Object, toJSON goja.Callable) error {
 	if err != nil {
 		return err
 	}
-	if other, ok := v.(*goja.Object); ok && !absent(v) { // its own toJSON does not count
+	if other, ok := v.(*goja.Object); ok && !absent(v) { // without calling the toJSON of the result
 		return e.plain(other, ClassOf(other))
 	}
 	return e.value(v)

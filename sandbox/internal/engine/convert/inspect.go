@@ -8,7 +8,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// Bounds of what is printed of one value.
+// Limits for the text that is printed for one value.
 const (
 	inspectDepth = 6
 	inspectItems = 100
@@ -165,8 +165,8 @@ func shownKey(key string) string {
 	return strconv.Quote(key)
 }
 
-// full prints the separator before item n. If the bounds are reached, it prints the number
-// of omitted items and returns true.
+// full prints the separator before item n. If a limit is reached, it prints the number of omitted items and
+// returns true.
 func (i *inspector) full(n, total int) bool {
 	if n > 0 {
 		i.buf.WriteString(", ")

@@ -2,8 +2,8 @@ package convert
 
 import "github.com/dop251/goja"
 
-// Describe formats an error with its class, a message, its properties, the errors that it
-// consists of, and its cause.
+// Describe formats an error with its class, the message, its properties, its cause and, for an AggregateError,
+// its errors.
 func (c *Converter) Describe(o *goja.Object, message string) string {
 	i := inspector{Converter: c, path: []*goja.Object{o}}
 	if exception := c.VM.Try(func() { i.error(o, message, 0) }); exception != nil {

@@ -11,8 +11,8 @@ import (
 // maxMeasured bounds the keys and elements that are examined for one list of variables.
 const maxMeasured = 40_000
 
-// Intrinsics are built-in functions as they were before the programs of a session, which
-// may replace them.
+// Intrinsics are the built-in functions of a VM before any program of a session has run. Programs may replace
+// the functions.
 type Intrinsics struct {
 	vm               *goja.Runtime
 	objects          *goja.Object // Object.prototype
@@ -34,7 +34,7 @@ func (n *Intrinsics) sizeOf(class string) goja.Callable {
 	prototype := n.vm.Get(class).ToObject(n.vm).Get("prototype")
 	d, err := n.descriptor(goja.Undefined(), prototype, n.vm.ToValue("size"))
 	if err != nil {
-		panic(err) // nothing has run yet
+		panic(err) // impossible: no program has run
 	}
 	size, _ := goja.AssertFunction(d.ToObject(n.vm).Get("get"))
 	return size
@@ -95,7 +95,7 @@ func (m *Measurer) keys(o *goja.Object) (int, []string) {
 	})
 }
 
-// first returns the first element of an array, or nil if it is unknown.
+// first returns the first element of an array, or nil if it cannot be read without running code.
 func (m *Measurer) first(array *goja.Object) goja.Value {
 	if m.left <= 0 {
 		return nil
@@ -103,7 +103,7 @@ func (m *Measurer) first(array *goja.Object) goja.Value {
 	m.left--
 	d, err := m.descriptor(goja.Undefined(), array, m.vm.ToValue("0"))
 	if descriptor, ok := d.(*goja.Object); ok && err == nil {
-		return descriptor.Get("value") // nil for an accessor
+		return descriptor.Get("value") // nil if the element has a getter
 	}
 	return nil
 }

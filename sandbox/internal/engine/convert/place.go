@@ -6,19 +6,19 @@ import (
 	"github.com/dop251/goja"
 )
 
-// Place is a place in the results of a tool, such as .rows[]. All objects at a place have the
-// same prototype. A nil Place stands for an unknown place, whose objects are plain objects.
+// Place identifies the objects at one path in the results of a tool, such as .rows[]. All these objects have
+// the same prototype. A nil Place stands for an unknown path, whose objects are plain objects.
 type Place struct {
 	Tool, Path string
 
 	makePrototype func(*Place) *goja.Object
-	left          *int // how many more places there can be in the VM
+	left          *int // the number of further places that the VM may have
 	prototype     *goja.Object
 	inner         map[string]*Place // members by their names, and the elements as "[]"
 }
 
-// NewPlace returns the place of the results of a tool, or nil if *left is 0. Each new place,
-// including those within it, decrements *left, and makePrototype returns its prototype.
+// NewPlace returns the place of the results of a tool, or nil if *left is 0. Each new place, even within this
+// place, decrements *left. makePrototype returns the prototype of the objects at a place.
 func NewPlace(tool string, left *int, makePrototype func(*Place) *goja.Object) *Place {
 	if *left == 0 {
 		return nil
@@ -27,11 +27,11 @@ func NewPlace(tool string, left *int, makePrototype func(*Place) *goja.Object) *
 	return &Place{Tool: tool, left: left, makePrototype: makePrototype}
 }
 
-// placeName matches the names of members that make a place. Other names are data.
+// placeName matches the names of members that may be part of a path. Other names are data.
 var placeName = regexp.MustCompile(`^[a-zA-Z_$][\w$]{0,63}$`)
 
-// at returns the place of a member, or of the elements if step is "[]". It is nil for names
-// that are data, and if there are too many places.
+// at returns the place of a member, or of the elements if step is "[]". It returns nil if the name is data or
+// if there are too many places.
 func (p *Place) at(step string) *Place {
 	if p == nil {
 		return nil

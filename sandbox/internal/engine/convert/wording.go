@@ -4,7 +4,7 @@ import "regexp"
 
 var re = regexp.MustCompile
 
-// wordings are goja's messages that other engines word differently, wherever they occur.
+// wordings replaces messages of goja with the words of other engines.
 var wordings = []struct {
 	goja *regexp.Regexp
 	v8   string
@@ -42,7 +42,7 @@ func wordMessage(message string) string {
 	return message
 }
 
-// WordError formats an error in these words.
+// WordError formats an error with the message that other engines use.
 func WordError(name, message string) string {
 	message = wordMessage(message)
 	switch {

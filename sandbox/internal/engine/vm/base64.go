@@ -17,7 +17,8 @@ func (r *machine) btoa(c goja.FunctionCall) goja.Value {
 	for i := range bytes {
 		char := text.CharAt(i)
 		if char > 0xff {
-			panic(r.invalidCharacter("btoa: a character is above U+00FF; write btoa(unescape(encodeURIComponent(text)))"))
+			panic(r.invalidCharacter("btoa: a character is above U+00FF; " +
+				"write btoa(unescape(encodeURIComponent(text)))"))
 		}
 		bytes[i] = byte(char)
 	}

@@ -25,7 +25,8 @@ func (r *machine) namespace(name string) goja.Value {
 	return r.vm.NewDynamicObject(&namespace{run: r, name: name, made: map[string]goja.Value{}})
 }
 
-// namespace creates its members on demand. It implements [goja.DynamicObject].
+// namespace is the object of a namespace. It creates its members on demand, and implements
+// [goja.DynamicObject].
 type namespace struct {
 	run  *machine
 	name string
@@ -88,8 +89,8 @@ func (r *machine) input(in engine.Input) goja.Value {
 	return v
 }
 
-// tool returns the function that calls a tool. In a session, an earlier program that had other
-// tools may have kept the function.
+// tool returns the function that calls a tool. In a session, a program may call a function that an earlier
+// program stored, when the tools were different.
 func (r *machine) tool(namespace, name string) func(goja.FunctionCall) goja.Value {
 	return func(fc goja.FunctionCall) goja.Value {
 		index, ok := r.scope.find(namespace, name)
@@ -104,7 +105,7 @@ func (r *machine) tool(namespace, name string) func(goja.FunctionCall) goja.Valu
 		c.Args, c.More = r.arguments(fc, &r.scope.tools[index])
 		promise, resolve, reject := r.vm.NewPromise()
 		object := r.vm.ToValue(promise).ToObject(r.vm)
-		if r.ended || r.failing { // a native function is still running after submit, or the getter of an error calls the tool
+		if r.ended || r.failing { // do not issue the call
 			return object
 		}
 		r.instrumentPromises(object)
@@ -128,7 +129,7 @@ func (r *machine) issue(c pendingCall) {
 	if r.replies == nil {
 		r.replies, r.done = make(chan pendingCall, 16), make(chan struct{})
 	}
-	replies, done := r.replies, r.done // the VM may run another program when the reply arrives
+	replies, done := r.replies, r.done // copies, because the VM may run another program when the reply arrives
 	r.host.Call(c.Call, func(reply engine.Reply) {
 		c.reply = reply
 		select {
@@ -207,7 +208,9 @@ func (r *machine) settle(c pendingCall) {
 	value, err := r.convert.Decode(c.reply.Value, r.resultOf(c))
 	if err != nil {
 		tool := r.scope.tools[c.Tool]
-		c.reply.Error = &engine.ToolError{Tool: tool.Path(), Kind: "invalid_result", Message: "the result: " + err.Error()}
+		c.reply.Error = &engine.ToolError{
+			Tool: tool.Path(), Kind: "invalid_result", Message: "the result: " + err.Error(),
+		}
 	}
 	if c.reply.Error != nil {
 		r.check(c.reject(r.thrown(c)))

@@ -8,7 +8,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// clock provides time and random numbers to the VM. The zero clock is the real one.
+// clock provides time and random numbers to the VM. The zero clock provides the real time and real random
+// numbers.
 type clock struct {
 	pinned bool
 	now    time.Time
@@ -39,7 +40,8 @@ func (c *clock) uint64() uint64 {
 	return rand.Uint64()
 }
 
-// turn moves the clock when the program is resumed, and returns its time in ms since 1970.
+// turn moves the clock forward to the real time when the program is resumed, and returns the time in ms since
+// 1970.
 func (c *clock) turn() int64 {
 	if !c.pinned {
 		return 0

@@ -8,7 +8,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// console returns the console. Methods that measure or count do nothing.
+// console returns the console. Its methods that measure or count do nothing.
 func (r *machine) console() goja.Value {
 	console := r.vm.NewObject()
 	set := func(print func(goja.FunctionCall) goja.Value, names ...string) {
@@ -58,7 +58,7 @@ func (r *machine) consoleAssert(c goja.FunctionCall) goja.Value {
 // stream keeps the beginning and the end of what is written to it, and counts all bytes.
 type stream struct {
 	text  strings.Builder
-	tail  []byte // the end, once something did not fit; longer than what is kept
+	tail  []byte // the end of what did not fit into the text; may be longer than the part that output returns
 	full  bool
 	bytes int
 	limit int
@@ -79,7 +79,7 @@ func (s *stream) write(text string) {
 	}
 }
 
-// keep appends to the tail. It drops the beginning of the tail before that grows too long.
+// keep appends to the tail, and drops the beginning of the tail when the tail grows too long.
 func (s *stream) keep(text string) {
 	size := s.limit / tailShare
 	if len(s.tail)+len(text) > 4*size {
@@ -89,7 +89,7 @@ func (s *stream) keep(text string) {
 	s.tail = append(s.tail, text...)
 }
 
-// tailShare is the part of the limit that is kept of the end, in addition to the beginning.
+// tailShare determines how much of the end is kept in addition to the beginning: 1/tailShare of the limit.
 const tailShare = 16
 
 func (s *stream) output() engine.Output {

@@ -13,8 +13,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine/convert"
 )
 
-// thrown returns the error that a failed tool call throws. It records the call of the error,
-// because an error that is created here has no stack.
+// thrown returns the error that a failed tool call throws. It records which call the error belongs to, because
+// an error that is created here has no stack.
 func (r *machine) thrown(c pendingCall) goja.Value {
 	e := c.reply.Error
 	data, err := r.convert.Decode(e.Data, nil)
@@ -26,7 +26,7 @@ func (r *machine) thrown(c pendingCall) goja.Value {
 		class, value := r.globals.Get("ToolError"), r.vm.ToValue
 		object, err = r.vm.New(class, value(e.Message), value(e.Tool), value(e.Kind), data, value(e.ID))
 	})
-	if exception != nil || err != nil { // the program broke what the class depends on
+	if exception != nil || err != nil { // the program replaced built-ins that the class uses
 		object = r.typeError(e.Message)
 	}
 	engine.Put(&r.thrownBy, object, c)
@@ -48,7 +48,7 @@ var toolErrorSource = goja.MustCompile("", `(class ToolError extends Error {
 func (r *machine) toolErrorClass() goja.Value {
 	class, err := r.vm.RunProgram(toolErrorSource)
 	if err != nil {
-		panic(r.typeError("ToolError: " + err.Error())) // the program removed what the class depends on
+		panic(r.typeError("ToolError: " + err.Error())) // the program removed built-ins that the class uses
 	}
 	return class
 }
@@ -101,7 +101,8 @@ func (r *machine) rejection(v goja.Value) *engine.Failure {
 	stack := r.convert.Text(object, "stack")
 	frames := r.program.Source.SkipSuper(parseStack(stack, r.program.Name))
 	message := r.convert.Text(object, "message")
-	if uncallable.MatchString(message) && len(frames) > 0 && !strings.Contains(firstFrame.FindString(stack), "(native)") {
+	if uncallable.MatchString(message) && len(frames) > 0 &&
+		!strings.Contains(firstFrame.FindString(stack), "(native)") {
 		if name := r.program.Source.Callee(frames[0]); name != "" {
 			message = name + " is not a function"
 		}
@@ -114,8 +115,7 @@ func (r *machine) rejection(v goja.Value) *engine.Failure {
 	return f
 }
 
-// locateFirst locates an AggregateError, which has no position, by its first error that
-// has one.
+// locateFirst gives an AggregateError, which has no position, the position of its first error.
 func (r *machine) locateFirst(f *engine.Failure, object *goja.Object) {
 	if errs := r.convert.ErrorsOf(object); len(errs) > 0 {
 		if first, ok := errs[0].(*goja.Object); ok {
@@ -145,7 +145,7 @@ func parseStack(stack, name string) []check.Frame {
 	return frames
 }
 
-// maxStack bounds the positions of a stack.
+// maxStack is the maximum number of positions in a stack.
 const maxStack = 10
 
 // locate sets the positions of a failure from stack frames.

@@ -25,7 +25,8 @@ func (r *machine) export(fc goja.FunctionCall) goja.Value {
 		}
 		_ = global.Delete(name)
 		if err := global.DefineAccessorProperty(name, pair.Get("0"), set, goja.FLAG_TRUE, goja.FLAG_FALSE); err != nil {
-			panic(r.typeError(name + " cannot be declared in a session: it is a permanent property of the global object"))
+			panic(r.typeError(name + " cannot be declared in a session: " +
+				"it is a permanent property of the global object"))
 		}
 		engine.Put(&r.exports, name, !variable)
 		r.declare(name, pair.Get("0"))
@@ -33,20 +34,21 @@ func (r *machine) export(fc goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
-// hideEarlier deletes the globals of earlier programs that have the name of an input or a
-// tool of this program.
+// hideEarlier deletes each global of an earlier program that has the same name as an input or a tool of the
+// current program.
 func (r *machine) hideEarlier() *engine.Failure {
 	global := r.vm.GlobalObject()
 	present := global.GetOwnPropertyNames()
 	for _, name := range r.scope.names() {
 		if _, declared := r.exports[name]; declared || slices.Contains(present, name) {
-			r.useGlobal(name) // a later rerun of this program must delete the name again
+			r.useGlobal(name) // record the name, because a rerun of the program must delete it again
 		}
 		delete(r.exports, name)
 		if err := global.Delete(name); err != nil {
 			return &engine.Failure{
 				Kind: engine.KindThrown, Hint: "start another session",
-				Message: name + " is an input or a tool, but an earlier program made it a permanent property of the global object",
+				Message: name + " is an input or a tool, " +
+					"but an earlier program made it a permanent property of the global object",
 			}
 		}
 	}

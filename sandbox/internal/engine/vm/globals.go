@@ -48,7 +48,8 @@ var globalNames = sync.OnceValue(func() map[string]bool {
 	return names
 })
 
-// inherited are the members of every object, and inheritedByFunctions those of every function.
+// inherited are the members that every object has, and inheritedByFunctions are the members that every function
+// has.
 var (
 	inherited = sync.OnceValue(func() map[string]bool {
 		return namesOf(goja.New().NewObject().Prototype())
@@ -74,7 +75,7 @@ func namesOf(o *goja.Object) map[string]bool {
 // unused tools cost nothing.
 func (r *machine) prepare(job *engine.Job) *engine.Failure {
 	r.watchRejections()
-	if r.globals != nil { // set by an earlier program of the session
+	if r.globals != nil { // an earlier program of the session has set up the VM
 		r.globals.renew(job)
 		r.guard(job)
 		return r.hideEarlier()
@@ -83,7 +84,7 @@ func (r *machine) prepare(job *engine.Job) *engine.Failure {
 	if job.Session != nil {
 		r.intrinsics = convert.NewIntrinsics(r.vm)
 	}
-	r.vm.SetParserOptions(parser.WithDisableSourceMaps) // goja would open the files that they name
+	r.vm.SetParserOptions(parser.WithDisableSourceMaps) // goja would open the files that source maps name
 	r.globals = &globals{run: r, job: job, made: map[string]goja.Value{}}
 	global := r.vm.GlobalObject()
 	behind := r.vm.NewDynamicObject(r.globals)
@@ -91,7 +92,7 @@ func (r *machine) prepare(job *engine.Job) *engine.Failure {
 	must(global.SetPrototype(behind))
 	kinds := r.program.functionKinds
 	named := strings.Contains(job.Source, "constructor") || strings.Contains(job.Source, "Function")
-	if job.Session != nil || job.Prelude != nil { // later programs or the prelude may have other kinds
+	if job.Session != nil || job.Prelude != nil { // later programs or the prelude may have other kinds of functions
 		kinds, named = []*goja.Program{asyncFunction, generatorFunction}, true
 	}
 	r.disableEval(global, kinds, named)
@@ -99,8 +100,8 @@ func (r *machine) prepare(job *engine.Job) *engine.Failure {
 	return nil
 }
 
-// renew replaces the globals of the last program with those of another one. The inputs
-// of the session stay.
+// renew replaces the globals of the last program with the globals of the next program. The inputs of the
+// session stay.
 func (g *globals) renew(job *engine.Job) {
 	g.job = job
 	maps.DeleteFunc(g.made, func(name string, _ goja.Value) bool {
@@ -114,7 +115,7 @@ func (r *machine) isSessionInput(name string) bool {
 	return slices.ContainsFunc(r.sessionInputs, func(in engine.Input) bool { return in.Name == name })
 }
 
-// must panics on an error that cannot occur before guest code has run.
+// must panics if err is not nil. Use it for errors that cannot occur before guest code has run.
 func must(err error) {
 	if err != nil {
 		panic(err)
@@ -150,7 +151,7 @@ func (r *machine) refuseConstructor(prototype, refuse goja.Value) {
 	must(object.DefineDataProperty("constructor", refuse, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE))
 }
 
-// Samples of the kinds of function that do not inherit from Function.prototype.
+// Samples of the kinds of function that have a constructor other than Function.
 var (
 	asyncFunction     = goja.MustCompile("", `(async () => {})`, true)
 	generatorFunction = goja.MustCompile("", `(function* () {})`, true)
@@ -162,7 +163,7 @@ type globals struct {
 	job  *engine.Job
 	made map[string]goja.Value
 
-	jobNames map[string]bool // the tools and inputs among made
+	jobNames map[string]bool // the names in made that are tools and inputs
 }
 
 // Get implements [goja.DynamicObject].

@@ -14,12 +14,13 @@ import (
 // Built-in functions that goja lacks, or implements differently, are installed here. A program
 // gets only the functions whose names it contains.
 //
-// Built-in functions that could bring the process down, or would silently give wrong
-// results, are replaced with functions that throw. goja executes a built-in function in
-// one step that cannot be interrupted. A program can avoid the replacements by composing
-// their names: they stop accidents, and the worker process contains attacks.
+// Built-in functions that could bring the process down, or would silently give wrong results, are replaced with
+// functions that throw. goja executes a built-in function in one step that cannot be interrupted. A program can
+// avoid the replacements by composing the names of the functions: the replacements stop accidents, and the
+// worker process contains attacks.
 
-// guards are the functions that install replacements, by the word that a program must contain.
+// guards lists the functions that install replacements. A function is called only if the program contains the
+// word.
 var guards = []struct {
 	word    string
 	install func(*machine)
@@ -71,8 +72,7 @@ func (r *machine) call(next goja.Callable, c goja.FunctionCall) goja.Value {
 	return v
 }
 
-// rewordParseError replaces the message of an error of JSON.parse. Errors of a
-// reviver stay as they are.
+// rewordParseError replaces the message of an error of JSON.parse. It does not change the errors of a reviver.
 func (r *machine) rewordParseError(err error, argument goja.Value) error {
 	exception, ok := err.(*goja.Exception)
 	if !ok {
@@ -90,7 +90,8 @@ func (r *machine) rewordParseError(err error, argument goja.Value) error {
 	} else {
 		_ = r.vm.Try(func() { message = fmt.Sprintf("%q is not valid JSON", argument.String()) })
 		if o, ok := argument.(*goja.Object); ok && (convert.ClassOf(o) == "Object" || convert.ClassOf(o) == "Array") {
-			message += ": the argument is a value, not text; leave out JSON.parse, or parse the member that has the text"
+			message += ": the argument is a value, not text; " +
+				"leave out JSON.parse, or parse the member that has the text"
 		}
 	}
 	if message != "" {
@@ -99,8 +100,8 @@ func (r *machine) rewordParseError(err error, argument goja.Value) error {
 	return err
 }
 
-// watchStringify makes JSON.stringify remember short results for values that JSON cannot represent in full, and what
-// was lost. Long arrays are skipped: they are not answers, and calling a function for each member takes time.
+// watchStringify makes JSON.stringify remember each short result that does not represent the whole value, and
+// what was lost. It skips long arrays: they are not answers, and calling a function for each member takes time.
 func (r *machine) watchStringify() {
 	const maxTexts, maxText, maxItems = 20, 64 << 10, 1000
 	r.replace(r.vm.Get("JSON").ToObject(r.vm), "stringify", func(next goja.Callable, c goja.FunctionCall) goja.Value {
@@ -115,7 +116,8 @@ func (r *machine) watchStringify() {
 			lost = convert.AppendLost(lost, member.Argument(0).String(), member.Argument(1))
 			return member.Argument(1)
 		})
-		text := r.call(next, goja.FunctionCall{This: c.This, Arguments: []goja.Value{c.Argument(0), note, c.Argument(2)}})
+		arguments := []goja.Value{c.Argument(0), note, c.Argument(2)}
+		text := r.call(next, goja.FunctionCall{This: c.This, Arguments: arguments})
 		if s, ok := text.(goja.String); ok && lost != nil && s.Length() <= maxText && len(r.texts) < maxTexts {
 			quoted, _ := r.convert.Encode(s, 0)
 			engine.Put(&r.texts, string(bytes.Trim(quoted, `"`)), lost)
@@ -128,10 +130,11 @@ func (r *machine) prototype(class string) *goja.Object {
 	return r.vm.Get(class).ToObject(r.vm).Get("prototype").ToObject(r.vm)
 }
 
-// maxString is the length of strings that other engines refuse to create.
+// maxString is the maximum length of a string in other engines.
 const maxString = 1<<29 - 24
 
-// guardLength bounds the strings that a method creates.
+// guardLength makes a method throw instead of creating a string that is too long. length returns the length of
+// the string.
 func (r *machine) guardLength(name string, length func(text int, count float64) float64) {
 	r.replace(r.prototype("String"), name, func(next goja.Callable, c goja.FunctionCall) goja.Value {
 		if text, ok := c.This.(goja.String); ok {

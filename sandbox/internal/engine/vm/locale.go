@@ -10,9 +10,9 @@ import (
 	"github.com/dop251/goja"
 )
 
-// goja has no Intl: its toLocaleString ignores all options and takes a locale for a radix.
-// The forms that programs commonly use are implemented here for en-US, as in other
-// engines. Everything else throws instead of returning a wrong result.
+// goja has no Intl: its toLocaleString ignores all options and takes a locale for a radix. The common formats
+// are implemented here for en-US, as in other engines. For everything else, the functions throw instead of
+// returning a wrong result.
 
 // addLocales replaces the toLocale… methods of numbers and dates.
 func (r *machine) addLocales() {

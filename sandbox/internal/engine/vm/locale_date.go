@@ -10,8 +10,8 @@ import (
 	"github.com/dop251/goja"
 )
 
-// localDate formats a date as 3/9/2025, 8:05:00 AM, or according to its options. It puts an
-// ordinary space before AM, where some engines have a narrow one.
+// localDate formats a date as 3/9/2025, 8:05:00 AM, or according to its options. It puts an ordinary space
+// before AM, where some engines put a narrow space.
 func (r *machine) localDate(method string, c goja.FunctionCall, date, clock bool) string {
 	object, ok := c.This.(*goja.Object)
 	if !ok || object.ClassName() != "Date" {
@@ -28,7 +28,7 @@ func (r *machine) localDate(method string, c goja.FunctionCall, date, clock bool
 		at = at.UTC()
 	}
 	if days, times := dateLayout(asked), timeLayout(asked); days+times != "" {
-		if days == "" && date && !clock { // options only for the time: the date is added
+		if days == "" && date && !clock { // only the time has options: add the date
 			days = "1/2/2006"
 		}
 		if times == "" && clock && !date {
@@ -85,7 +85,7 @@ func (r *machine) dateOptions(method string, options *goja.Object) map[string]st
 	return asked
 }
 
-// usual are the combinations of date options that are supported.
+// usual has the supported combinations of date options.
 var usual = map[string]bool{
 	"": true, "weekday": true, "year": true, "month": true, "day": true, "month, day": true, "year, month": true,
 	"year, month, day": true, "weekday, month, day": true, "weekday, year, month, day": true,
@@ -93,8 +93,8 @@ var usual = map[string]bool{
 
 var usualTimes = map[string]bool{"": true, "hour": true, "hour, minute": true, "hour, minute, second": true}
 
-// partsOf names the requested parts of the date, or those of the time if their combination
-// is not supported.
+// partsOf lists the requested parts of the date or, if the combination of the parts of the time is not
+// supported, the requested parts of the time.
 func partsOf(asked map[string]string) string {
 	if times := named(asked, "hour", "minute", "second"); !usualTimes[times] {
 		return times

@@ -34,7 +34,7 @@ type machine struct {
 
 	misses misses
 
-	intrinsics *convert.Intrinsics // only of a session
+	intrinsics *convert.Intrinsics // nil outside of sessions
 	programState
 }
 
@@ -59,7 +59,7 @@ type programState struct {
 	promises promises
 	texts    map[string][]string // short results of JSON.stringify, quoted as in JSON, and the values that they lost
 	missing  []engine.Miss
-	looked   map[missKey]int // how often the positions of reads were looked up
+	looked   map[missKey]int // for each missing member, how often the position of a read was looked up
 
 	exported  bool // the program has exported its declarations
 	recording bool // turns are recorded
@@ -108,7 +108,8 @@ func (r *machine) execute(code *goja.Program) {
 	r.loop(value, r.promises.value)
 }
 
-// promised returns the promise that the value of the program is, or nil.
+// promised returns the promise whose result is the program's value, or nil if the value is neither a promise
+// nor a thenable.
 func (r *machine) promised(value goja.Value) *goja.Promise {
 	object, ok := value.(*goja.Object)
 	if !ok {
@@ -196,7 +197,7 @@ func (r *machine) recovered(p any) {
 		r.check(p)
 	case *goja.StackOverflowError:
 		r.check(p)
-	case *goja.Object: // thrown outside of any try
+	case *goja.Object: // an exception that no try of the VM caught
 		r.end(&engine.Result{Failure: r.rejectionOf(p)})
 	case runtime.Error:
 		if strings.HasPrefix(p.Error(), "runtime error: makeslice:") {
@@ -205,7 +206,8 @@ func (r *machine) recovered(p any) {
 	}
 	r.end(&engine.Result{Failure: &engine.Failure{
 		Kind: engine.KindCrashed, Message: "a built-in function of the engine failed",
-		Hint: "look for objects that imitate arrays, collections or regular expressions, and write that part differently",
+		Hint: "look for objects that imitate arrays, collections or regular expressions, " +
+			"and write that part differently",
 	}})
 }
 
@@ -284,8 +286,8 @@ func (r *machine) unhandled() *engine.Failure {
 	return failure
 }
 
-// unawaited returns a failure if calls have no reply, or if a call failed and nothing handles
-// its error: the answer may be based on effects that have not happened.
+// unawaited returns a failure if a call has no reply, or if a call failed and nothing handles its error. In
+// both cases, the answer may be based on effects that have not happened.
 func (r *machine) unawaited() *engine.Failure {
 	calls := slices.Collect(maps.Keys(r.waiting))
 	for _, p := range r.rejected {
@@ -306,7 +308,7 @@ func (r *machine) unawaited() *engine.Failure {
 	return &engine.Failure{Kind: engine.KindUnawaited, Message: message, Calls: calls[:min(len(calls), maxUnawaited)]}
 }
 
-// maxUnawaited bounds the calls that a failure names.
+// maxUnawaited is the maximum number of calls that a failure names.
 const maxUnawaited = 10
 
 // watchRejections records rejected promises until something handles them.

@@ -11,16 +11,16 @@ import (
 
 const (
 	maxPlaces = 500     // places in the results of a VM
-	maxLooks  = 1000    // reads of one missing member of a place whose positions are looked up
+	maxLooks  = 1000    // reads of the same missing member whose positions are looked up
 	maxText   = 1 << 20 // bytes of a string that is recognized as a result
 )
 
-// misses notices reads of missing members of objects in results. All objects at one place in
-// the results of a tool have the same prototype: a proxy, which goja consults only for members
-// that the objects themselves do not have. For strings, such a proxy is the prototype of
-// String.prototype, and for promises, of Promise.prototype.
+// misses notices when a program reads a member that an object in a result does not have. All objects at one
+// path in the results of a tool (see [convert.Place]) have the same prototype: a proxy, which goja consults
+// only for members that the objects themselves do not have. To notice such reads of strings and promises,
+// String.prototype and Promise.prototype have such a proxy as their prototype.
 type misses struct {
-	left    int                       // places that can be made
+	left    int                       // the number of further places that the VM may have
 	tools   map[string]*convert.Place // the results of tools, by their paths
 	texts   map[uint64]*convert.Place // results that are strings, by their hashes
 	seed    maphash.Seed
@@ -35,14 +35,15 @@ type missKey struct {
 	member string
 }
 
-// watchMembers prepares for the reads of missing members before the first call of a program
-// that reads members. promise is the promise of the call.
+// watchMembers prepares the VM to notice reads of missing members. It is called for each call, with the promise
+// of the call, but acts only once, and only if the program reads members.
 func (r *machine) watchMembers(promise *goja.Object) {
 	m := &r.misses
 	if m.tools != nil || !r.program.ReadsMembers() {
 		return
 	}
-	m.left, m.tools, m.texts, m.seed = maxPlaces, map[string]*convert.Place{}, map[uint64]*convert.Place{}, maphash.MakeSeed()
+	m.left, m.seed = maxPlaces, maphash.MakeSeed()
+	m.tools, m.texts = map[string]*convert.Place{}, map[uint64]*convert.Place{}
 	m.hidden, m.base = map[*goja.Object]bool{}, r.vm.NewObject()
 	m.objects = m.base.Prototype()
 	_ = r.vm.Try(func() { _ = r.prototype("String").SetPrototype(r.sentinel(nil)) })
@@ -62,9 +63,10 @@ func (r *machine) resultOf(c pendingCall) *convert.Place {
 	return m.tools[tool]
 }
 
-// noteText remembers a string that a call returned.
+// noteText remembers which call returned a string.
 func (r *machine) noteText(value goja.Value, c pendingCall) {
-	if text, ok := value.(goja.String); ok && r.misses.tools != nil && text.Length() <= maxText && len(r.misses.texts) < maxPlaces {
+	text, ok := value.(goja.String)
+	if ok && r.misses.tools != nil && text.Length() <= maxText && len(r.misses.texts) < maxPlaces {
 		r.misses.texts[maphash.String(r.misses.seed, text.String())] = r.resultOf(c)
 	}
 }
@@ -77,7 +79,8 @@ func (r *machine) placeOfText(text goja.String) *convert.Place {
 	return r.misses.texts[maphash.String(r.misses.seed, text.String())]
 }
 
-// sentinel returns the prototype of the objects at a place, or of String.prototype.
+// sentinel returns a proxy that is the prototype of the objects at p. If p is nil, the proxy is the prototype
+// of String.prototype or Promise.prototype.
 func (r *machine) sentinel(p *convert.Place) *goja.Object {
 	proxy := r.vm.NewProxy(r.misses.base, &goja.ProxyTrapConfig{
 		Get: func(base *goja.Object, name string, receiver goja.Value) goja.Value {
@@ -109,7 +112,7 @@ func (r *machine) sentinel(p *convert.Place) *goja.Object {
 	return object
 }
 
-// visible returns the prototype that a program sees in place of prototype.
+// visible returns Object.prototype instead of a proxy of misses, so that programs do not see the proxy.
 func (r *machine) visible(prototype *goja.Object) goja.Value {
 	switch {
 	case prototype == nil:
@@ -141,7 +144,7 @@ func (r *machine) missed(p *convert.Place, name string, receiver goja.Value) {
 	}
 	frames := r.vm.CaptureCallStack(1, r.frames[:0])
 	if len(frames) == 0 || frames[0].SrcName() != r.program.Name {
-		return // a built-in function, or an earlier program
+		return // a built-in function or an earlier program reads the member
 	}
 	at := frames[0].Position()
 	if p != nil {
@@ -163,19 +166,20 @@ func (r *machine) miss(m engine.Miss) {
 	}
 }
 
-// guardPrototypes hides the prototypes of places from the functions that return prototypes.
+// guardPrototypes makes the functions getPrototypeOf return Object.prototype instead of a proxy of misses.
 func (r *machine) guardPrototypes() {
 	for _, holder := range []string{"Object", "Reflect"} {
-		r.replace(r.vm.Get(holder).ToObject(r.vm), "getPrototypeOf", func(next goja.Callable, c goja.FunctionCall) goja.Value {
+		object := r.vm.Get(holder).ToObject(r.vm)
+		r.replace(object, "getPrototypeOf", func(next goja.Callable, c goja.FunctionCall) goja.Value {
 			prototype, _ := r.call(next, c).(*goja.Object)
 			return r.visible(prototype)
 		})
 	}
 }
 
-// parseResult returns the value of JSON.parse for a string that is the result of a tool, with
-// the prototypes of its places. If the argument is an object or array of a result, which is
-// parsed already, it returns the argument. Otherwise, it returns nil.
+// parseResult implements JSON.parse for the results of tools. If the argument is a string that a tool returned,
+// it returns the parsed value, whose objects have the prototypes of their places. If the argument is an object
+// of a result or an array, it returns the argument. Otherwise, it returns nil.
 func (r *machine) parseResult(c goja.FunctionCall) goja.Value {
 	if len(c.Arguments) != 1 {
 		return nil

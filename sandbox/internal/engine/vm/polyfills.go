@@ -9,9 +9,9 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine/convert"
 )
 
-// polyfillFiles are functions and classes that goja lacks, written in JavaScript, so that
-// the limits on time, memory and call depth apply to them. Each file is one expression. A
-// program pays only for those that it names.
+// polyfillFiles are functions and classes that goja lacks, written in JavaScript, so that the limits on time,
+// memory and call depth apply to them. Each file is one expression. A program gets only the polyfills that it
+// names.
 //
 //go:embed polyfills/*.js
 var polyfillFiles embed.FS
@@ -36,7 +36,7 @@ var polyfills = sync.OnceValue(func() map[string]func() *goja.Program {
 func (r *machine) polyfill(name string, helpers ...func(goja.FunctionCall) goja.Value) goja.Value {
 	value, err := r.vm.RunProgram(polyfills()[name]())
 	if err != nil {
-		r.rethrow(err) // the program removed what the file depends on
+		r.rethrow(err) // the program removed built-ins that the file uses
 	}
 	if len(helpers) == 0 {
 		return value

@@ -8,7 +8,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/lru"
 )
 
-// keptPreludes bounds the source of the preludes whose bytecode is kept.
+// keptPreludes is the maximum total size of the sources of the preludes whose bytecode is kept, in bytes.
 const keptPreludes = 1 << 20
 
 // prelude returns the bytecode of a prelude, or nil if p is nil.
@@ -61,7 +61,7 @@ func (r *machine) preload(p *engine.Prelude, code *goja.Program) bool {
 	value, err := r.vm.RunProgram(code)
 	if err != nil {
 		r.check(err)
-		if f := r.result.Failure; f != nil && f.Kind == engine.KindThrown { // nil if it has submitted
+		if f := r.result.Failure; f != nil && f.Kind == engine.KindThrown { // nil if the prelude called submit
 			f.Message = "while its imports were loaded: " + f.Message
 		}
 		return false

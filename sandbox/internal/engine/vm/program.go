@@ -13,28 +13,28 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/lru"
 )
 
-// Bounds of the compiled programs that are kept, in bytes of source. A compiled program
-// takes about forty times as much memory, a hostile one two hundred times, and a short
-// one even more.
+// Limits for the compiled programs that are kept, in bytes of source. A compiled program takes about 40 times
+// as much memory as its source, a hostile program 200 times, and a short program even more.
 const (
 	keptSource  = 64 << 10 // total size of all programs
 	keptProgram = 8 << 10  // size of the largest program that is kept
 	minSource   = 512      // shorter programs count as this size
 )
 
-// programKey is everything that the parse of a program depends on.
+// programKey is everything on which the result of parsing a program depends.
 type programKey struct {
 	text    string
 	options check.ParseOptions
 }
 
 func keyOf(job *engine.Job) programKey {
-	options := check.ParseOptions{Name: fileName(job.Session), Words: len(job.Forbidden) > 0, Session: job.Session != nil}
+	options := check.ParseOptions{Name: fileName(job.Session), Words: len(job.Forbidden) > 0,
+		Session: job.Session != nil}
 	return programKey{job.Source, options}
 }
 
-// fileName returns the name of a program in stack traces. The programs of a session are
-// numbered, because one may call functions of another.
+// fileName returns the name of a program in stack traces. The programs of a session are numbered, because one
+// program may call functions of another.
 func fileName(s *engine.SessionJob) string {
 	if s == nil {
 		return "program.js"

@@ -10,7 +10,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine/convert"
 )
 
-// maxStrays bounds the positions that are reported of each kind.
+// maxStrays is the maximum number of positions that are reported for each kind of misuse.
 const maxStrays = 20
 
 // promises records the promises of tool calls that have not been awaited so far, and the uses
@@ -42,8 +42,8 @@ func (p *promises) add(c callPromise) {
 	p.made = append(p.made, c)
 }
 
-// handledField is the private field in which goja notes that something handles a promise.
-// There is no method for it.
+// handledField is the private field in which goja records whether something handles a promise. goja has no
+// method that returns it.
 var handledField, tellsHandled = reflect.TypeFor[goja.Promise]().FieldByName("handled")
 
 // handled reports whether something handles a promise. It returns true if goja no longer
@@ -81,8 +81,9 @@ func (r *machine) promiseAsText(answer []byte) *engine.Failure {
 		return nil
 	}
 	return &engine.Failure{
-		Kind: engine.KindUnawaited, Message: `"[object Promise]" is in the answer: the text of a promise, not its result`,
-		Hint: "await the promise before you use it as text",
+		Kind:    engine.KindUnawaited,
+		Message: `"[object Promise]" is in the answer: the text of a promise, not its result`,
+		Hint:    "await the promise before you use it as text",
 	}
 }
 
@@ -109,7 +110,8 @@ func (r *machine) promiseUses(f *engine.Failure) (list []engine.PromiseMisuse) {
 			list[i].Calls++
 		case places < maxStrays:
 			places++
-			list = append(list, engine.PromiseMisuse{Use: engine.Dropped, Tool: c.tool, Calls: 1, Call: c.at, Pos: c.at})
+			dropped := engine.PromiseMisuse{Use: engine.Dropped, Tool: c.tool, Calls: 1, Call: c.at, Pos: c.at}
+			list = append(list, dropped)
 		}
 	}
 	return list
@@ -136,7 +138,7 @@ func (r *machine) instrumentPromises(promise *goja.Object) {
 	})
 }
 
-// instrument adds a method to promises that records their use.
+// instrument adds a method to promises that records the use of the promise and returns what result returns.
 func (r *machine) instrument(prototype *goja.Object, name, use string, result func(goja.FunctionCall) goja.Value) {
 	f := r.function(name, func(c goja.FunctionCall) goja.Value {
 		if o, ok := c.This.(*goja.Object); ok {

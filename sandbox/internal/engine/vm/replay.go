@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// stepJob returns the job of a step that follows number other steps.
+// stepJob returns the job that runs a step again. number is the number of steps before it.
 func stepJob(s *engine.Step, number int, limits engine.Limits) *engine.Job {
 	limits.Output, limits.Argument = cmp.Or(s.Output, limits.Output), cmp.Or(s.Argument, limits.Argument)
 	return &engine.Job{
@@ -34,7 +34,7 @@ func (r *machine) turn(t engine.Turn) {
 	}
 }
 
-// replay is the state of a program that runs again and receives the recorded replies in order.
+// replay is the state of a program that runs again and receives the recorded replies in the recorded order.
 type replay struct {
 	step    *engine.Step
 	at      int // turns that have been repeated
@@ -49,13 +49,13 @@ func (r *machine) rebuild(ctx context.Context, e *Engine, s *engine.Step, limits
 	case f != nil:
 		return f
 	case r.stopped:
-		return diverged("it ended before but does not end now")
+		return diverged("it ended, but the rerun did not")
 	case r.issued < len(s.Calls):
-		return diverged("it made %d calls, and now makes %d", len(s.Calls), r.issued)
+		return diverged("it made %d calls, but the rerun made %d", len(s.Calls), r.issued)
 	case p.at < len(s.Turns):
-		return diverged("it waited %d times, and now waits %d times", len(s.Turns), p.at)
+		return diverged("it waited %d times, but the rerun waited %d times", len(s.Turns), p.at)
 	case result.Submitted != s.Submitted || !bytes.Equal(result.Value, s.Value):
-		return diverged("its value was %.80s, and is now %.80s", s.Value, result.Value)
+		return diverged("its value was %.80s, but in the rerun %.80s", s.Value, result.Value)
 	}
 	r.steps++
 	return nil
@@ -69,13 +69,13 @@ func diverged(format string, args ...any) *engine.Failure {
 func (p *replay) expect(r *machine, c pendingCall) {
 	tool := r.scope.tools[c.Tool].Path()
 	if c.ID > len(p.step.Calls) {
-		r.diverge("it made %d calls, and now also %s(%.80s)", len(p.step.Calls), tool, c.Args)
+		r.diverge("it made %d calls, but the rerun also made %s(%.80s)", len(p.step.Calls), tool, c.Args)
 		return
 	}
 	then := p.step.Calls[c.ID-1]
 	args := engine.Digest(c.Args)
 	if then.Tool != tool || !bytes.Equal(then.Args, args) || !bytes.Equal(then.More, c.More) {
-		r.diverge("call %d was %s(%.80s), and is now %s(%.80s)", c.ID, then.Tool, then.Args, tool, args)
+		r.diverge("call %d was %s(%.80s), but in the rerun %s(%.80s)", c.ID, then.Tool, then.Args, tool, args)
 		return
 	}
 	p.pending[c.ID] = c
@@ -90,7 +90,7 @@ func (r *machine) diverge(format string, args ...any) {
 func (r *machine) replayTurn() {
 	p := r.replay
 	if p.at == len(p.step.Turns) {
-		r.diverge("it waited %d times, and now waits once more", p.at)
+		r.diverge("it waited %d times, but the rerun waited once more", p.at)
 		clear(r.waiting)
 		return
 	}
@@ -100,7 +100,7 @@ func (r *machine) replayTurn() {
 	if t.Call != 0 {
 		c, ok := p.pending[t.Call]
 		if !ok {
-			r.diverge("at turn %d the reply to call %d arrived, but now the call was not made", p.at, t.Call)
+			r.diverge("at turn %d the reply to call %d arrived, but the rerun did not make the call", p.at, t.Call)
 			clear(r.waiting)
 			return
 		}
@@ -112,6 +112,6 @@ func (r *machine) replayTurn() {
 		r.timers.fire(i)
 		return
 	}
-	r.diverge("at turn %d timer %d fired, but now it does not exist", p.at, t.Timer)
+	r.diverge("at turn %d timer %d fired, but the rerun has no such timer", p.at, t.Timer)
 	clear(r.waiting)
 }

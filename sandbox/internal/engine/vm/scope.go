@@ -52,7 +52,7 @@ func newIndex(tools []engine.Binding) *index {
 	return x
 }
 
-// find finds a tool. namespace is "" for a global function.
+// find returns the index of a tool. namespace is "" for a global function.
 func (x *index) find(namespace, name string) (tool int, ok bool) {
 	if namespace == "" {
 		tool, ok = x.globals[name]

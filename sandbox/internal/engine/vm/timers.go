@@ -8,7 +8,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// timers are pending timers, the earliest first, and among equal ones in the order in
+// timers are the pending timers, the earliest first. Timers that are due at the same time are in the order in
 // which they were set.
 type timers struct {
 	list  []*timer
@@ -59,7 +59,7 @@ func (t *timers) next() <-chan time.Time {
 	return t.clock.C
 }
 
-// fire runs the timer at index i, which is 0 unless a program is run again.
+// fire runs the timer at index i. Only a rerun of a program fires a timer other than the first.
 func (t *timers) fire(i int) {
 	due := t.list[i]
 	t.list = slices.Delete(t.list, i, i+1)

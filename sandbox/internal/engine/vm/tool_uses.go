@@ -7,8 +7,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// toolUses records the tools that a program of a session has seen. With only these tools, the
-// program behaves the same when it runs again.
+// toolUses records the tools that a program of a session has seen. When the program runs again, it behaves the
+// same if it has only these tools.
 type toolUses struct {
 	tools   map[int]bool
 	objects map[string]bool // namespaces, even if none of their tools was seen

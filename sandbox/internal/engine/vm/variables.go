@@ -23,8 +23,8 @@ func (r *machine) declare(name string, getter goja.Value) {
 	r.declared = append(r.declared, declared{name, get})
 }
 
-// variables lists the declarations of the session's programs, in order. It runs no getters
-// and touches no proxies, so that programs cannot notice it.
+// variables lists the declarations of the session's programs, in order. It calls no getters and no proxies of
+// programs, so that programs cannot notice it.
 func (r *machine) variables() []engine.Variable {
 	if r.intrinsics == nil {
 		return nil
@@ -33,7 +33,8 @@ func (r *machine) variables() []engine.Variable {
 	list := []engine.Variable{}
 	m := r.intrinsics.Measure()
 	for _, d := range slices.Backward(r.declared) {
-		if _, visible := r.exports[d.name]; !visible || len(d.name) > engine.MaxName || !slices.Contains(present, d.name) {
+		if _, visible := r.exports[d.name]; !visible || len(d.name) > engine.MaxName ||
+			!slices.Contains(present, d.name) {
 			continue
 		}
 		value, err := d.get(goja.Undefined()) // the getter is () => name; see check.exporter

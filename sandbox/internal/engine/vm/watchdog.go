@@ -14,7 +14,7 @@ import (
 
 // Reasons for stopping a program.
 var (
-	errEnded   = errors.New("the program has ended") // submit was called: the result is known
+	errEnded   = errors.New("the program has ended") // the program already has a result, for example by submit
 	errTime    = errors.New("time is over")
 	errCompute = errors.New("it computed for too long")
 )
@@ -31,11 +31,11 @@ type watchdog struct {
 
 	mu       sync.Mutex
 	timer    *time.Timer
-	patience *time.Timer // runs after the program was stopped; nil before
+	patience *time.Timer // runs once the program has been stopped; nil before that
 	step     int         // how many steps of patience have passed
 	start    time.Time
 	cpu      time.Duration // processor time at the start
-	since    time.Time     // the time up to which waiting has been counted; zero while the program computes
+	since    time.Time     // the end of the waiting that has been counted; zero while the program computes
 	waited   time.Duration
 	stood    time.Duration // time that counts towards no limit, because the clocks stood still
 	still    bool          // the clocks stand still while the program does nothing but wait for calls
@@ -58,11 +58,10 @@ func newWatchdog(ctx context.Context, vm *goja.Runtime, l engine.Limits, host en
 	return w
 }
 
-// spent is the time that a run has taken. computed is less than elapsed minus waited if the
-// machine was busy.
+// spent is the time that a run has taken. On a busy machine, computed is less than elapsed minus waited.
 type spent struct{ elapsed, computed, waited time.Duration }
 
-// left returns the time in which no limit can be exceeded.
+// left returns the time until the first limit can be exceeded.
 func left(l engine.Limits, s spent) time.Duration {
 	rest := func(limit, spent time.Duration) time.Duration {
 		if limit <= 0 { // no limit
@@ -101,8 +100,7 @@ func (w *watchdog) spent() spent {
 	return s
 }
 
-// negligible is the time up to which it does not matter whether a program had a processor.
-// Reading the processor time is a system call.
+// negligible is the computing time up to which the processor time is not read, because that is a system call.
 const negligible = time.Millisecond
 
 // stop ends the program, from any goroutine.
@@ -120,11 +118,11 @@ func (w *watchdog) stop(cause error) {
 	}
 }
 
-// patienceSteps is the number of steps in which patience runs out. If the whole machine is
-// suspended, that costs only one step.
+// patienceSteps is the number of steps into which the patience is divided. A suspension of the whole machine
+// uses up only one step.
 const patienceSteps = 10
 
-// report tells the host when the program is still running after its patience.
+// report counts a step of patience. After the last step, it tells the host that the program is stuck.
 func (w *watchdog) report() {
 	w.mu.Lock()
 	stopped, cause := w.stopped, w.cause
@@ -171,11 +169,11 @@ func (w *watchdog) schedule() {
 	}
 }
 
-// idleTime is how long a program waits before its host is told.
+// idleTime is how long a program must wait before the host is told.
 const idleTime = 10 * time.Millisecond
 
-// wait is called when the loop begins to wait, with the number of replies that have arrived.
-// If it is quiet, no timer is pending.
+// wait is called when the loop begins to wait. quiet means that no timer is pending. replies is the number of
+// replies that the program has received.
 func (w *watchdog) wait(quiet bool, replies int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -193,7 +191,8 @@ func (w *watchdog) wait(quiet bool, replies int) {
 func (w *watchdog) announce() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.stopped && w.quiet && !w.since.IsZero() && w.replies >= w.next { // the timer may be of an earlier wait
+	current := w.replies >= w.next // otherwise, the timer belongs to an earlier wait
+	if !w.stopped && w.quiet && !w.since.IsZero() && current {
 		w.next = w.replies + 1
 		w.host.Waiting(w.replies)
 	}
@@ -207,7 +206,7 @@ func (w *watchdog) resume() {
 	if w.since = (time.Time{}); w.idle != nil {
 		w.idle.Stop()
 	}
-	if w.still { // the timer does not run
+	if w.still { // the timer has not been running
 		w.schedule()
 	}
 }
@@ -229,11 +228,13 @@ func (w *watchdog) end() spent {
 	return w.spent()
 }
 
-// failure returns the failure for the cause of a stop.
+// failure returns the failure of a program that was stopped for the given cause.
 func (w *watchdog) failure(cause error) *engine.Failure {
 	switch l := w.limits; {
 	case errors.Is(cause, errTime):
-		return &engine.Failure{Kind: engine.KindTimeout, Message: fmt.Sprintf("the program did not end within %v", l.Time)}
+		return &engine.Failure{
+			Kind: engine.KindTimeout, Message: fmt.Sprintf("the program did not end within %v", l.Time),
+		}
 	case errors.Is(cause, errCompute):
 		return &engine.Failure{
 			Kind: engine.KindComputeLimit, Message: fmt.Sprintf("the program computed for more than %v", l.Compute),

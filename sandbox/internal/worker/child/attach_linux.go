@@ -28,14 +28,14 @@ func attach() (io.ReadWriter, error) {
 	return os.NewFile(harden.LinkFD, "host"), nil
 }
 
-// checkHost checks that the connection is a socket that the parent process made.
+// checkHost returns an error unless the connection is a socket that the parent process made.
 func checkHost() error {
 	cred, err := unix.GetsockoptUcred(harden.LinkFD, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
 		return fmt.Errorf("descriptor %d: %w", harden.LinkFD, err)
 	}
 	if int(cred.Pid) != os.Getppid() || int(cred.Uid) != os.Getuid() {
-		return fmt.Errorf("descriptor %d is not from the parent process", harden.LinkFD)
+		return fmt.Errorf("the parent process did not make the socket at descriptor %d", harden.LinkFD)
 	}
 	return nil
 }

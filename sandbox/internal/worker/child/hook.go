@@ -34,8 +34,7 @@ const (
 // and must not be changed.
 type Run func(ctx context.Context, job *engine.Job, host engine.Host) *engine.Result
 
-// kinds are the kinds of worker that this executable can become. Only package inits
-// write to it.
+// kinds is the set of kinds of worker that this executable can become. Only package inits write to it.
 var kinds = map[string]bool{}
 
 // Registered reports whether this executable can become a worker of a kind.

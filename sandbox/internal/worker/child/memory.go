@@ -17,10 +17,9 @@ type growth struct {
 	limit  uint64
 }
 
-// newGrowth returns a growth whose limit is a quarter of the memory, but at least the
-// 48 MiB that any worker takes, and at most half of the memory. The runtime never
-// returns address space, and what is free in it may be too fragmented for the next
-// program.
+// newGrowth returns a growth whose limit is a quarter of the memory, but at least the 48 MiB that any worker
+// takes, and at most half of the memory. The runtime never returns address space, and its free part may be too
+// fragmented for the next program.
 func newGrowth(memory int64) *growth {
 	g := &growth{
 		sample: []metrics.Sample{{Name: "/memory/classes/total:bytes"}},
@@ -43,9 +42,9 @@ func (g *growth) exceeded() bool { return g != nil && g.total() > g.start+g.limi
 // few megabytes.
 const watchInterval = 2 * time.Millisecond
 
-// watched returns a Run that ends the process when the heap exceeds the limit. It is for
-// systems that do not limit memory. It stops a program that allocates step by step in time, but
-// a program that allocates everything at once only after the allocation.
+// watched returns a Run that ends the process when the heap exceeds the limit. It is for systems that do not
+// limit memory. It stops a program that allocates in many steps before the system runs short, but a program
+// that allocates everything at once only after the allocation.
 func watched(run Run, limit int64) Run {
 	return func(ctx context.Context, job *engine.Job, host engine.Host) *engine.Result {
 		over := make(chan struct{})

@@ -42,7 +42,7 @@ func (s *server) handshake(token string) (worker.Hello, error) {
 		return h, fmt.Errorf("reading the first frame: %w", err)
 	}
 	if f.Kind != worker.KindHello {
-		return h, fmt.Errorf("the first frame is %q", f.Kind)
+		return h, fmt.Errorf("the first frame is %q instead of hello", f.Kind)
 	}
 	if err := f.Decode(&h); err != nil {
 		return h, err
@@ -155,8 +155,8 @@ func (s *server) deliver(f worker.Frame) error {
 // maxMessage bounds the text of a failure. A program may throw an error of any length.
 const maxMessage = 4 << 10
 
-// shortened returns a result that fits the host's limits. It drops the data of a tool's error,
-// which the host already has.
+// shortened returns a result that fits the host's limits. It drops the data of a tool's error, because the host
+// already has that data.
 func shortened(res *engine.Result) *engine.Result {
 	if res == nil || res.Failure == nil {
 		return res

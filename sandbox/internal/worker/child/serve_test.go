@@ -191,7 +191,7 @@ func TestHandshake(t *testing.T) {
 		{worker.KindHello, worker.Hello{Token: "a", Memory: 1}, "a", ""},
 		{worker.KindHello, worker.Hello{Token: "a"}, "b", "the host does not know the token in WRIT_WORKER_TOKEN"},
 		{worker.KindHello, worker.Hello{}, "", "the host does not know the token in WRIT_WORKER_TOKEN"},
-		{worker.KindRun, worker.Hello{Token: "a"}, "a", "the first frame is 'R'"},
+		{worker.KindRun, worker.Hello{Token: "a"}, "a", "the first frame is 'R' instead of hello"},
 	} {
 		var wire strings.Builder
 		_ = worker.NewWriter(&wire).Send(tt.kind, 0, tt.body)

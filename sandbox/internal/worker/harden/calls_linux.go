@@ -4,9 +4,9 @@ package harden
 
 import "golang.org/x/sys/unix"
 
-// callRules returns the system calls that a worker makes: those of Go's runtime, of the race
-// detector, and of C libraries that start threads. None of them gives access to anything
-// outside this process. Frequent calls come first.
+// callRules returns rules for the system calls that a worker needs: the calls of Go's runtime, of the race
+// detector, and of C libraries that start threads. No allowed call gives access to anything outside this
+// process. Frequent calls come first.
 func callRules(pid int) []rule {
 	rules := []rule{
 		{number: unix.SYS_FUTEX},
@@ -22,7 +22,7 @@ func callRules(pid int) []rule {
 		{number: unix.SYS_RT_SIGACTION},
 		{number: unix.SYS_SIGALTSTACK},
 		{number: unix.SYS_RESTART_SYSCALL}, // after a SIGCONT
-		{number: unix.SYS_CLOCK_GETTIME},   // if the clock cannot be read without a call
+		{number: unix.SYS_CLOCK_GETTIME},   // if the clock cannot be read without a system call
 		{number: unix.SYS_GETTIMEOFDAY},
 		{number: unix.SYS_GETRANDOM},
 		{number: unix.SYS_GETPID},
@@ -35,7 +35,7 @@ func callRules(pid int) []rule {
 		{number: unix.SYS_EXIT},
 		{number: unix.SYS_EXIT_GROUP},
 		{number: unix.SYS_SET_ROBUST_LIST}, // a C library's new thread
-		{number: unix.SYS_RSEQ},            // likewise; the library continues without it
+		{number: unix.SYS_RSEQ},            // likewise; the library continues if the call fails
 		// If brk failed, a C allocator would use the error as an address. The memory that brk
 		// allocates counts as data, which is limited.
 		{number: unix.SYS_BRK},
@@ -47,7 +47,7 @@ func callRules(pid int) []rule {
 				unix.MAP_NORESERVE | unix.MAP_STACK | unix.MAP_DROPPABLE,
 		}}},
 		{unix.SYS_MPROTECT, []arg{{index: 2, may: readWrite}}},
-		// With others, root could disable pages of the machine.
+		// With other advice, root could disable memory pages of the machine.
 		{unix.SYS_MADVISE, []arg{{index: 2, values: []uint32{
 			unix.MADV_DONTNEED, unix.MADV_FREE, unix.MADV_HUGEPAGE, unix.MADV_NOHUGEPAGE,
 			unix.MADV_COLLAPSE, unix.MADV_DONTDUMP, unix.MADV_GUARD_INSTALL, unix.MADV_GUARD_REMOVE,

@@ -7,5 +7,5 @@ const (
 	setFS     = 0x1002 // ARCH_SET_FS
 )
 
-// archRules allow what Go calls to set up the storage of a new thread.
+// archRules allow the call with which Go sets up the thread-local storage of a new thread.
 var archRules = []rule{{unix.SYS_ARCH_PRCTL, []arg{{index: 0, values: []uint32{setFS}}}}}

@@ -4,7 +4,7 @@ package harden
 
 import "golang.org/x/sys/unix"
 
-// auditArch is 0 because no list has been written and tested for this architecture.
+// auditArch is 0 because there is no tested list of system calls for this architecture.
 const auditArch = 0
 
 var callAnswers map[uint32]unix.Errno

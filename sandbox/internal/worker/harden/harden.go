@@ -12,8 +12,8 @@ const (
 	// gcPercent is high because the memory limit bounds the garbage anyway: with the
 	// default, the collector takes half the time of a run.
 	gcPercent = 400
-	// stackShare is the part of the memory (1/stackShare) that may be stack. An infinite
-	// recursion then ends as a stack overflow and not as a lack of memory.
+	// stackShare limits the stack to 1/stackShare of the memory, and maxStack limits it in bytes. An infinite
+	// recursion then ends with a stack overflow and not with a lack of memory.
 	stackShare, maxStack = 4, 64 << 20
 )
 
@@ -28,7 +28,7 @@ func configureRuntime(memory int64) {
 	debug.SetMaxStack(int(min(memory/stackShare, maxStack)))
 }
 
-// spareThreads is more than a run needs.
+// spareThreads is the number of threads to start in advance, more than a run needs.
 const spareThreads = 4
 
 // startThreads starts threads before memory is limited, so that their stacks, which have
@@ -47,13 +47,12 @@ func startThreads() {
 	ended.Wait()
 }
 
-// softLimit returns the runtime's memory limit. It is lower than the hard limit because
-// a program that produces garbage fast is tens of megabytes ahead of the collector, and
-// free memory is fragmented.
+// softLimit returns the runtime's memory limit. It is lower than the hard limit, because a program can produce
+// tens of megabytes of garbage before the collector frees them, and because free memory is fragmented.
 func softLimit(memory int64) int64 {
 	return max(memory-48<<20, memory/2)
 }
 
-// unavailableError is the reason why this system does not offer a layer of isolation.
-// The worker then runs without the layer. Any other error keeps it from starting.
+// unavailableError is the reason why this system does not offer a layer of isolation. The worker then runs
+// without the layer. After any other error, the worker does not start.
 type unavailableError struct{ error }

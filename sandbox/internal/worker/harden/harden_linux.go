@@ -57,7 +57,7 @@ func Harden(memory int64) (worker.Isolation, error) {
 	return i, nil
 }
 
-// addLayer builds a layer of isolation, or records why it is not available.
+// addLayer calls build to add a layer of isolation. If the layer is not available, addLayer records the reason.
 func addLayer(i *worker.Isolation, name string, build func() error) error {
 	var missing unavailableError
 	switch err := build(); {
@@ -100,8 +100,8 @@ func limits(memory int64) []step {
 	}
 }
 
-// dieFirst makes the kernel kill this process before others when the machine runs out of
-// memory. It must run while the process is dumpable: after that, root owns the file.
+// dieFirst makes the kernel kill this process before others when the machine runs out of memory. It must run
+// while the process is dumpable: later, root owns the file that it writes.
 func dieFirst() error {
 	return os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
 }
@@ -136,8 +136,8 @@ func vmData() (uint64, error) {
 	return 0, errors.New("/proc/self/status has no VmData")
 }
 
-// closeLeaked closes the descriptors that other code of the host leaked to this process,
-// and those that the inits of other packages opened.
+// closeLeaked closes the descriptors that other code of the host leaked to this process and the descriptors
+// that the inits of other packages opened.
 func closeLeaked() error {
 	const dir = "/proc/self/fd"
 	entries, err := os.ReadDir(dir)
@@ -160,15 +160,15 @@ func closeLeaked() error {
 	return nil
 }
 
-// ofRuntime reports whether the Go runtime may have opened a file.
+// ofRuntime reports whether target is a file that the Go runtime may have opened.
 func ofRuntime(target string) bool {
 	return target == "anon_inode:[eventpoll]" || target == "anon_inode:[eventfd]" ||
 		strings.HasPrefix(target, "/sys/fs/cgroup/")
 }
 
-// noNewPrivileges sets a flag of every thread. With cgo the runtime cannot reach all
-// threads: then it sets the flag of this thread, which the threads that it starts
-// inherit, and installing the system call filter sets it for the others.
+// noNewPrivileges sets a flag of every thread. With cgo, the Go runtime cannot reach all threads. Then
+// noNewPrivileges sets the flag of this thread only: threads that this thread starts inherit the flag, and
+// installing the system call filter sets the flag of the other threads.
 func noNewPrivileges() error {
 	_, _, errno := syscall.AllThreadsSyscall6(syscall.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0)
 	if errno == syscall.ENOTSUP {

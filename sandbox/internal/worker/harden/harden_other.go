@@ -8,8 +8,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker"
 )
 
-// Harden configures the Go runtime and no more: system calls are not restricted,
-// inherited descriptors and handles stay open, and a stuck worker outlives its host.
+// Harden only configures the Go runtime. It does not restrict system calls, inherited descriptors and handles
+// stay open, and a stuck worker outlives its host.
 func Harden(memory int64) (worker.Isolation, error) {
 	configureRuntime(memory)
 	return worker.Isolation{

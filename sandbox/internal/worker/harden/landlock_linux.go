@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rights are the rights that a version of Landlock can restrict. They are restricted without
-// exceptions, so the rule set has no rules.
+// rights are the rights that a version of Landlock can restrict. A worker loses all of them, so the rule set
+// has no rules, which would be exceptions.
 type rights struct{ files, network, scopes uint64 }
 
 const (
@@ -41,9 +41,9 @@ var versions = []rights{
 	{firstFiles, 0, 0},
 }
 
-// signalErratum is the fix that lets the threads of one process signal each other.
-// Without it the scope would keep Go's runtime from signaling its own threads, because
-// each has its own domain.
+// signalErratum is the kernel fix that lets the threads of one process signal each other. Without the fix, the
+// scope for signals would keep Go's runtime from signaling its own threads, because each thread has its own
+// domain.
 const signalErratum = 1 << 1
 
 // enableLandlock restricts every thread as far as Landlock can.
@@ -56,8 +56,8 @@ func enableLandlock() error {
 	return unavailable(restrict(set))
 }
 
-// unavailable converts the errors of kernels and containers without Landlock to
-// unavailableError: the system call filter is enough without it.
+// unavailable converts the errors of kernels and containers without Landlock to unavailableError: the system
+// call filter is enough without Landlock.
 func unavailable(err error) error {
 	for _, e := range []error{unix.ENOSYS, unix.EOPNOTSUPP, unix.EPERM} {
 		if errors.Is(err, e) {
@@ -92,8 +92,7 @@ func signalsFixed() bool {
 	return errno == 0 && errata&signalErratum != 0
 }
 
-// create creates a rule set. Attributes that the kernel does not know may be passed if
-// they are zero; the last ones are not needed.
+// create creates a rule set. It may pass attributes that the kernel does not know if they are zero.
 func (r rights) create() (int, unix.Errno) {
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: r.files, Handled_access_net: r.network, Scoped: r.scopes}
 	size := unsafe.Offsetof(attr.Quiet_access_fs)
@@ -101,9 +100,9 @@ func (r rights) create() (int, unix.Errno) {
 	return int(set), errno
 }
 
-// restrict applies the set to all threads. If C code may have started some of them, Go's
-// runtime cannot reach these, so the kernel must restrict all threads. Restricting some threads
-// would be useless, because threads share their memory.
+// restrict applies the set to all threads. If the program uses cgo, Go's runtime cannot reach threads that C
+// code started, so the kernel must restrict all threads. Restricting some threads would be useless, because
+// threads share their memory.
 func restrict(set int) error {
 	_, _, errno := syscall.AllThreadsSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(set), 0, 0)
 	if errno != syscall.ENOTSUP {
@@ -111,8 +110,8 @@ func restrict(set int) error {
 	}
 	_, _, errno = unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(set), unix.LANDLOCK_RESTRICT_SELF_TSYNC, 0)
 	if errno == unix.EINVAL {
-		return unavailableError{errors.New("in a program with cgo it needs a kernel that can restrict all threads at " +
-			"once, Linux 7.0 or later")}
+		return unavailableError{errors.New("in a program with cgo, Landlock needs a kernel that can restrict " +
+			"all threads at once: Linux 7.0 or later")}
 	}
 	return named("landlock_restrict_self", errno)
 }

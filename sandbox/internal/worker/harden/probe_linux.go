@@ -12,17 +12,16 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker"
 )
 
-// attempt is something that a worker must not be able to do. If it succeeds, it leaves
-// nothing behind.
+// attempt is an action that a worker must not be able to perform. If an attempt succeeds, it leaves nothing
+// behind.
 type attempt struct {
 	name     string
 	property *bool
 	try      func() error
 }
 
-// Probe attempts everything that a worker must not be able to do, and records what was
-// prevented. It needs the parent's process ID, because the filter keeps a worker from asking
-// for it.
+// Probe attempts everything that a worker must not be able to do, and records what was prevented. It needs the
+// process ID of the parent, because the system call filter does not let a worker ask for it.
 func Probe(i *worker.Isolation, parent int, memory int64) {
 	attempts := []attempt{
 		{"exceeding the memory limit", &i.MemoryCap, func() error { return exceed(memory) }},
@@ -46,7 +45,7 @@ func Probe(i *worker.Isolation, parent int, memory int64) {
 	for _, a := range attempts {
 		*a.property = true
 	}
-	if limit(unix.RLIMIT_NOFILE, 64) == nil { // a limit that root can raise does not count
+	if limit(unix.RLIMIT_NOFILE, 64) == nil { // attempt without this limit if the process can raise it
 		defer func() { _ = limit(unix.RLIMIT_NOFILE, 0) }()
 	}
 	for _, a := range attempts {
@@ -143,7 +142,7 @@ func trace(pid int) error {
 	return asError(errno)
 }
 
-// peek reads a byte of a process, at an address that may not be mapped.
+// peek reads a byte of the memory of a process, at an address that may not be mapped.
 func peek(pid int) error {
 	var b [1]byte
 	local := unix.Iovec{Base: &b[0]}

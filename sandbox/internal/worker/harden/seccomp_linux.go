@@ -18,9 +18,9 @@ type rule struct {
 // arg restricts an argument. Its upper half must be zero.
 type arg struct {
 	index  uint32
-	values []uint32 // the allowed values; if empty, the bits below decide
-	must   uint32   // these bits must be set,
-	may    uint32   // and these may be set
+	values []uint32 // the allowed values; if empty, must and may decide
+	must   uint32   // the bits that must be set
+	may    uint32   // further bits that may be set
 }
 
 const (
@@ -39,13 +39,12 @@ const (
 	readWrite = unix.PROT_READ | unix.PROT_WRITE // memory protection
 )
 
-// filter returns the program that the kernel runs for every system call. A call that is
-// not listed fails but does not kill the process, because a later version of Go may make
-// a call that it can do without. Calls of another architecture are rejected first; those
-// of x32 are not listed.
+// filter returns the program that the kernel runs for every system call. A call that is not listed fails but
+// does not kill the process, because a later version of Go may make a call that it does not depend on. Calls of
+// another architecture are rejected first. Calls of the x32 ABI are not listed, so they fail, too.
 //
-// Since Linux 5.11 the kernel does not run the program for numbers that are allowed with
-// any arguments. For older kernels, frequent calls come first.
+// Since Linux 5.11, the kernel does not run the program for calls that are allowed with any arguments. For
+// older kernels, frequent calls come first.
 func filter(rules []rule, answers map[uint32]unix.Errno) []unix.SockFilter {
 	code := []unix.SockFilter{
 		{Code: load, K: offArch},
@@ -62,7 +61,7 @@ func filter(rules []rule, answers map[uint32]unix.Errno) []unix.SockFilter {
 	return append(code, unix.SockFilter{Code: ret, K: refused})
 }
 
-// only returns code that is skipped for calls with a different number.
+// only returns instructions that run the code only for the call with the given number.
 func only(number uint32, code []unix.SockFilter) []unix.SockFilter {
 	return append([]unix.SockFilter{{Code: ifEq, K: number, Jf: uint8(len(code))}}, code...)
 }
@@ -76,7 +75,8 @@ func (r rule) code() []unix.SockFilter {
 	return append(code, unix.SockFilter{Code: ret, K: allowed})
 }
 
-// code returns instructions that reject the call, or continue after the last instruction.
+// code returns instructions that reject the call if the argument does not match, and otherwise continue after
+// the last instruction.
 func (a arg) code() []unix.SockFilter {
 	at := offArgs + 8*a.index
 	code := []unix.SockFilter{
@@ -104,7 +104,7 @@ func filterCalls() error {
 		return unavailableError{errors.New("no list of system calls exists for this architecture")}
 	}
 	const everyThread = unix.SECCOMP_FILTER_FLAG_TSYNC
-	// A kernel with seccomp tries to read the program, which is missing.
+	// A kernel that has seccomp tries to read the program, and fails because the pointer is nil.
 	switch _, errno := seccomp(everyThread, nil); errno {
 	case unix.EFAULT:
 	case unix.ENOSYS, unix.EINVAL:

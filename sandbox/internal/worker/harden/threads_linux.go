@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// threads are the open status files of the threads of this process. They can be read
-// when no file can be opened anymore.
+// threads are the open status files of the threads of this process. They can still be read when the process can
+// no longer open files.
 type threads []int
 
 // openThreads opens the status files.

@@ -27,23 +27,22 @@ const (
 // Limits of what a worker may send.
 const (
 	maxFrame    = 16 << 20
-	frameMargin = 128 << 10 // bytes that any frame may need in addition
-	// outputFactor is the number of bytes of a result for each byte of Limits.Output: a result
-	// has a value and two console streams with their tails, in which each byte may be escaped
-	// as \u0000.
+	frameMargin = 128 << 10 // bytes that any frame may need in addition to the limits
+	// outputFactor is the maximum number of bytes in a result for each byte of Limits.Output: a result has a
+	// value and two console streams with their tails, and each byte of the streams may be escaped as \u0000.
 	outputFactor = 14
 	// sourceFactor is the number of bytes that one byte of the source may add to the report,
 	// both in the frame and in the decoded arrays.
 	sourceFactor = 256
-	// turnSize is the number of bytes that a turn of a session, or a tool that the program has
-	// seen, may add to a result. turnRoom is the same for the decoded result.
+	// turnSize is the number of bytes that a turn of a session, or a tool that the program has seen, may add to
+	// a result. turnRoom is the number of bytes that it may add to the decoded result.
 	turnSize, turnRoom = 64, 256
 	// arrayRoom is the number of bytes that the decoded arrays of any message may take.
 	arrayRoom = 1 << 20
 )
 
-// errLeftover is the error for a worker that sent more after the result of an earlier
-// run. The current program has not run.
+// errLeftover is the error for a worker that sent a frame after the result of an earlier run. The current
+// program has not run.
 var errLeftover = errors.New("the worker has not finished its last run")
 
 // errLost is the error for a worker that was killed, but not by the host, before it sent
@@ -57,16 +56,16 @@ type attempt struct {
 	id       uint32
 	job      *engine.Job
 	host     engine.Host
-	calls    int         // made so far
-	late     int         // calls made after the run was canceled
+	calls    int         // the number of calls made so far
+	late     int         // the number of calls made after the run was canceled
 	heard    bool        // whether the worker has sent anything
 	reported bool        // whether the report has arrived
-	allowed  bool        // whether the verdict was yes
+	allowed  bool        // whether the host has allowed the program to run
 	replays  bool        // whether the session's earlier programs run again first
-	abridged bool        // whether the job was sent without what the worker should have
+	abridged bool        // whether the job was sent without a session or prelude that the worker should have
 	last     bool        // whether the worker cannot be used again
 	canceled atomic.Bool // whether the caller has canceled the run
-	over     atomic.Bool // whether replies are dropped
+	over     atomic.Bool // whether the run has ended, so that replies are dropped
 
 	waits
 }
@@ -117,7 +116,7 @@ func (r *attempt) failed(err error) (*engine.Result, error) {
 	if r.replays && !r.reported && f.Kind != engine.KindStopped { // an earlier program is the cause
 		f = &engine.Failure{Kind: engine.KindDiverged, Message: "the replay of earlier programs failed: " + f.Message}
 	}
-	if !r.heard && errors.Is(r.w.killed(), errUnused) { // not killed by the host
+	if !r.heard && errors.Is(r.w.killed(), errUnused) { // something other than the host killed it
 		if s, ok := signalOf(r.w.cmd.ProcessState); ok && s == syscall.SIGKILL {
 			return &engine.Result{Failure: f}, errLost
 		}
@@ -187,8 +186,8 @@ func (r *attempt) stop() {
 	_ = r.w.out.Send(worker.KindStop, r.id, nil)
 }
 
-// close makes the run drop late replies. It reports whether the worker has read everything that
-// was sent to it.
+// close makes the run drop late replies. It reports whether the connection has accepted everything that was
+// sent to the worker.
 func (r *attempt) close() bool {
 	r.w.out.Lock()
 	defer r.w.out.Unlock()
@@ -198,7 +197,7 @@ func (r *attempt) close() bool {
 
 // exchange sends the job and handles the worker's frames until the result arrives.
 func (r *attempt) exchange() (*engine.Result, error) {
-	// Other errors are found by the reader, after what the worker sent before them.
+	// The reader finds other errors, after it has read the frames that the worker sent before.
 	if err := r.send(); errors.Is(err, worker.ErrEncode) || errors.Is(err, errUnread) {
 		return nil, err
 	}
@@ -228,7 +227,7 @@ func (r *attempt) send() error {
 	return out.Flush()
 }
 
-// receive handles one frame, and returns the result if that is what it contains.
+// receive handles one frame. If the frame contains the result, receive returns it.
 func (r *attempt) receive() (*engine.Result, error) {
 	f, err := r.w.in.Next()
 	if err != nil {
@@ -270,7 +269,7 @@ func (r *attempt) report(f worker.Frame) error {
 	}
 	for _, s := range rep.Sites {
 		if s.Tool < -1 || s.Tool >= len(r.job.Tools) {
-			return breach("a call site of tool %d of %d", s.Tool, len(r.job.Tools))
+			return breach("a call site of tool %d, but the number of tools is %d", s.Tool, len(r.job.Tools))
 		}
 	}
 	r.reported = true
@@ -297,10 +296,10 @@ func (r *attempt) call(f worker.Frame) error {
 	case c.ID != r.calls+1:
 		return breach("call %d after call %d", c.ID, r.calls)
 	case c.Tool < 0 || c.Tool >= len(r.job.Tools):
-		return breach("call of tool %d of %d", c.Tool, len(r.job.Tools))
+		return breach("a call of tool %d, but the number of tools is %d", c.Tool, len(r.job.Tools))
 	}
 	if r.calls++; r.isWaiting() {
-		return breach("call %d of a program that waits", c.ID)
+		return breach("call %d while the program waits", c.ID)
 	}
 	if err := checkSize("argument", max(len(c.Args), len(c.More)), r.job.Limits.Argument); err != nil {
 		return err
@@ -349,15 +348,14 @@ func (r *attempt) checkFailure(f *engine.Failure) error {
 	case f.Kind == engine.KindStale && (r.reported || !r.abridged):
 		return breach("a session or prelude that was sent is reported missing")
 	case f.Call < 0 || f.Call > r.calls:
-		return breach("a failure of call %d of %d", f.Call, r.calls)
+		return breach("a failure of call %d, but %d calls were made", f.Call, r.calls)
 	case slices.ContainsFunc(f.Calls, func(id int) bool { return id < 1 || id > r.calls }):
 		return breach("a failure of calls that were not made")
 	}
 	return nil
 }
 
-// minValue is the size that any value may have: the engine does not apply the limit to
-// null and {}.
+// minValue is a size that is allowed whatever the limit is: the engine does not apply the limit to null and {}.
 const minValue = 4
 
 // checkSize rejects a value that is longer than the engine allows.

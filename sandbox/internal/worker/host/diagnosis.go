@@ -10,9 +10,9 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// A lack of memory shows itself in many ways: a failed allocation, a thread that cannot
-// be started, a mapping of the race detector, a missing page, the system's killer. So
-// diagnose assumes it unless something else is known.
+// A lack of memory can appear as a failed allocation, a thread that cannot be started, a failed mapping of the
+// race detector, a missing page, or a kill by the system. So diagnose assumes a lack of memory unless it finds
+// another cause.
 
 // memoryMessages are messages of processes that have run out of memory. They may occur together
 // with crashMessages.

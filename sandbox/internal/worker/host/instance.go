@@ -16,7 +16,7 @@ import (
 var (
 	errTimeout = errors.New("the deadline has passed")
 	errStopped = errors.New("the caller canceled the run")
-	errUnused  = errors.New("no longer needed")
+	errUnused  = errors.New("the worker is no longer needed")
 	errStartup = errors.New("the worker was not ready in time")
 )
 
@@ -38,7 +38,7 @@ type instance struct {
 	box      *outbox          // the outbox to which out writes
 	runs     uint32           // the number of the last run
 	tools    []engine.Binding // the tools that were sent last
-	sessions map[string]int   // the sessions whose VMs it has, and how many programs they have run
+	sessions map[string]int   // for each session whose VM the worker has, the number of programs that the VM has run
 	preludes map[string]bool  // the hashes of the preludes that it has compiled
 
 	isolation worker.Isolation // the isolation that the worker found before its first run
@@ -106,16 +106,16 @@ func (w *instance) startError(ctx context.Context, err error) error {
 	return w.exitError()
 }
 
-// exitError describes how a worker that did nothing exited.
+// exitError describes the exit of a worker that did not become ready.
 func (w *instance) exitError() error {
 	if w.cmd.ProcessState.Success() { // no worker exits with status 0 here
 		return fmt.Errorf("start worker: %s exited at once and is not a worker: the command must be a program "+
 			"that imports github.com/writ-go/writ/sandbox; its output: %s", w.cmd.Path, w.output())
 	}
-	return fmt.Errorf("start worker: it ended with %s; its output: %s", w.cmd.ProcessState, w.output())
+	return fmt.Errorf("start worker: the worker ended with %s; its output: %s", w.cmd.ProcessState, w.output())
 }
 
-// output returns what the worker wrote to its standard error.
+// output returns the beginning of what the worker wrote to its standard error.
 func (w *instance) output() string {
 	if s := w.log.String(); s != "" {
 		return s
@@ -130,7 +130,7 @@ func (w *instance) disconnect(err error) {
 		w.kill(err)
 	}
 	select {
-	case <-w.ended: // on a busy machine, Wait may take seconds to notice
+	case <-w.ended: // reported before Wait returns, which on a busy machine may take seconds
 	case <-w.exited:
 	case <-time.After(exitTime):
 		w.kill(fmt.Errorf("%w: it closed the connection", worker.ErrBreach))

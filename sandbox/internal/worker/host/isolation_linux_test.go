@@ -405,7 +405,7 @@ func TestNoSeccomp(t *testing.T) {
 		}
 		for _, err := range []string{told.Demanded, told.Later} {
 			const (
-				begin = "start worker: the required isolation is not available: it lacks "
+				begin = "start worker: the required isolation is not available; missing: "
 				then  = "no other processes, no signals to others, no tracing, no shared memory, no executable memory: " +
 					"Landlock is not in force (landlock_create_ruleset: function not implemented); seccomp is not in force " +
 					"(seccomp: function not implemented); "
@@ -435,7 +435,7 @@ func TestLandlockAlone(t *testing.T) {
 func TestRefusedSeccomp(t *testing.T) {
 	t.Parallel()
 	told := hear(t, unix.EPERM, nil, unix.SYS_SECCOMP)
-	const want = "start worker: it ended with exit status 125; its output: writ worker: cannot harden the process: " +
+	const want = "start worker: the worker ended with exit status 125; its output: writ worker: cannot harden the process: " +
 		"seccomp: seccomp: operation not permitted"
 	if told.New != want || told.Demanded != want {
 		t.Errorf("%+v", told)

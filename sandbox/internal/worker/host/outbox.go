@@ -10,10 +10,9 @@ import (
 // errUnread is the error for a worker that has too many unread bytes.
 var errUnread = errors.New("the worker does not read its messages")
 
-// outbox writes to a worker without waiting for it to read, so that a program that
-// keeps its worker busy does not block a tool's handler. It buffers what the connection
-// does not accept at once, up to a limit, for a goroutine that writes until the
-// connection is closed, which happens when the run's time is over at the latest.
+// outbox writes to a worker without waiting for it to read, so that a program that keeps its worker busy does
+// not block a tool's handler. It buffers the bytes that the connection does not accept at once, up to a limit.
+// A goroutine writes the buffer until the connection is closed, at the latest when the time of the run is over.
 type outbox struct {
 	link  link
 	limit int
@@ -30,7 +29,7 @@ type link interface {
 	io.ReadWriteCloser
 	// tryWrite writes what the connection accepts without blocking, possibly nothing.
 	tryWrite(b []byte) (n int, err error)
-	// expire makes reads fail soon, because the process is dead.
+	// expire makes reads fail soon. It is called when the process is dead.
 	expire()
 }
 
@@ -61,7 +60,7 @@ func (o *outbox) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// drain writes until nothing is waiting.
+// drain writes until the buffer is empty.
 func (o *outbox) drain() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

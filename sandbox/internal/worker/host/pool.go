@@ -25,8 +25,8 @@ var errNested = errors.New("this process is a worker itself: " +
 type Options struct {
 	// Kind is the kind of worker, as registered by child.Hook. Default: child.Sandbox.
 	Kind string
-	// Memory is how many bytes a worker may use in addition to what it needs when it is
-	// empty. Default: 256 MiB.
+	// Memory is how many bytes a worker may use in addition to what it needs without a program. Default: 256
+	// MiB.
 	Memory int64
 	// Max is the maximum number of programs that compute at the same time. Default: twice
 	// GOMAXPROCS, at least 4.
@@ -34,9 +34,9 @@ type Options struct {
 	// Workers is the maximum number of workers, including those of programs that wait for
 	// their calls. Default: 256, at least Max.
 	Workers int
-	// Resident is how many bytes the workers of waiting programs may occupy together.
-	// Beyond that, programs keep their slots while they wait. On systems other than Linux,
-	// it is not measured. Default: Max times Memory, at least 2 GiB.
+	// Resident is how many bytes the workers of waiting programs may occupy together. Beyond that, programs
+	// keep their slots while they wait. The memory is measured on Linux only. Default: Max times Memory, at
+	// least 2 GiB.
 	Resident int64
 	// Idle is how long idle workers are kept. One idle worker is always kept. Default: 30
 	// seconds.
@@ -78,8 +78,8 @@ func (o *Options) complete() error {
 	return nil
 }
 
-// Pool runs jobs in worker processes. It is safe for concurrent use. A job has a worker
-// for itself: a tool that runs another job in the same pool takes a second worker.
+// Pool runs jobs in worker processes. It is safe for concurrent use. No two jobs share a worker: if a tool runs
+// another job in the same pool, that job takes a second worker.
 type Pool struct {
 	opts  Options
 	slots *slots
@@ -120,15 +120,13 @@ func NewPool(o Options) (*Pool, error) {
 	return p, nil
 }
 
-// Isolation returns the isolation of the first worker. All other workers have at least the
-// same.
+// Isolation returns the isolation of the first worker. All other workers have at least this isolation.
 func (p *Pool) Isolation() worker.Isolation { return p.opts.MinIsolation }
 
-// Run runs one job in its own worker. If all slots are taken, it waits in line; the
-// job's time limit starts after that. A run that is not nested has a nil ticket.
-// Whatever the program does to its worker, Run returns a result. An error means that the
-// program has not run: ctx was done, the pool is closed, the job cannot be encoded, a nested
-// run cannot have a worker ([ErrNested]), or no worker can be started.
+// Run runs one job in its own worker. If all slots are taken, Run waits for a slot; that time does not count
+// towards the job's limit. The ticket of a run that is not nested may be nil. Whatever the program does to its
+// worker, Run returns a result. An error means that the program has not run: ctx was done, the pool is closed,
+// the job cannot be encoded, a nested run cannot have a worker ([ErrNested]), or no worker can be started.
 //
 // Run calls the methods of host on its own goroutine, and never after it has returned.
 // If one of them panics, so does Run. If ctx is done during the run, the result is a
@@ -151,7 +149,7 @@ func (p *Pool) Run(ctx context.Context, t *Ticket, job *engine.Job, host engine.
 		}
 		res, err := p.try(ctx, t, w, job, host)
 		switch {
-		case errors.Is(err, errLost) && lost: // the system may kill a worker at any time, but hardly two
+		case errors.Is(err, errLost) && lost: // if two workers die in the same way, the program is probably the cause
 			p.free(t)
 			return res, nil
 		case isRetried(err):
@@ -162,8 +160,8 @@ func (p *Pool) Run(ctx context.Context, t *Ticket, job *engine.Job, host engine.
 	}
 }
 
-// isRetried reports whether the job did not begin in its worker, so that it can be run in another
-// one. In a new worker, only errLost can happen.
+// isRetried reports whether an error means that the job did not begin in its worker, so that it can be run in
+// another worker. In a new worker, only errLost can happen.
 func isRetried(err error) bool {
 	return errors.Is(err, errLeftover) || errors.Is(err, errStale) || errors.Is(err, errLost)
 }
@@ -172,7 +170,7 @@ func isRetried(err error) bool {
 func (p *Pool) try(
 	ctx context.Context, t *Ticket, w *instance, job *engine.Job, host engine.Host,
 ) (res *engine.Result, err error) {
-	reusable := false // stays false if host panics
+	reusable := false // remains false if host panics
 	defer func() {
 		if isRetried(err) {
 			w.retire()
@@ -204,14 +202,14 @@ func (p *Pool) take(ctx context.Context, job *engine.Job) (*instance, error) {
 	}
 }
 
-// start starts a worker. After a failed start, it returns the same error at once for as long as that start
-// took, so that not every run waits for the StartTimeout.
+// start starts a worker. After a failed start, it immediately returns the same error for as long as that start
+// took, so that not every run waits for StartTimeout.
 func (p *Pool) start(ctx context.Context) (*instance, error) {
 	p.mu.Lock()
 	wait, last := time.Until(p.notBefore), p.startErr
 	p.mu.Unlock()
 	if wait > 0 {
-		return nil, fmt.Errorf("%w; another worker may be started in %v", last, wait.Round(time.Millisecond))
+		return nil, fmt.Errorf("%w; try again in %v", last, wait.Round(time.Millisecond))
 	}
 	began := time.Now()
 	w, err := newInstance(ctx, &p.opts)
@@ -229,8 +227,7 @@ func (p *Pool) start(ctx context.Context) (*instance, error) {
 	return w, err
 }
 
-// give takes back a worker and the slot of a run. At most as many workers are idle as may
-// compute.
+// give takes back the worker and the slot of a run. It keeps at most Options.Max workers idle.
 func (p *Pool) give(t *Ticket, w *instance, reusable bool) {
 	if reusable && p.park(w) {
 		p.free(t)
@@ -293,7 +290,7 @@ func (p *Pool) trim() {
 		old++
 	}
 	expired := slices.Clone(p.idle[:old])
-	if len(expired) > 0 { // even Add(0) must not run concurrently with the end of Wait
+	if len(expired) > 0 { // WaitGroup.Add must not run concurrently with the end of Wait
 		p.trims.Add(len(expired))
 	}
 	p.idle = append(p.idle[:0], p.idle[old:]...)
@@ -310,15 +307,14 @@ func (p *Pool) trim() {
 // Closed reports whether Close has been called.
 func (p *Pool) Closed() bool { return p.slots.isClosed() }
 
-// Close ends all workers after the runs in progress, which it does not cancel. Runs that
-// have not begun return [ErrClosed]. When Close returns, all processes, descriptors and
-// goroutines of the pool are gone.
+// Close ends all workers after the runs in progress, which it does not cancel. Runs that have not begun return
+// [ErrClosed]. When Close returns, the pool has no more processes, descriptors or goroutines.
 func (p *Pool) Close() error {
 	p.close.Do(func() {
 		p.slots.close()
 		p.mu.Lock()
 		rest := p.idle
-		p.idle = nil // a trim that begins now finds nothing
+		p.idle = nil // so that a trim that begins now does nothing
 		p.mu.Unlock()
 		p.sweep.Stop()
 		p.trims.Wait()

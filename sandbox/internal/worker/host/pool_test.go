@@ -174,7 +174,7 @@ func TestToolsChange(t *testing.T) {
 	mustEcho(t, p, "with a tool")
 	j := job("call")
 	j.Tools = nil
-	if f := mustFail(t, p, j, &host{}); !strings.Contains(f.Message, "tool 0 of 0") {
+	if f := mustFail(t, p, j, &host{}); !strings.Contains(f.Message, "a call of tool 0") {
 		t.Error(f.Message)
 	}
 }
@@ -234,11 +234,11 @@ func TestLies(t *testing.T) {
 		"raw-early-call":    broke + "call 1 of a program that was not allowed",
 		"raw-bad-id":        broke + "call 7 after call 0",
 		"raw-same-id":       broke + "call 1 after call 1",
-		"raw-bad-tool":      broke + "call of tool 5 of 1",
-		"echo:bad-site":     broke + "a call site of tool 99 of 1",
-		"raw-waiting":       broke + "waiting after 1 replies of 0",
-		"raw-waiting-twice": broke + "waiting after 0 replies of 0",
-		"raw-waiting-call":  broke + "call 2 of a program that waits",
+		"raw-bad-tool":      broke + "a call of tool 5, but the number of tools is 1",
+		"echo:bad-site":     broke + "a call site of tool 99, but the number of tools is 1",
+		"raw-waiting":       broke + "waiting after 1 replies, but 0 were sent",
+		"raw-waiting-twice": broke + "waiting after 0 replies, but 0 were sent",
+		"raw-waiting-call":  broke + "call 2 while the program waits",
 		"raw-old-run":       broke + "frame 'E' of run 0 in run 1",
 		"raw-two-reports":   broke + "a second report",
 		"raw-unknown-kind":  broke + "unexpected frame '?'",
@@ -504,7 +504,7 @@ func TestOptions(t *testing.T) {
 	}{
 		{Options{Kind: "nobody"},
 			`start worker: this program cannot become a worker of kind "nobody": import the package that registers the ` +
-				`kind, or set a command`},
+				`kind, or set Options.Command`},
 		{Options{Memory: 1}, "a memory limit of 1 bytes is too small: use at least 16777216"},
 		{Options{Max: -1}, "an option is negative: use zero for the default"},
 	} {

@@ -317,7 +317,7 @@ func TestForeignSocket(t *testing.T) {
 	if err := cmd.Run(); err != nil {
 		t.Fatal(err)
 	}
-	if got := log.String(); !strings.HasPrefix(got, "125: ") || !strings.Contains(got, "not from the parent process") {
+	if got := log.String(); !strings.HasPrefix(got, "125: ") || !strings.Contains(got, "the parent process did not make the socket") {
 		t.Error(got)
 	}
 }
@@ -458,7 +458,7 @@ func TestSilentStart(t *testing.T) {
 		t.Error(err)
 	}
 	_, err = NewPool(Options{Command: []string{"/bin/sh", "-c", "echo no luck >&2; exit 3"}})
-	if err == nil || err.Error() != "start worker: it ended with exit status 3; its output: no luck" {
+	if err == nil || err.Error() != "start worker: the worker ended with exit status 3; its output: no luck" {
 		t.Error(err)
 	}
 	_, err = NewPool(Options{Command: []string{"/bin/true"}})

@@ -8,8 +8,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker"
 )
 
-// replyTo returns the function that answers a call once. It may be called on any
-// goroutine, and after the run.
+// replyTo returns a function that sends the reply to a call. Only the first call of the function has an effect.
+// It may be called on any goroutine, even after the run.
 func (r *attempt) replyTo(id int) func(engine.Reply) {
 	var answered atomic.Bool
 	return func(a engine.Reply) {
@@ -44,7 +44,7 @@ func (r *attempt) add(a worker.Reply) {
 	}
 }
 
-// flush sends the frames that were added. The reader finds errors of the connection.
+// flush sends the frames that were added. It ignores errors of the connection, because the reader finds them.
 func (r *attempt) flush() {
 	if err := r.w.out.Flush(); errors.Is(err, errUnread) {
 		r.w.kill(err)

@@ -9,26 +9,26 @@ import (
 	"github.com/writ-go/writ/internal/place"
 )
 
-// ErrNested is returned by [Pool.Run] for a run that a tool call of another run started, if the
-// pool may not use more processes or memory for it. Waiting would not help: the other run keeps
-// its worker until this one has ended.
-var ErrNested = errors.New("the program was started by a tool call of another program, and the workers of " +
-	"waiting programs use all the processes or memory that the sandbox may use")
+// ErrNested is returned by [Pool.Run] for a run that a tool call of another run started, if the pool has
+// reached its limit of processes or memory. Waiting would not help: the outer run keeps its worker until the
+// nested run has ended.
+var ErrNested = errors.New("no worker for a program that a tool call of another program started: " +
+	"the limit of processes or memory is reached; raise Options.Processes or Options.Resident")
 
-// slots bounds the programs that compute at the same time, and the workers. A run has a worker
-// from start to end, and a slot except while its program waits for calls. It is safe for
-// concurrent use.
+// slots bounds the number of programs that compute at the same time, and the number of workers. A run has a
+// worker from start to end. It has a slot, too, except while its program waits for calls. The methods of slots
+// are safe for concurrent use.
 type slots struct {
 	maxWorkers  int
 	maxResident int64
-	ended       sync.WaitGroup // all workers
+	ended       sync.WaitGroup // counts the workers of runs
 	closed      chan struct{}
 
 	mu       sync.Mutex
-	free     int       // slots
-	workers  int       // workers of runs, including workers that are ending
+	free     int       // the number of free slots
+	workers  int       // the number of workers of runs, including workers that are ending
 	resident int64     // memory of the workers of runs without a slot
-	crowded  []*Ticket // runs that wait but keep their slots, because resident would be too large
+	crowded  []*Ticket // runs that wait for calls but keep their slots, because resident would be too large
 	queue    []*Ticket // tickets in the order in which they get slots
 }
 
@@ -36,7 +36,7 @@ func newSlots(o *Options) *slots {
 	return &slots{maxWorkers: o.Workers, maxResident: o.Resident, free: o.Max, closed: make(chan struct{})}
 }
 
-// slot is what a run needs to compute. Each of its holders is an ancestor of the next one.
+// slot is the permission to compute. Nested runs share a slot: each holder is an ancestor of the next holder.
 type slot struct{ holders []*Ticket }
 
 // Ticket is a run's claim to a slot. A run is nested in another one if a tool call of that run
@@ -44,7 +44,7 @@ type slot struct{ holders []*Ticket }
 // slot. The methods of the ticket's place must not block.
 type Ticket struct {
 	outer *Ticket     // the ticket of the run in which this one is nested, in any pool; may be nil
-	place place.Place // given up together with the slot; may be nil
+	place place.Place // the run leaves this place whenever it gives up its slot; may be nil
 
 	slots    *slots        // nil before the run
 	rank     rank          // rank in the queue
@@ -56,8 +56,8 @@ type Ticket struct {
 	left     bool          // the run has given up its place
 }
 
-// NewTicket returns a ticket for a run that is nested in outer, unless that is nil. While the
-// program waits for calls, the run gives up its place p, unless that is nil.
+// NewTicket returns a ticket for a run. outer is the ticket of the run in which it is nested, or nil. If p is
+// not nil, the run leaves the place p while its program waits for calls.
 func NewTicket(outer *Ticket, p place.Place) *Ticket { return &Ticket{outer: outer, place: p} }
 
 // rank is a ticket's rank in the queue: runs that have begun come before new ones.
@@ -74,7 +74,7 @@ func (s *slots) enter(ctx context.Context, t *Ticket) error {
 	if err := s.admit(t); err != nil {
 		return err
 	}
-	var closed <-chan struct{} // nil for a nested run, since the other run is still in progress
+	var closed <-chan struct{} // nil for a nested run: the outer run is in progress, so the nested run may start
 	if t.rank == rankNew {
 		closed = s.closed
 	}
@@ -114,8 +114,8 @@ func (s *slots) admit(t *Ticket) error {
 	return nil
 }
 
-// wait gives up the slot of a run whose program waits for calls, as soon as the workers of all
-// such runs together do not use too much memory. resident is the memory of its worker.
+// wait gives up the slot of a run whose program waits for calls, as soon as the workers of all waiting runs
+// together fit in maxResident. resident is the memory of the run's worker.
 func (s *slots) wait(t *Ticket, resident int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +124,7 @@ func (s *slots) wait(t *Ticket, resident int64) {
 	s.relieve()
 }
 
-// relieve lets waiting runs give up their slots, as far as the memory of their workers permits.
+// relieve makes waiting runs give up their slots, as long as the memory of their workers fits in maxResident.
 func (s *slots) relieve() {
 	s.crowded = slices.DeleteFunc(s.crowded, func(t *Ticket) bool {
 		if s.resident+t.resident > s.maxResident {
@@ -140,7 +140,7 @@ func (s *slots) relieve() {
 	})
 }
 
-// resume waits until a run that has called wait may go on, or has called leave.
+// resume waits until a run that has called wait has a slot again, or has called leave.
 func (s *slots) resume(t *Ticket) {
 	s.mu.Lock()
 	if t.waiting {
@@ -159,7 +159,7 @@ func (s *slots) resume(t *Ticket) {
 	<-granted
 }
 
-// leave gives up everything that a run has or waits for, except for its worker.
+// leave gives up the slot of a run and its place in the queue, but not its worker.
 func (s *slots) leave(t *Ticket) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,7 +171,7 @@ func (s *slots) leave(t *Ticket) {
 	s.release(t)
 }
 
-// settle ends the waiting of a run.
+// settle records that a run no longer waits for calls.
 func (s *slots) settle(t *Ticket) {
 	if !t.waiting {
 		return
@@ -214,7 +214,7 @@ func (s *slots) discharge() {
 	s.grant()
 }
 
-// enqueue puts a run behind those of its rank.
+// enqueue puts a run into the queue behind the runs of the same rank.
 func (s *slots) enqueue(t *Ticket) {
 	t.granted = make(chan struct{})
 	at := len(s.queue)
@@ -237,7 +237,9 @@ func (s *slots) grant() {
 			s.free--
 			t.slot = &slot{}
 		default:
-			lender := t.ancestor(func(a *Ticket) bool { return a.slot != nil && a.slot.holders[len(a.slot.holders)-1] == a })
+			lender := t.ancestor(func(a *Ticket) bool {
+				return a.slot != nil && a.slot.holders[len(a.slot.holders)-1] == a
+			})
 			if lender == nil { // no ancestor has a slot, or another run shares it
 				i++
 				continue
@@ -253,8 +255,7 @@ func (s *slots) grant() {
 	}
 }
 
-// ancestor returns the first of a run's ancestors in its pool, the innermost first, for which f
-// returns true, or nil.
+// ancestor returns the innermost ancestor in the same pool for which f returns true, or nil.
 func (t *Ticket) ancestor(f func(*Ticket) bool) *Ticket {
 	for a := t.outer; a != nil; a = a.outer {
 		if a.slots == t.slots && f(a) {

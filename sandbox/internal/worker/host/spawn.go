@@ -13,8 +13,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker/child"
 )
 
-// drainTime is how long the output of a dead worker is still read. Only a process that
-// the worker started, and that was not killed with it, could write for longer.
+// drainTime is how long the output of a dead worker is still read. Only a surviving process that the worker
+// started could write for longer.
 const drainTime = 2 * time.Second
 
 // process is the operating system's process of a worker.
@@ -27,7 +27,7 @@ type process struct {
 	exited chan struct{} // closed after Wait; cmd.ProcessState is set then
 
 	mu     sync.Mutex
-	reaped bool // its process ID may belong to another process
+	reaped bool // the process is gone, so that its ID may belong to another process
 }
 
 // command returns the command that starts a worker.
@@ -53,11 +53,11 @@ func executable(o *Options) (path string, args []string, err error) {
 	}
 	if !child.Registered(o.Kind) {
 		return "", nil, fmt.Errorf("this program cannot become a worker of kind %q: "+
-			"import the package that registers the kind, or set a command", o.Kind)
+			"import the package that registers the kind, or set Options.Command", o.Kind)
 	}
 	if mode := buildMode(); mode != "" && mode != "exe" && mode != "pie" {
 		return "", nil, fmt.Errorf("this code was built with -buildmode=%s, so the running executable "+
-			"is a different program: set a command that is a worker", mode)
+			"cannot become a worker: set Options.Command to a worker program", mode)
 	}
 	path, err = self()
 	return path, nil, err

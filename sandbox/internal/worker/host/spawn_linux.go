@@ -11,7 +11,7 @@ import (
 // replaced or deleted.
 func self() (string, error) { return "/proc/self/exe", nil }
 
-// connect starts the process with its end of a socket, and of a pipe that breaks when
+// connect starts the process. The process inherits its end of a socket and its end of a pipe that breaks when
 // the host dies.
 func (p *process) connect() error {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
@@ -38,8 +38,8 @@ func (p *process) connect() error {
 	return nil
 }
 
-// wait waits for the process and kills the processes that it started. No other process
-// can have its ID, which is also that of its group, before Wait returns.
+// wait waits for the process and kills the processes that it started. Until Wait returns, no other process or
+// process group can have the ID of the process, which is also the ID of its group.
 func (p *process) wait() {
 	for unix.Waitid(unix.P_PID, p.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
@@ -60,5 +60,5 @@ func (p *process) end() {
 	}
 }
 
-// idle reports whether a worker without a job is alive and silent, as it must be.
+// idle reports whether a worker without a job is alive and has sent nothing.
 func (p *process) idle() bool { return p.link.(*socket).silent() }

@@ -50,8 +50,8 @@ func (p *process) end() {
 	}
 }
 
-// idle reports whether a worker without a job is alive. The next run finds what the worker
-// wrote in the meantime.
+// idle reports whether a worker without a job is alive. If the worker has written anything in the meantime, the
+// next run finds it.
 func (p *process) idle() bool {
 	select {
 	case <-p.exited:
@@ -68,7 +68,7 @@ func (p pipes) Read(b []byte) (int, error)  { return p.out.Read(b) }
 func (p pipes) Write(b []byte) (int, error) { return p.in.Write(b) }
 func (p pipes) Close() error                { return errors.Join(p.in.Close(), p.out.Close()) }
 
-// tryWrite implements link. A pipe does not say what it would accept without blocking.
+// tryWrite implements link. It writes nothing, because a write to a pipe may block.
 func (p pipes) tryWrite([]byte) (int, error) { return 0, nil }
 
 // expire implements link. It has no effect on Windows, where pipes have no deadlines.

@@ -8,8 +8,8 @@ import (
 // logSize is how much is kept of a worker's standard error.
 const logSize = 8 << 10
 
-// stderrLog keeps the beginning of the text that is written to it: a Go program that dies first
-// writes the reason.
+// stderrLog keeps the beginning of the text that is written to it, because a Go program that dies writes the
+// reason first.
 type stderrLog struct {
 	mu   sync.Mutex
 	text []byte

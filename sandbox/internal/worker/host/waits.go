@@ -13,16 +13,16 @@ type waits struct {
 	held    []worker.Reply // replies to send when the run has a slot again
 	still   bool           // the host has stopped the program's clocks
 	told    bool           // the worker has been told that its program's clocks stand still
-	sent    int            // replies
+	sent    int            // the number of replies sent
 	next    int            // the smallest number of replies with which the program may wait again
 
 	deadline *time.Timer   // kills the worker; nil if there is no limit of time
 	end      time.Time     // the time of the deadline
-	left     time.Duration // time left until the deadline while the deadline stands still; otherwise zero
+	left     time.Duration // the time left until the deadline while the clocks stand still; otherwise zero
 }
 
-// wait handles the frame of a worker whose program waits for calls: the run gives up its slot. A
-// worker whose program does not really wait wastes only its own time.
+// wait handles the frame of a worker whose program waits for calls: the run gives up its slot. A worker that
+// lies about waiting only delays its own program.
 func (r *attempt) wait(f worker.Frame) error {
 	var replies int
 	if err := f.DecodeUntrusted(&replies, 0); err != nil {
@@ -31,10 +31,10 @@ func (r *attempt) wait(f worker.Frame) error {
 	r.w.out.Lock()
 	defer r.w.out.Unlock()
 	if replies < r.next || replies > r.sent {
-		return breach("waiting after %d replies of %d", replies, r.sent)
+		return breach("waiting after %d replies, but %d were sent", replies, r.sent)
 	}
 	r.next = replies + 1
-	if replies == r.sent && r.sent < r.calls && !r.canceled.Load() { // otherwise the next frame is on its way
+	if replies == r.sent && r.sent < r.calls && !r.canceled.Load() { // otherwise, another frame is on its way
 		r.waiting = true
 		r.ticket.slots.wait(r.ticket, r.w.resident())
 		r.tellClock()
@@ -85,7 +85,7 @@ func (r *attempt) tellClock() {
 	still := r.still || len(r.held) > 0
 	switch {
 	case r.deadline == nil:
-	case still && r.left == 0 && r.deadline.Stop(): // while it computes, an honest worker ends the program
+	case still && r.left == 0 && r.deadline.Stop(): // while the program computes, an honest worker enforces the limits
 		r.left = max(time.Until(r.end), 1)
 	case !still && r.left != 0:
 		r.deadline.Reset(r.left)
@@ -98,7 +98,7 @@ func (r *attempt) tellClock() {
 	r.flush()
 }
 
-// stopDeadline reports whether the deadline had not passed.
+// stopDeadline stops the timer of the deadline, and reports whether the deadline had not passed.
 func (r *attempt) stopDeadline() bool {
 	r.w.out.Lock()
 	defer r.w.out.Unlock()
