@@ -11,9 +11,9 @@ import (
 )
 
 // A folder is locked by locking its file "lock", which the system unlocks if the holder
-// dies. A goroutine waits for it only while it has locked the file "next". A goroutine that
-// releases the lock therefore cannot take it again before the one that is already waiting
-// for it, although the waiting one polls.
+// dies. Goroutines poll for "lock", and only the holder of a lock on the file "next" may poll.
+// A goroutine that releases "lock" therefore cannot take it again before a goroutine that is
+// already polling.
 const (
 	lockFile = "lock"
 	nextFile = "next"
