@@ -24,7 +24,7 @@ type catalog struct {
 	options mcptools.Options
 	log     *slog.Logger
 	secrets *secrets
-	startup time.Duration // how long to wait for servers; clients are notified of the tools of slower ones
+	startup time.Duration // how long to wait for servers; clients are notified of the tools of slower servers
 	poll    time.Duration // interval between checks of the configuration file for changes
 	budget  int           // tokens of the declarations
 	refresh chan struct{} // receives when the tools of a server have changed
@@ -34,7 +34,7 @@ type catalog struct {
 	changing sync.Mutex // held while a snapshot is replaced
 	mu       sync.Mutex
 	now      *snapshot
-	read     stamp // of the file when it was last read
+	read     stamp // of the configuration when it was last read
 }
 
 // snapshot is one state of the catalog.
@@ -114,7 +114,7 @@ func (c *catalog) start(ctx context.Context) (*shared, error) {
 	return &shared{Servers: servers}, nil
 }
 
-// reload replaces the servers by those in the current configuration. It returns an error, and changes nothing,
+// reload replaces the servers with those in the current configuration. It returns an error, and changes nothing,
 // if none of the new servers can be used.
 func (c *catalog) reload(ctx context.Context) error {
 	next, err := c.start(ctx)
@@ -152,7 +152,7 @@ func unusable(all []mcptools.Status) error {
 	return errors.Join(errs...)
 }
 
-// settle lists the first tools.
+// settle waits for the servers, but no longer than startup, and lists the tools for the first time.
 func (c *catalog) settle(ctx context.Context) error {
 	servers := c.current().servers
 	_ = c.await(ctx, servers) // the tools of slower servers are added later
@@ -196,7 +196,7 @@ func (c *catalog) replace(own *tools.Set) error {
 	})
 }
 
-// change replaces the current snapshot by the one that next returns. It returns an error, and changes nothing, if the
+// change replaces the current snapshot with the one that next returns. It returns an error, and changes nothing, if the
 // tools of the new snapshot cannot be used.
 func (c *catalog) change(next func(last *snapshot) *snapshot) error {
 	c.changing.Lock()

@@ -64,8 +64,8 @@ func (s *Server) checkLimits(row func(name, format string, args ...any)) {
 		if o.AllowInstall {
 			installing = "allowed"
 		} else if o.Storage == "" {
-			row("warning", "packages: programs cannot import packages, because installing is not allowed, and without "+
-				"a storage folder, no packages are installed")
+			row("warning", "packages: programs cannot import packages, because none are installed; "+
+				"allow installing, or set a storage folder whose environments have packages")
 		}
 		row("packages", "%s; installing is %s", strings.Join(o.Packages, ", "), installing)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/writ-go/writ/agent/codemode/serve"
 )
 
-// client offers the tools that one principal may use on one MCP server, which may have any number
+// client offers the tools that one principal may use. It offers them on one MCP server, which may have any number
 // of connections.
 type client struct {
 	app       *Server
@@ -24,7 +24,7 @@ type client struct {
 	offered map[string]string // the definitions of the tools on the server, as JSON, by name
 }
 
-// clients holds all clients, and the servers that the library made for principals. Its lock is not held
+// clients holds all clients, and the servers that this package made for principals. Its lock is not held
 // while tools are declared, which may take seconds.
 type clients struct {
 	mu   sync.Mutex
@@ -32,7 +32,7 @@ type clients struct {
 	made map[string]func() *mcp.Server
 }
 
-// maxServers is the number of servers that are cached for principals that reconnect. Open
+// maxServers is the maximum number of servers that are cached for principals that reconnect. Open
 // connections keep their servers in any case.
 const maxServers = 200
 
@@ -124,7 +124,8 @@ func (c *client) update() {
 			server.AddTool(&t.Tool, c.handler(t))
 		}
 	}
-	gone := slices.DeleteFunc(slices.Collect(maps.Keys(c.offered)), func(name string) bool { return wanted[name] != "" })
+	gone := slices.Collect(maps.Keys(c.offered))
+	gone = slices.DeleteFunc(gone, func(name string) bool { return wanted[name] != "" })
 	if len(gone) > 0 {
 		server.RemoveTools(gone...)
 	}

@@ -28,17 +28,17 @@ type Server struct {
 	catalog  *catalog
 	box      *sandbox.Sandbox
 	store    *workspace.Store
-	compiler func() (*typescript.Compiler, error) // the first call starts it
-	queue    *serve.Queue                         // of programs
+	compiler func() (*typescript.Compiler, error) // the first call starts the compiler
+	queue    *serve.Queue                         // for programs
 	tasks    *serve.Queue
 	installs *serve.Queue
-	checks   *serve.Queue // of the checks of arguments
+	checks   *serve.Queue // for checks of arguments
 	clients  clients
 
 	closed  atomic.Bool
 	close   func() error       // closes the server at the first call
 	stop    context.CancelFunc // stops the goroutines in the background
-	running sync.WaitGroup     // of these goroutines
+	running sync.WaitGroup     // the goroutines in the background
 	closers []func() error
 }
 
@@ -60,7 +60,7 @@ func open(o *Options, poll time.Duration) (_ *Server, err error) {
 	s.stop = stop
 	defer func() {
 		if err != nil {
-			// without secrets, because the error may quote a server
+			// Remove secrets: the error may quote the output of a server.
 			err = fmt.Errorf("codemode: %s", s.secrets.text(errors.Join(err, s.Close()).Error()))
 		}
 	}()

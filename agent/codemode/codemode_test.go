@@ -231,7 +231,7 @@ func TestCheckOptions(t *testing.T) {
 	t.Parallel()
 	_, err := New(&Options{Config: "missing.json", Packages: []string{"a b"}, Offer: []string{"exceute_code"},
 		Description: -1, Queue: serve.QueueOptions{Running: -1}})
-	for _, want := range []string{"codemode: ", "missing.json", `"a b" is neither`, `"exceute_code" matches no tool of this server; did you mean execute_code?`,
+	for _, want := range []string{"codemode: ", "missing.json", `"a b" is not a valid`, `"exceute_code" matches no tool of this server; did you mean execute_code?`,
 		"description: must not be negative", "running programs: must"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error lacks %s: %v", want, err)

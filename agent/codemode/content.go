@@ -17,7 +17,7 @@ const maxDepth = 1000
 
 // takeContent extracts images, audio and resources from the value of a program, so that clients can
 // show them and models do not read base64. A content block is an object as MCP defines it, such as {type:
-// "image", data, mimeType}, anywhere in the value. A short note takes its place. An incomplete image or audio
+// "image", data, mimeType}, anywhere in the value. A short note replaces the block. An incomplete image or audio
 // block stays in the value, and the warning says why.
 func takeContent(value json.RawMessage) (without json.RawMessage, blocks []mcp.Content, warning string) {
 	if !bytes.Contains(value, []byte(`"type"`)) {
@@ -55,7 +55,7 @@ func (t *taker) take(v any) any {
 				return fmt.Sprintf("[%s: content block %d of this response]", about, len(t.blocks))
 			}
 		}
-		for _, name := range t.document.Names(v) { // in order, so that the numbers in the notes are, too
+		for _, name := range t.document.Names(v) { // in order, so that the numbers in the notes increase
 			v[name] = t.take(v[name])
 		}
 	}

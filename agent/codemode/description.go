@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/tools/declare"
 )
 
-// minDescription is the length of a description that explains programs but declares no tools.
+// minDescription is the minimum of Options.Description. It is enough to explain programs without declaring tools.
 const minDescription = 1024
 
 // Some clients show only the beginning of a description, so the text that every program needs comes first.
@@ -17,8 +17,8 @@ const (
 	aboutPrograms = `
 Modern JavaScript in strict mode with top-level await. Available: console, setTimeout, sleep(ms) and the ` +
 		`language's built-in objects. Not available: files, network, processes. The result is what the program ` +
-		`returns, or the value of its last expression. To return an image or a file, return an MCP content block. The ` +
-		`program is checked first; if it is refused, nothing has run. It may take %s, at most %s of it computing.`
+		`returns, or the value of its last expression. To return an image or a file, return an MCP content block. ` +
+		`The program is checked first; if it is refused, nothing has run. It may take %s, at most %s of it computing.`
 
 	aboutTools = `
 Tools are global objects by server. A tool takes one object and returns a promise. A string result is plain text, ` +

@@ -85,7 +85,9 @@ func (c *client) installTool() tool {
 			if err != nil {
 				return installation{}, forModel(err)
 			}
-			return installation{e.Name, r.Added, r.Updated, r.Removed, r.Packages, r.Bytes, milliseconds(r.Duration)}, nil
+			return installation{
+				e.Name, r.Added, r.Updated, r.Removed, r.Packages, r.Bytes, milliseconds(r.Duration),
+			}, nil
 		})
 }
 
@@ -123,7 +125,9 @@ func (c *client) installedTool() tool {
 			if err != nil {
 				return installed{}, forModel(err)
 			}
-			answer := installed{Environment: e.Name, NotInstalled: []string{}, PackageDetails: map[string]packages.Package{}}
+			answer := installed{
+				Environment: e.Name, NotInstalled: []string{}, PackageDetails: map[string]packages.Package{},
+			}
 			for _, p := range list {
 				answer.PackageDetails[p.Name] = p
 				if !p.Installed {
@@ -207,7 +211,8 @@ func (c *client) configuration(ctx context.Context, e environment) (configuratio
 	answer := configuration{
 		Environment: e.Name, Handle: e.Handle, Description: settings.Description,
 		Imports: append([]string{}, settings.Imports...), Importable: importable,
-		Allowed: c.app.options.Packages, CanInstall: c.app.options.AllowInstall, Environments: []string{defaultEnvironment},
+		Allowed: c.app.options.Packages, CanInstall: c.app.options.AllowInstall,
+		Environments: []string{defaultEnvironment},
 	}
 	for _, other := range all {
 		answer.Environments = append(answer.Environments, other.Name)

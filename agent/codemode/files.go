@@ -119,12 +119,14 @@ func (c *client) discardTool() tool {
 				what   string
 				remove func(context.Context, string) error
 			}{
-				{"code file", space.RemoveFile}, {"session", space.RemoveSession}, {"environment", space.RemoveEnvironment},
+				{"code file", space.RemoveFile}, {"session", space.RemoveSession},
+				{"environment", space.RemoveEnvironment},
 			} {
 				if err := kind.remove(ctx, in.Handle); !missing(err) {
 					return discarded{kind.what}, forModel(err)
 				}
 			}
-			return discarded{}, &problem{notFound, "there is no code file, session or environment " + cut(in.Handle, 100)}
+			handle := cut(in.Handle, 100)
+			return discarded{}, &problem{notFound, "no code file, session or environment is called " + handle}
 		})
 }

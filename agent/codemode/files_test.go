@@ -46,7 +46,7 @@ func TestCodeFile(t *testing.T) {
 			args = map[string]any{"handle": file.FilePath}
 		}
 		if text, failed := ask(t, session, tool, args); !failed || !strings.Contains(string(text), "you have no file") &&
-			!strings.Contains(string(text), "there is no code file") {
+			!strings.Contains(string(text), "no code file, session or environment is called") {
 			t.Errorf("%s of what is gone: %s", tool, text)
 		}
 	}

@@ -25,15 +25,16 @@ func (c *client) addHints(p program, e *execution) {
 	}
 }
 
-// withArguments adds to a hint which argument of the tool would make the program valid.
+// withArguments returns a hint that names an argument of the tool that would make the program valid. If no argument
+// would, it returns the given hint.
 func (c *client) withArguments(p program, hint string) string {
 	switch {
 	case strings.HasSuffix(hint, "without types") && p.Language != languageTS:
 		return hint + `, or pass language: "typescript"`
 	case (strings.HasPrefix(hint, "there are no modules") || strings.HasPrefix(hint, "no packages are available")) &&
 		len(c.app.options.Packages) > 0:
-		return fmt.Sprintf("packages are imported from an environment: pass environment: %q, or the name of another one",
-			defaultEnvironment)
+		return fmt.Sprintf("packages are imported from an environment: pass environment: %q, or the name of "+
+			"another one", defaultEnvironment)
 	}
 	return hint
 }

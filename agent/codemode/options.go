@@ -48,8 +48,8 @@ type Options struct {
 
 	// Queue bounds how many programs run at once and how many wait. The default of Running is the
 	// default of [sandbox.Options].Workers. The default of Wait is the sandbox's time limit plus 30
-	// seconds, so that a client whose programs use all their time only delays the programs of
-	// other clients: they are not refused.
+	// seconds, so that a client whose programs use all their time delays the programs of other
+	// clients, but does not cause them to be refused.
 	Queue serve.QueueOptions
 
 	// Model writes the programs of run_task. If it is nil, that tool is not offered.
@@ -113,7 +113,7 @@ func (o *Options) Check() error {
 	}
 	for _, name := range o.Packages {
 		if _, err := path.Match(name, ""); err != nil || strings.ContainsAny(name, " \t") {
-			errs = append(errs, fmt.Errorf("packages: %q is neither the name nor a pattern of packages", name))
+			errs = append(errs, fmt.Errorf("packages: %q is not a valid name or pattern of packages", name))
 		}
 	}
 	if o.AllowInstall && len(o.Packages) == 0 {
@@ -125,7 +125,8 @@ func (o *Options) Check() error {
 	}
 	for _, pattern := range o.Offer {
 		if own := (serve.Principal{Name: "all", Tools: []string{pattern}}); !slices.ContainsFunc(names(), own.Allows) {
-			errs = append(errs, fmt.Errorf("%q matches no tool of this server%s", pattern, didYouMean(pattern, names())))
+			suggestion := didYouMean(pattern, names())
+			errs = append(errs, fmt.Errorf("offer: %q matches no tool of this server%s", pattern, suggestion))
 		}
 	}
 	return errors.Join(append(errs, o.checkLimits()...)...)
@@ -133,8 +134,8 @@ func (o *Options) Check() error {
 
 func (o *Options) checkLimits() (errs []error) {
 	if o.Description > 0 && o.Description < minDescription {
-		errs = append(errs, fmt.Errorf("description: at least %d characters are needed to say how programs work",
-			minDescription))
+		errs = append(errs, fmt.Errorf("the description limit is too small: an explanation of programs takes at least "+
+			"%d characters", minDescription))
 	}
 	for _, limit := range []struct {
 		name  string

@@ -65,7 +65,7 @@ func TestOthersHandles(t *testing.T) {
 			} {
 				text, failed := ask(t, bob, tool, args)
 				if !failed || strings.Contains(string(text), "secret") || !strings.Contains(string(text), "not found") &&
-					!strings.Contains(string(text), "there is no ") {
+					!strings.Contains(string(text), "no code file, session") {
 					t.Errorf("%s by bob: %s", tool, text)
 				}
 			}

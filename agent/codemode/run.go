@@ -78,7 +78,8 @@ func (c *client) runNow(ctx context.Context, p program, prepared sandbox.Program
 	c.addHints(p, &e)
 	if err != nil { // the client must still learn which calls were made
 		c.app.log.Error("a program was stopped", "client", c.principal.Name, "err", err)
-		e.fail(errorServer, "the server stopped the program, which is not the program's fault; calls lists what was done")
+		e.fail(errorServer,
+			"the server stopped the program, which is not the program's fault; calls lists what was done")
 	}
 	return e, nil
 }

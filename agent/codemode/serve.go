@@ -77,7 +77,7 @@ func (s *Server) serving(o *serve.Options) *serve.Options {
 func (s *Server) newServer() *mcp.Server {
 	return mcp.NewServer(s.options.Implementation, &mcp.ServerOptions{
 		Instructions: strings.TrimSpace(instructions + "\n\n" + s.options.Instructions),
-		Logger:       slog.New(slog.DiscardHandler), // it would log every request
+		Logger:       slog.New(slog.DiscardHandler), // the SDK would log every request
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) {
 			c.CacheScope = "private" // other principals see other tools
 		},

@@ -90,7 +90,7 @@ func offer[In, Out any](t mcp.Tool, do func(ctx context.Context, r *mcp.CallTool
 	}}
 }
 
-// failing sets the result of a call with a problem.
+// failing returns the tool with a function that converts a problem to a result.
 func (t tool) failing(failed func(*problem) result) tool {
 	t.failed = failed
 	return t

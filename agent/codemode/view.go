@@ -99,8 +99,9 @@ func (s *snapshot) set(patterns []string, all bool) (*tools.Set, error) {
 	return set, nil
 }
 
-// foreign is a policy that lets programs call the tools of servers, which the host does not know: clients ask
-// their users for permission. The host's own tools need [policy.Approve] or [policy.AllowDestructive].
+// foreign is a policy that lets programs call the tools of MCP servers without approval: the host does not know
+// these tools, so clients ask their users for permission. The host's own tools need [policy.Approve] or
+// [policy.AllowDestructive].
 type foreign struct {
 	tools.Caller
 	own []*tools.Tool

@@ -24,7 +24,7 @@ import (
 
 func main() { os.Exit(start(os.Args[1:])) }
 
-// start is the whole process.
+// start runs the server in this process and returns the exit code.
 func start(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

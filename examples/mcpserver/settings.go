@@ -142,7 +142,7 @@ func (s *settings) complete(ctx context.Context) (err error) {
 func (s *settings) authentication() (*serve.Auth, error) {
 	switch {
 	case s.tokens != "" && s.oauth.Issuer != "":
-		return nil, errors.New("-tokens and -oauth exclude each other")
+		return nil, errors.New("-tokens and -oauth cannot be combined; set only one of them")
 	case s.tokens != "":
 		return serve.TokenFile(s.tokens)
 	case s.oauth.Issuer != "":

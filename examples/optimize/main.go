@@ -90,18 +90,20 @@ const modelUsage = models.Usage + "; student is a simulated model for examples/o
 func (c *command) parse(args []string) error {
 	flags := flag.NewFlagSet("optimize", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // run returns the error
-	flags.StringVar(&c.signature, "signature", "", "inputs and outputs in DSPy's notation, such as 'question -> answer'")
+	flags.StringVar(&c.signature, "signature", "",
+		"inputs and outputs in DSPy's notation, such as 'question -> answer'")
 	flags.StringVar(&c.instructions, "instructions", "", "a `sentence` that tells the model what to do")
 	flags.StringVar(&c.load, "load", "", "a `file` that -save wrote, with a program to measure or to improve further")
-	flags.StringVar(&c.train, "train", "", "a `file` (.jsonl, .json or .csv) with the examples that a search learns from")
+	flags.StringVar(&c.train, "train", "",
+		"a `file` (.jsonl, .json or .csv) with the examples that a search learns from")
 	flags.StringVar(&c.dev, "dev", "", "a `file` with the examples that decide between candidates; without a search, "+
 		"they are scored")
 	flags.StringVar(&c.test, "test", "", "a `file` with examples that are scored after the search, with both programs")
 	flags.StringVar(&c.metric, "metric", "exact", "how answers are scored: "+names(metrics))
 	flags.StringVar(&c.optimizer, "optimizer", "",
 		"the `name` of a search: "+names(optimizers)+"; without it, only -dev is scored")
-	flags.IntVar(&c.calls, "calls", 500, "the maximum number of calls of -model in the search; -reflection is called at "+
-		"most a quarter as often; the two evaluations of -test do not count; 0 means no limit")
+	flags.IntVar(&c.calls, "calls", 500, "the maximum number of calls of -model in the search; -reflection is called "+
+		"at most a quarter as often; the two evaluations of -test do not count; 0 means no limit")
 	flags.Uint64Var(&c.seed, "seed", 0, "searches with the same seed and the same replies have the same result")
 	flags.StringVar(&c.model, "model", "", modelUsage)
 	flags.StringVar(&c.reflection, "reflection", "", "the `model` that writes instructions for gepa and mipro")

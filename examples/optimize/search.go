@@ -129,8 +129,8 @@ func (c *command) evaluate(ctx context.Context, p program, examples []example) (
 	return evaluate.Evaluate(ctx, p, examples, metrics[c.metric], o)
 }
 
-// keep writes the state of a program to -save and returns it. If it cannot write the state, it prints it, because the
-// search was expensive.
+// keep writes the state of a program to -save and returns the state. If the file cannot be written, keep prints the
+// state, because the search was expensive.
 func (c *command) keep(p program) (json.RawMessage, error) {
 	var state bytes.Buffer
 	err := module.Save(&state, p)
@@ -142,7 +142,7 @@ func (c *command) keep(p program) (json.RawMessage, error) {
 	return state.Bytes(), err
 }
 
-// summary is what -json prints. The scores are those of the test set, the calls those of the search.
+// summary is what -json prints. The scores are for the test set, and the calls were made by the search.
 type summary struct {
 	Before          float64         `json:"before"`
 	After           float64         `json:"after"`

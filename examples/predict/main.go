@@ -91,7 +91,8 @@ func printEvent(w io.Writer, e event.Event) {
 	case event.ModelRequest:
 		fmt.Fprintf(w, "=== request %d ===\n%s", e.Step, e.Text())
 	case event.ModelResponse:
-		fmt.Fprintf(w, "=== reply %d of %s in %s ===\n%s\n", e.Step, e.Model, e.Duration.Round(time.Millisecond), e.Text)
+		took := e.Duration.Round(time.Millisecond)
+		fmt.Fprintf(w, "=== reply %d of %s in %s ===\n%s\n", e.Step, e.Model, took, e.Text)
 	case event.ReplyRejected:
 		fmt.Fprintf(w, "=== rejected ===\n%s\n", e.Observation)
 	}

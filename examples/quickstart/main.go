@@ -119,7 +119,8 @@ func openShop(ctx context.Context) (*mcptools.Servers, error) {
 func report(w io.Writer, pred *module.Prediction[Findings]) {
 	fmt.Fprintln(w, "\nanswer, as a Go value:")
 	for _, c := range pred.Output.Customers {
-		fmt.Fprintf(w, "   %-18s spent %8.2f, refunded %7.2f (%.0f%%)\n", c.Name, c.Spent, c.Refunded, 100*c.Refunded/c.Spent)
+		fmt.Fprintf(w, "   %-18s spent %8.2f, refunded %7.2f (%.0f%%)\n",
+			c.Name, c.Spent, c.Refunded, 100*c.Refunded/c.Spent)
 	}
 	fmt.Fprintf(w, "   %-18s %33.2f\n", "together", pred.Output.TotalRefunded)
 

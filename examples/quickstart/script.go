@@ -2,11 +2,13 @@ package main
 
 // script has the replies of the scripted model. The first program misspells a tool and an argument,
 // as models sometimes do, and the check refuses it.
-var script = []string{`I need the German customers, their orders of 2025 and the refunds of those orders. Orders and refunds come in pages, so I collect all pages, and ask for all customers at once.
+var script = []string{`I need the German customers, their orders of 2025 and the refunds of those orders. ` +
+	`Orders and refunds come in pages, so I collect all pages, and ask for all customers at once.
 
 ` + "```js" + `
 const { customers } = await shop.list_customers({ country: "Germany" });
-const orders = (await Promise.all(customers.map(c => shop.list_order({ customer_id: c.id, year })))).flatMap(p => p.orders);
+const orders = (await Promise.all(customers.map(c => shop.list_order({ customer_id: c.id, year }))))` +
+	`.flatMap(p => p.orders);
 const { refunds } = await shop.list_refunds({ curser: "0" });
 orders.length + refunds.length
 ` + "```" + ``,

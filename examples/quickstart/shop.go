@@ -136,7 +136,7 @@ func page[T any](rows []T, size int, cursor string) (part []T, next string, err 
 	start := 0
 	if cursor != "" {
 		if start, err = strconv.Atoi(cursor); err != nil || start < 0 || start > len(rows) {
-			return nil, "", fmt.Errorf("the cursor %q is not one that an earlier page gave", cursor)
+			return nil, "", fmt.Errorf("unknown cursor %q; pass the next_cursor of an earlier page", cursor)
 		}
 	}
 	end := min(start+size, len(rows))

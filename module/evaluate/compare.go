@@ -28,7 +28,7 @@ type Comparison struct {
 	// Parts are the differences of Score.Parts, by name.
 	Parts map[string]Interval `json:"parts,omitempty"`
 
-	// Changed are the IDs of the examples whose scores differ, those with the greatest losses first.
+	// Changed are the IDs of the examples whose scores differ, the greatest losses first.
 	Changed []string `json:"changed,omitempty"`
 
 	// Unpaired are the IDs of the examples that have no score in A or B because of errors. The comparison leaves them

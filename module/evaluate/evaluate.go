@@ -297,8 +297,8 @@ func (e *evaluation[In, Out]) keep(i int, r Result) {
 	}
 }
 
-// add records the result of the i-th run, and ends the evaluation if there are too many errors. The argument err is why
-// the result has no score, or nil.
+// add records the result of the i-th run, and ends the evaluation if there are too many errors. The argument err says
+// why the result has no score, or is nil.
 func (e *evaluation[In, Out]) add(i int, r Result, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -170,8 +170,8 @@ func noOutput(name string, known []string) error {
 	return fmt.Errorf("the expected answer has no output %q; it has %q", name, known)
 }
 
-// namesOf returns the names of the outputs of an expected answer. For a struct, these are the names of all fields, even
-// of those that are omitted from its JSON; for other types, the names of the values.
+// namesOf returns the names of the outputs of an expected answer. For a struct, these are the names of all fields,
+// including fields that are omitted from its JSON; for other types, the names of the values.
 func namesOf(v any, values signature.Values) []string {
 	var names []string
 	t := reflect.TypeOf(v)

@@ -159,7 +159,7 @@ func (p *player) recordings(b *tools.Binding, calls []recordedCall) []*recording
 	return nil
 }
 
-// indexed returns the recordings of a tool by call. For each call, they are those of the last run that made the call.
+// indexed returns the recordings of a tool by call. It keeps only the recordings of the last run that made the call.
 func indexed(b *tools.Binding, list []recording) map[recordedCall][]*recording {
 	index := map[recordedCall][]*recording{}
 	for i := range slices.Backward(list) {

@@ -104,8 +104,8 @@ func (e *evaluation[In, Out]) write(r Result) error {
 	return nil
 }
 
-// resume opens the results file and takes over its results. A run that failed will be repeated. If only the metric
-// failed, only the metric will be called again.
+// resume opens the results file and adds its results to the evaluation. A run that failed will be repeated. If only the
+// metric failed, only the metric will be called again.
 func (e *evaluation[In, Out]) resume(m module.Module[In, Out]) error {
 	if e.Results == "" {
 		return nil

@@ -94,7 +94,7 @@ type ledger struct {
 	settled  *sync.Cond   // broadcasts that a call has ended
 	calls    map[role]int // finished calls, except free ones
 	underway map[role]int // calls in progress
-	refused  bool         // whether a call was refused since over was last called
+	refused  bool         // whether a call was refused since the last call of over
 }
 
 func newLedger(limits Budget, prices map[string]models.Price, log *models.Store) *ledger {

@@ -18,7 +18,7 @@ import (
 
 // answers holds the strings and numbers in the expected answers. A program must not contain any that it cannot know.
 type answers struct {
-	wanted map[string]bool // by answer: whether a training example has it, so that the model may see it
+	wanted map[string]bool // the keys are answers; true if the answer is in a training example, so the model may see it
 	known  string          // the inputs, the instructions and the declarations, in lower case
 }
 
@@ -55,9 +55,9 @@ func expectedAnswers[In, Out any](text string, train, heldOut []evaluate.Example
 	return a, nil
 }
 
-// problem returns why a program is rejected, or "" if it is not: its literals contain answers that it cannot know. It
-// names only answers of training examples. A program that hides answers, for example by encoding them, is not rejected
-// here, but it fails on the held-out examples.
+// problem returns why a program is rejected, or "" if it passes. A program is rejected if its literals contain answers
+// that it cannot know. The returned text names only answers of training examples. A program that hides answers, for
+// example by encoding them, passes, but it fails on the held-out examples.
 func (a *answers) problem(ctx context.Context, code string) (string, error) {
 	found := literals(code)
 	numbers := map[float64]bool{}

@@ -60,7 +60,7 @@ func (t *task) traced(p predictor, o outcome) (demos []module.Demo) {
 }
 
 // exemplary reports whether a call can be a demo. Of the calls of a run that have a program or call a tool, only the
-// first can, since the later ones depend on it.
+// first can be a demo, since later calls depend on the first.
 func (c predictorCall) exemplary() bool {
 	if has(c.Outputs, "code") || has(c.Outputs, "tool") {
 		return c.step == 1 && !c.failed

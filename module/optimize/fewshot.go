@@ -29,8 +29,8 @@ func (o LabeledFewShot) optimize(ctx context.Context, t *task) error {
 }
 
 func errNoFields(advice string) error {
-	return fmt.Errorf("optimize: every predictor that the search may change has a field that the examples do not "+
-		"have, so they cannot be its demos; %s", advice)
+	return fmt.Errorf("optimize: the examples cannot become demos, because each predictor that the search may change "+
+		"has a field that the examples lack; %s", advice)
 }
 
 func (o LabeledFewShot) estimate(t *task) Spent { return Spent{StudentCalls: len(t.val)} }
@@ -96,7 +96,7 @@ func (o BootstrapFewShot) estimate(t *task) Spent {
 	return t.taught(len(t.train)*o.Rounds, len(t.val))
 }
 
-// taught returns an estimate from the numbers of runs of the teacher and of the student.
+// taught estimates the calls of models from the numbers of runs of the teacher and of the student.
 func (t *task) taught(teacher, student int) Spent {
 	if t.options.Teacher == nil {
 		return Spent{StudentCalls: teacher + student}
@@ -163,8 +163,8 @@ func (o BootstrapFewShot) teach(ctx context.Context, t *task, c *Candidate, orde
 }
 
 // BootstrapRandomSearch tries many sets of demos and keeps the set that scores best on Val. It tries labeled demos
-// alone, the demos of [BootstrapFewShot], and demos that BootstrapFewShot makes from examples in random order, in
-// random number. Use it if BootstrapFewShot helps and there are at least 50 examples. It is simple, and few searches
+// alone, the demos of [BootstrapFewShot], and random numbers of demos that BootstrapFewShot makes from examples in
+// random order. Use it if BootstrapFewShot helps and there are at least 50 examples. It is simple, and few searches
 // find better demos.
 //
 // The method was published by Khattab et al., "DSPy: Compiling Declarative Language Model Calls into Self-Improving

@@ -93,7 +93,7 @@ type gepaSearch struct {
 	perfect    float64 // the score that cannot be improved
 	components []component
 	pool       []*gepaCandidate // the accepted candidates
-	tried      map[string]bool  // by the contents of the candidates: whether the candidate was accepted
+	tried      map[string]bool  // the keys are contents of candidates; true if the candidate was accepted
 	batches    *batches
 	useless    int             // reflections in a row without a new text
 	idle       int             // iterations in a row without a mistake on Train

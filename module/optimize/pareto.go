@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// paretoFront returns the candidates that are not dominated. By the index of each candidate, it returns the number of
-// examples of Val on which the candidate is best. Candidates that share the best score on an example are all best on
-// it.
+// paretoFront returns the candidates that are not dominated. The keys are the indices of the candidates, and the values
+// are the numbers of examples of Val on which they are best. If several candidates share the best score on an example,
+// all of them are best on that example.
 //
 // A candidate is dominated if, on every example on which it is best, another candidate of the front is best, too. Of
 // candidates that are best on the same examples, the one with the highest mean stays.
@@ -61,7 +61,7 @@ func bestPerExample(scores [][]float64) [][]int {
 }
 
 // worstFirst returns the indices of the candidates, sorted by their mean score. Of candidates with equal scores, the
-// newer one comes first, so that a search does not leave a candidate for one that is not better.
+// newer one comes first, so that a search prefers the older one.
 func worstFirst(scores [][]float64) []int {
 	indices := inOrder(len(scores))
 	slices.SortFunc(indices, func(a, b int) int {

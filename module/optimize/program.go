@@ -14,7 +14,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// program holds the parts of an optimization that have types: the module, its examples and the metric.
+// program holds the parts of an optimization whose types depend on In and Out: the module, its examples and the metric.
 type program[M module.Module[In, Out], In, Out any] struct {
 	module M
 	data   Data[In, Out]
@@ -22,7 +22,7 @@ type program[M module.Module[In, Out], In, Out any] struct {
 	policy tools.Policy // never permits effects
 }
 
-// runner is a program as a task uses it, without its types.
+// runner is the interface through which a task uses a program, without the type parameters of the program.
 type runner interface {
 	value() any
 	items() (train, val []item, err error)

@@ -74,8 +74,10 @@ func (a *Auth) check() error {
 	}
 	u, err := url.Parse(a.Resource.Resource)
 	path, _ := a.metadata()
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Fragment != "" || !isPlainPath(path) {
-		return fmt.Errorf("auth: the resource must be the URL of this server as clients see it, not %q", a.Resource.Resource)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Fragment != "" ||
+		!isPlainPath(path) {
+		return fmt.Errorf("auth: the resource must be the URL of this server as clients see it, not %q",
+			a.Resource.Resource)
 	}
 	if len(a.Resource.AuthorizationServers) == 0 {
 		return errors.New("auth: the resource has no authorization server; add one")

@@ -26,7 +26,7 @@ type drainer struct {
 	mu      sync.Mutex
 	open    map[jsonrpc.ID]bool        // calls without a response
 	begun   bool                       // whether the client has begun its session
-	changes map[string]jsonrpc.Message // notifications that are held back until then, by method
+	changes map[string]jsonrpc.Message // notifications that are held back until the session begins, by method
 }
 
 func newDrainer(t mcp.Transport) *drainer {

@@ -161,5 +161,7 @@ func (f *refusal) write(w http.ResponseWriter, id json.RawMessage) {
 
 // busy returns a refusal that asks the client to try again.
 func busy(text string) *refusal {
-	return &refusal{status: http.StatusServiceUnavailable, code: jsonrpc.CodeInternalError, text: text, retry: time.Second}
+	return &refusal{
+		status: http.StatusServiceUnavailable, code: jsonrpc.CodeInternalError, text: text, retry: time.Second,
+	}
 }

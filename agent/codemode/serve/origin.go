@@ -37,7 +37,8 @@ func (p originPolicy) protect(next http.Handler) http.Handler {
 			p.log.Debug("refused a host name that is not in Options.Hosts", "host", cut(hostname(r.Host)))
 			http.Error(w, "this host name is not allowed", http.StatusForbidden)
 		case !p.allowsOrigin(r):
-			p.log.Debug("refused a web page whose origin is not in Options.Origins", "origin", cut(r.Header.Get("Origin")))
+			origin := cut(r.Header.Get("Origin"))
+			p.log.Debug("refused a web page whose origin is not in Options.Origins", "origin", origin)
 			http.Error(w, "this origin is not allowed", http.StatusForbidden)
 		case allowPage(w, r):
 			w.WriteHeader(http.StatusNoContent)

@@ -263,8 +263,8 @@ func (q *Queue) vacate(who string) {
 	q.next()
 }
 
-// next starts waiting calls while there is room: the oldest call of the first line that may begin one. That
-// line then becomes the last line.
+// next starts waiting calls while there is room. Each time, it starts the oldest call of the first line that may
+// begin a call, and makes that line the last line.
 func (q *Queue) next() {
 	for i := 0; q.running < q.limits.Running && i < len(q.lines); {
 		l := q.lines[i]
@@ -286,7 +286,7 @@ func (q *Queue) next() {
 	}
 }
 
-// quit removes a call from its line. It reports whether its turn has already come.
+// quit removes a call from its line. It reports whether the turn of the call has already come.
 func (q *Queue) quit(who string, p *place) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

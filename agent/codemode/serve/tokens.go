@@ -143,7 +143,8 @@ func (e tokenEntry) sum() (sum [sha256.Size]byte, err error) {
 	case (e.Token == "") == (e.SHA256 == ""):
 		return sum, errors.New("write either token or sha256")
 	case e.Token != "" && (len(e.Token) < 20 || strings.ContainsAny(e.Token, " \t\r\n")):
-		return sum, errors.New("token must have at least 20 characters and no spaces; create one with openssl rand -hex 32")
+		return sum, errors.New("token must have at least 20 characters and no spaces; create one with " +
+			"openssl rand -hex 32")
 	case e.Token != "":
 		return sha256.Sum256([]byte(e.Token)), nil
 	}

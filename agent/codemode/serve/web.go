@@ -26,9 +26,9 @@ type web struct {
 	meter      webMeter
 	calls      *counter
 	requests   *counter        // to all paths
-	life       context.Context // its end ends all requests to the endpoint
+	life       context.Context // all requests to the endpoint end with it
 	end        context.CancelFunc
-	streams    context.Context // its end ends the streams that belong to no call
+	streams    context.Context // the streams that belong to no call end with it
 	endStreams context.CancelFunc
 }
 

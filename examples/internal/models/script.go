@@ -20,7 +20,8 @@ func openScript(file string) (llms.Model, error) {
 	replies := strings.Split("\n"+strings.ReplaceAll(string(text), "\r\n", "\n"), "\n---\n")
 	for i, reply := range replies {
 		if replies[i] = strings.TrimSpace(reply); replies[i] == "" {
-			return nil, fmt.Errorf("reply %d of %s is empty; write it, or remove a line of dashes next to it", i+1, file)
+			return nil, fmt.Errorf("reply %d of %s is empty; write a reply, or remove a line of dashes next to it",
+				i+1, file)
 		}
 	}
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {

@@ -28,8 +28,8 @@ const (
 	lockFile = ".package-lock.json"
 )
 
-// snapshot gives the worker that builds one bundle the files of packages, and no other files. It does
-// not trust the worker. It is not safe for concurrent use.
+// snapshot serves files of packages, and no other files, to the worker that builds one bundle. The worker is
+// not trusted. A snapshot is not safe for concurrent use.
 type snapshot struct {
 	root         fs.FS // node_modules
 	files, bytes int   // how many more files and bytes may be read
@@ -79,7 +79,7 @@ func (s *snapshot) Changed() bool {
 // First implements [bundling.Files].
 func (s *snapshot) First(paths []string) (bundling.File, error) {
 	if len(paths) > maxPaths {
-		return bundling.File{}, fmt.Errorf("finding a module would take more than %d paths", maxPaths)
+		return bundling.File{}, fmt.Errorf("a module has more than the allowed %d possible paths", maxPaths)
 	}
 	for _, p := range paths {
 		if !s.reachable(p) || !s.regular(inRoot(p)) {
@@ -94,7 +94,7 @@ func (s *snapshot) First(paths []string) (bundling.File, error) {
 	return bundling.File{}, nil
 }
 
-// inRoot returns the path in root of a file in node_modules.
+// inRoot converts a path such as node_modules/a/index.js to the path in snapshot.root: a/index.js.
 func inRoot(name string) string { return strings.TrimPrefix(name, "node_modules/") }
 
 // reachable reports whether name is the path of a file in a package that may be read.
@@ -185,7 +185,7 @@ func (s *snapshot) manifest(name string, text []byte) {
 		return
 	}
 	for _, list := range []map[string]json.RawMessage{m.Dependencies, m.PeerDependencies, m.OptionalDependencies} {
-		for _, dependency := range slices.Sorted(maps.Keys(list)) { // sorted, so that maxAllowed excludes the same ones
+		for _, dependency := range slices.Sorted(maps.Keys(list)) { // so that maxAllowed always has the same effect
 			if packageName(dependency) && len(s.allowed) < maxAllowed {
 				s.allowed[dependency] = true
 			}

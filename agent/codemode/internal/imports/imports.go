@@ -44,7 +44,7 @@ type Packages struct {
 //
 // If why is not nil, it returns the message and hint of the finding about a package that a program imports
 // and that is not allowed or not installed. It is not called for the modules of Node.js. If the message is
-// empty, the finding is the default one; if the hint is empty, it lists the available packages. The function
+// empty, the finding is the default one; if the hint is empty, the hint lists the available packages. The function
 // why may be called concurrently.
 func New(root fs.FS, allow []string, why func(name string) (message, hint string)) *Packages {
 	allow = slices.Compact(slices.Sorted(slices.Values(allow)))

@@ -195,7 +195,7 @@ func (m *manifest) mains() (files []string) {
 	return files
 }
 
-// instead returns the replacement of a file or a package in the browser field. The replacement
+// instead returns what the browser field specifies in place of a file or package. The replacement
 // "" is an empty module.
 func (m *manifest) instead(name string) (other string, replaced bool) {
 	for _, key := range []string{name, strings.TrimSuffix(name, ".js"), name + ".js"} {

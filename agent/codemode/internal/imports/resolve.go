@@ -15,7 +15,7 @@ import (
 type resolver struct {
 	files     bundling.Files
 	manifests map[string]*manifest // by directory
-	texts     map[string]string    // of the files that were found, by path
+	texts     map[string]string    // the contents of files that were found, by path
 }
 
 func newResolver(f bundling.Files) *resolver {

@@ -29,7 +29,7 @@ func (a allowList) refusal() string {
 	return "not on the list of allowed packages: " + strings.Join(a, ", ")
 }
 
-// specs parses the names and versions of packages. Its error lists all that are invalid or not allowed.
+// specs parses the names and versions of packages. The error lists all packages that are invalid or not allowed.
 func (a allowList) specs(texts []string) ([]Spec, error) {
 	if err := checkCount(len(texts)); err != nil {
 		return nil, err
@@ -58,9 +58,9 @@ func named(specs []Spec, name string) bool {
 func checkCount(n int) error {
 	switch {
 	case n == 0:
-		return &SpecError{"", "no package is named"}
+		return &SpecError{"", "name at least one package"}
 	case n > maxSpecs:
-		return &SpecError{"", fmt.Sprintf("%d packages are named, and one call takes %d at most", n, maxSpecs)}
+		return &SpecError{"", fmt.Sprintf("too many packages: %d, and the limit of one call is %d", n, maxSpecs)}
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	homePrefix = "home-" // of the name of npm's HOME folder
+	homePrefix = "home-" // prefix of the name of npm's HOME folder
 
 	outputKept = 8 << 10         // bytes of npm's output that are kept
 	drainTime  = 2 * time.Second // the time to read the rest of the output of a killed npm
@@ -24,8 +24,8 @@ const (
 	fetched    = int64(64) << 20 // bytes that npm may write in addition to twice maxBytes
 )
 
-// certificates names the certificates that the host trusts. npm always inherits the variable: some proxies need it, and
-// certificates are not secret.
+// certificates is the variable that names a file of additional certificates to trust. npm always inherits it: some
+// proxies require it, and certificates are not secret.
 const certificates = "NODE_EXTRA_CA_CERTS"
 
 // essentialOnWindows are the variables without which Node.js does not start on Windows.
@@ -147,7 +147,8 @@ func (e *Environment) environ(home string) []string {
 		}
 	}
 	tmp := filepath.Join(home, "tmp")
-	return append(env, "PATH="+absolutePath(), "HOME="+home, "USERPROFILE="+home, "TMPDIR="+tmp, "TEMP="+tmp, "TMP="+tmp)
+	return append(env, "PATH="+absolutePath(), "HOME="+home, "USERPROFILE="+home,
+		"TMPDIR="+tmp, "TEMP="+tmp, "TMP="+tmp)
 }
 
 // absolutePath returns the host's PATH without relative folders.

@@ -114,9 +114,9 @@ func TestTooManySpecs(t *testing.T) {
 	f := newFake(t, plan{})
 	env, _ := f.environment(packages.Limits{})
 	for want, specs := range map[string][]string{
-		`package "": no package is named`:                                  {},
-		`package "": 65 packages are named, and one call takes 64 at most`: slices.Repeat([]string{"a"}, 65),
-		`package "a@2": named twice`:                                       {"a@1", "a@2"},
+		`package "": name at least one package`:                              {},
+		`package "": too many packages: 65, and the limit of one call is 64`: slices.Repeat([]string{"a"}, 65),
+		`package "a@2": named twice`:                                         {"a@1", "a@2"},
 	} {
 		if _, err := env.Install(t.Context(), specs); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)

@@ -43,7 +43,8 @@ func (e *Environment) state() (state, error) {
 		err = errors.New("it names a folder that this package did not create")
 	}
 	if err != nil {
-		return s, fmt.Errorf("packages: %s of the environment is unusable; remove the file to start over: %w", stateName, err)
+		return s, fmt.Errorf("packages: %s of the environment is unusable; remove the file to start over: %w",
+			stateName, err)
 	}
 	return s, nil
 }
@@ -96,8 +97,8 @@ func (e *Environment) begin() (dir string, err error) {
 	return dir, copyModules(root, dir)
 }
 
-// copyModules copies the packages and npm's record of them, which npm trusts only if it
-// is not older than any of them.
+// copyModules copies the packages and npm's record of them. npm trusts the record only if no
+// package is newer than the record.
 func copyModules(from *os.Root, dir string) error {
 	sub, err := from.OpenRoot(modules)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -145,8 +145,8 @@ func arguments(project, home string, specs []Spec) []string {
 		"--cache=" + filepath.Join(home, "cache"),
 		"--userconfig=" + filepath.Join(home, "userconfig"),
 		"--globalconfig=" + filepath.Join(home, "globalconfig"),
-		// Dependencies must come from the registry, too. The path of git is wrong, so that git, for
-		// which a package can contain a configuration, does not start.
+		// Dependencies must come from the registry, too. The path of git does not exist, so that npm cannot
+		// start git: a package can contain a configuration for git.
 		"--allow-git=none", "--allow-remote=none", "--allow-file=none", "--allow-directory=none",
 		"--git=" + filepath.Join(home, "no-git"),
 		"--",

@@ -86,7 +86,7 @@ func TestSpecErrors(t *testing.T) {
 			`^4, ~1.2, >=2 or latest; no spaces, addresses, paths or aliases`,
 		"lodash@": `package "lodash@": nothing follows the @; write a version, a range or a tag, or omit ` +
 			`the @`,
-		"@scope":       `package "@scope": a name with a scope is @scope/name`,
+		"@scope":       `package "@scope": a name with a scope must have the form @scope/name`,
 		"evil.tgz":     `package "evil.tgz": npm would take this for a file`,
 		"a@evil.tgz":   `package "a@evil.tgz": npm would take the part after the @ for a file`,
 		"node_modules": `package "node_modules": npm reserves this name`,

@@ -105,8 +105,8 @@ func (e *Environment) use() error {
 	}
 	defer root.Close()
 	if info, err := root.Lstat(packages); err != nil || !info.IsDir() {
-		return fmt.Errorf("workspace: the folder of the environment %s is missing or not a folder; remove the environment",
-			e.Handle)
+		return fmt.Errorf("workspace: the folder of the environment %s is missing or not a folder; remove the "+
+			"environment", e.Handle)
 	}
 	if info, err := root.Lstat(lockFile); err == nil {
 		use(root, lockFile, info)

@@ -97,8 +97,8 @@ func (s *Space) Read(ctx context.Context, handle string) (string, File, error) {
 func (s *Space) ReadPart(ctx context.Context, handle string, offset, limit int64) (string, File, error) {
 	if offset < 0 || limit < utf8.UTFMax {
 		return "", File{},
-			fmt.Errorf("workspace: cannot read %d bytes at offset %d: the offset must not be negative and the limit must "+
-				"be at least %d", limit, offset, utf8.UTFMax)
+			fmt.Errorf("workspace: cannot read %d bytes at offset %d: the offset must not be negative and the limit "+
+				"must be at least %d", limit, offset, utf8.UTFMax)
 	}
 	var text []byte
 	file, err := s.read(ctx, handle, func(f *os.File, size int64) (err error) {

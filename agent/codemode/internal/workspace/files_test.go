@@ -193,7 +193,7 @@ func TestOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "workspace: the storage folder " + dir +
-		`: it is neither a storage folder nor empty: it contains "precious"; choose a different folder`
+		`: it contains "precious", so it is not a storage folder; choose a different folder`
 	if _, err := workspace.Open(dir); err == nil || err.Error() != want {
 		t.Error(err)
 	}

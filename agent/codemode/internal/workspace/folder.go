@@ -121,8 +121,8 @@ func replace(root *os.Root, name string, text ...[]byte) error {
 	return persist(root)
 }
 
-// discard removes a file or a folder with its content. It first renames it, so that it
-// disappears at once, and then deletes it. If deleting fails, Sweep tries again and reports
+// discard removes a file, or a folder with its content. It renames the entry, which therefore
+// disappears at once, and then deletes the entry. If deleting fails, Sweep tries again and reports
 // the error. The caller holds the folder's lock.
 func discard(root *os.Root, name string) error {
 	temp := temporary()

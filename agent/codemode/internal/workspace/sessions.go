@@ -23,12 +23,13 @@ var ErrNotStored = errors.New("workspace: the program ran, but the session could
 func (s *Space) NewSession(ctx context.Context) (handle string, err error) {
 	err = s.change(ctx, sessions, func(folder *os.Root) (err error) {
 		var have amount
-		if err := s.folders(ctx, sessions, func(handle string, used time.Time) { have.add(handle, used, 0) }); err != nil {
+		err = s.folders(ctx, sessions, func(handle string, used time.Time) { have.add(handle, used, 0) })
+		if err != nil {
 			return err
 		}
 		if limit := s.store.limits.sessions; have.count >= limit {
-			return fmt.Errorf("%w: you have %d sessions and the limit is %d; nothing was created. Remove one that is no "+
-				"longer needed; %s has been unused the longest", ErrLimit, have.count, limit, have.oldest)
+			return fmt.Errorf("%w: you have %d sessions and the limit is %d; nothing was created. Remove one that is "+
+				"no longer needed; %s has been unused the longest", ErrLimit, have.count, limit, have.oldest)
 		}
 		handle, err = createFolder(folder, "session")
 		return err
@@ -71,8 +72,8 @@ func (s *Space) RunSession(ctx context.Context, handle string, box *sandbox.Sand
 	defer record.close()
 	if limit := s.store.limits.sessionBytes; record.size > limit {
 		return nil,
-			fmt.Errorf("%w: the record of the session has %d bytes and the limit is %d; nothing was run. Start a new session",
-				ErrLimit, record.size, limit)
+			fmt.Errorf("%w: the record of the session has %d bytes and the limit is %d; nothing was run. Start a new "+
+				"session", ErrLimit, record.size, limit)
 	}
 	session, err := s.restored(handle, box, record)
 	if err != nil {
@@ -81,7 +82,7 @@ func (s *Space) RunSession(ctx context.Context, handle string, box *sandbox.Sand
 	return s.store.runStored(ctx, s.path(sessions, handle), session, record, p)
 }
 
-// restored returns the session of a record, from memory if the session there is current.
+// restored returns the session of a record, from memory if the session in memory is current.
 func (s *Space) restored(handle string, box *sandbox.Sandbox, r *record) (warmed, error) {
 	end, err := r.end()
 	if err != nil {
@@ -158,7 +159,7 @@ func openRecord(root *os.Root) (*record, error) {
 
 func (r *record) close() { r.file.Close() }
 
-// lineEnd is the length of the end of a record, which identifies it.
+// lineEnd is the number of bytes at the end of a record that identify the record.
 const lineEnd = 64 + 1
 
 type ending [lineEnd]byte

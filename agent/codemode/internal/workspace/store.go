@@ -94,7 +94,7 @@ func empty(root *os.Root) error {
 	names, err := list(root)
 	for _, name := range names {
 		if name != "owners" && name != "format" && !strings.HasPrefix(name, leftover) {
-			return fmt.Errorf("it is neither a storage folder nor empty: it contains %q; choose a different folder", name)
+			return fmt.Errorf("it contains %q, so it is not a storage folder; choose a different folder", name)
 		}
 	}
 	return err

@@ -21,7 +21,8 @@ func (s *Store) Sweep(ctx context.Context) (removed int, err error) {
 	var errs []error
 	for _, owner := range owners {
 		if ctx.Err() != nil {
-			return removed, errors.Join(append(errs, fmt.Errorf("workspace: the sweep was not completed: %w", ctx.Err()))...)
+			errs = append(errs, fmt.Errorf("workspace: the sweep was not completed: %w", ctx.Err()))
+			return removed, errors.Join(errs...)
 		}
 		n, err := s.sweepOwner(ctx, owner)
 		removed += n
