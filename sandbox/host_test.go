@@ -224,6 +224,19 @@ func TestOnCallPanics(t *testing.T) {
 	})
 }
 
+// A panic of a tool's Remark means that there is no remark.
+func TestRemarkPanics(t *testing.T) {
+	t.Parallel()
+	find := raw("find", func(context.Context, json.RawMessage) (json.RawMessage, error) { return json.RawMessage("7"), nil })
+	find.Remark = func(_, _ json.RawMessage) string { panic("oops") }
+	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
+		out, err := box.Run(t.Context(), sandbox.Program{Source: "await find({})", Tools: newSet(t, find)})
+		if err != nil || string(out.Value) != "7" || len(out.Warnings) > 0 {
+			t.Errorf("got %s", outcomeOf(out, err))
+		}
+	})
+}
+
 // The error of a failed tool has its cause, which is not shown to the program.
 func TestFailureHasTheCause(t *testing.T) {
 	t.Parallel()

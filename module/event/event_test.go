@@ -32,6 +32,15 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+func TestJSONOfNoEvent(t *testing.T) {
+	t.Parallel()
+	for _, e := range []event.Event{nil, &event.RunEnd{}} {
+		if got, err := event.JSON(e); got != nil || err == nil {
+			t.Errorf("%T: got %s, %v", e, got, err)
+		}
+	}
+}
+
 // Counts that a provider reports do not overflow or become negative.
 func TestUsageAdd(t *testing.T) {
 	t.Parallel()

@@ -31,6 +31,10 @@ func TestComplete(t *testing.T) {
 			`"default":{}}}}}}`, `{"next":{"v":2}}`, `{"next":{"v":2,"next":{}},"v":1}`},
 		{"big integers", `{"properties":{"a":{"default":9007199254740993}}}`, `{}`, `{"a":9007199254740993}`},
 		{"invalid", `{"properties":{"a":{"type":"integer","default":"x"},"b":{"default":false}}}`, `{}`, `{"b":false}`},
+		{"no defaults within defaults", `{"allOf":[{"properties":{"x":{"properties":{"y":{"default":{}}}}}},` +
+			`{"properties":{"x":{"properties":{"y":{"properties":{"z":{"default":1}}}}}}}]}`, `{"x":{}}`, `{"x":{"y":{}}}`},
+		{"a stricter rule next to a reference", `{"properties":{"a":{"$ref":"#/$defs/x","minimum":5},"b":{"default":2}},` +
+			`"$defs":{"x":{"type":"integer","default":3}}}`, `{}`, `{"b":2}`},
 		{"null", `{"properties":{"a":{"default":null}}}`, `{}`, `{}`},
 		{"an alternative", `{"anyOf":[{"properties":{"a":{"default":1}}},{"properties":{"b":{"default":2}}}]}`, `{}`, `{}`},
 		{"would not fit", `{"properties":{"a":{},"b":{"default":2}},"oneOf":[{"required":["a"]},{"required":["b"]}]}`,

@@ -18,6 +18,7 @@ func TestRead(t *testing.T) {
 		{"answer: str", "[[ ## answer ## ]]\nParis" + end, `{"answer":"Paris"}`},
 		{"answer: str", "[[ ## answer ## ]]\nWait, actually: urgent. Correction: anything lower would be wrong." + end,
 			`{"answer":"Wait, actually: urgent. Correction: anything lower would be wrong."}`},
+		{"answer: str", "[[ ## answer ## ]]\nParis\n[[ ## /answer ## ]]" + end, `{"answer":"Paris"}`},
 		{"answer: str", "[[ ## answer ## ]]\n{answer}" + end, `the field "answer" is missing`},
 		{"answer: str", "[[ ## answer ## ]]\n{answer}" + end + "\n\n[[ ## answer ## ]]\nParis" + end, `{"answer":"Paris"}`},
 		{"answer: str", "[[ ## answer ## ]]\nParis" + end + "\n\n[[ ## answer ## ]]\nRome" + end,
