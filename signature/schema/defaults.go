@@ -118,8 +118,8 @@ func (s *Schema) usableDefaults() map[*jsonschema.Schema]any {
 // completer adds defaults to a value.
 type completer struct {
 	defaults map[*jsonschema.Schema]any
-	bytes    int // added
-	steps    int // left
+	bytes    int // number of bytes added
+	steps    int // number of steps left
 }
 
 func (c *completer) value(v any, s *jsonschema.Schema) {
