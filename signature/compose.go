@@ -49,7 +49,7 @@ func object(properties Values, required []string, rules Values) (*schema.Schema,
 	return compiled(literal(append(keywords, rules...)))
 }
 
-// compiled compiles a schema and makes it check formats.
+// compiled compiles a schema that also checks formats.
 func compiled(raw json.RawMessage) (*schema.Schema, error) {
 	s, err := schema.Compile(raw)
 	if err != nil {
@@ -58,7 +58,7 @@ func compiled(raw json.RawMessage) (*schema.Schema, error) {
 	return s.WithFormats()
 }
 
-// complete returns the field with its description in its schema, and the schema in a form
+// complete returns the field with its description added to its schema, and that schema in a form
 // that can be part of a larger schema.
 func (f Field) complete() (Field, json.RawMessage, error) {
 	raw := json.RawMessage("{}")

@@ -112,7 +112,7 @@ func (s *Spec) has(name string) error {
 	return nil
 }
 
-// ruled reports whether a rule about several fields mentions a field.
+// ruled reports whether a rule about several fields names this field.
 func (s *Spec) ruled(name string) bool {
 	return slices.ContainsFunc(slices.Concat(s.inRules, s.outRules), func(rule Value) bool {
 		var v any

@@ -104,7 +104,7 @@ func checkKind(f Field, output bool) error {
 	}
 }
 
-// checkSpecial checks what schemas cannot: that images and files have content, and that the
+// checkSpecial checks what schemas cannot express: that images and files have content, and that the
 // turns of a history fit the signature.
 func (s *Spec) checkSpecial(inputs Values) []schema.Finding {
 	var findings []schema.Finding

@@ -215,7 +215,7 @@ func (s *scanner) typed(name string) parsed {
 	return p
 }
 
-// misplaced fails because a default follows the type, as in Python. The error says how to
+// misplaced reports a default that follows the type, as in Python. The error says how to
 // write the default.
 func (s *scanner) misplaced(p parsed, written string) {
 	at := s.at

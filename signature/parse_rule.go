@@ -45,7 +45,7 @@ const (
 	aValue  = "a value"
 )
 
-// others maps the names that rules have in other notations to our names.
+// others maps the names of rules in other notations to their names in the notation of [Parse].
 var others = map[string]string{
 	"description": "desc", "minimum": "ge", "min": "ge", "maximum": "le", "max": "le",
 	"exclusiveMinimum": "gt", "exclusiveMaximum": "lt", "multipleOf": "multiple_of",
@@ -54,7 +54,7 @@ var others = map[string]string{
 	"regex": "pattern", "example": "examples",
 }
 
-// ruled reads the rules in the parentheses after a type. Written is the source of the type.
+// ruled reads the rules in the parentheses after a type. The argument written is the source text of the type.
 func (s *scanner) ruled(t typ, written string) typ {
 	given := Values{}
 	at := map[string]int{} // the position of each value, by keyword

@@ -12,7 +12,7 @@ import (
 
 // typ is a parsed type.
 type typ struct {
-	keywords Values          // of its schema; empty if the type admits any value
+	keywords Values          // keywords of the type's schema; empty if the type admits any value
 	whole    json.RawMessage // the schema, if it is written as schema({…})
 	family   string          // determines which rules apply: those of strings, numbers, …
 	missing  bool            // a field of this type may be left out, as with Optional
@@ -187,7 +187,7 @@ func (s *scanner) brackets(name string, at int) typ {
 	return t
 }
 
-// inner reads types up to the closing bracket. Open reports whether three dots follow them.
+// inner reads types up to the closing bracket. The result open reports whether three dots follow the types.
 func (s *scanner) inner() (all []typ, open bool) {
 	all = append(all, s.typ())
 	for s.take(",") {

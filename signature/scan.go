@@ -23,7 +23,7 @@ type scanner struct {
 	text    string
 	at      int
 	depth   int
-	schemas int // read so far
+	schemas int // number of schemas read so far
 }
 
 type syntaxError struct{ error }

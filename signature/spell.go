@@ -109,7 +109,7 @@ func spell(raw json.RawMessage) string {
 	return text + rules
 }
 
-// arguments returns the rules for the keywords that have one, in parentheses.
+// arguments returns, in parentheses, the rules that express keywords.
 func arguments(keywords Values) string {
 	var all []string
 	for _, r := range rules {

@@ -51,14 +51,14 @@ const nullSchema = `{"type":"null"}`
 // generic are the types that require brackets.
 var generic = []string{"Literal", "Optional", "Union", "set", "tuple"}
 
-// synonyms maps other names of types to our names.
+// synonyms maps other names of types to their names in the notation of [Parse].
 var synonyms = map[string]string{
 	"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None",
 	"array": "list", "object": "dict",
 	"Any": "any", "List": "list", "Dict": "dict", "Set": "set", "Tuple": "tuple",
 }
 
-// instead maps the names of types in other languages to what to write here.
+// instead maps the names of types in other languages to what to write in the notation of [Parse].
 var instead = map[string]string{
 	"float32": "float", "float64": "float", "double": "float", "decimal": "float", "Decimal": "float",
 	"int8": "int", "int16": "int", "int32": "int", "int64": "int", "long": "int",

@@ -17,9 +17,9 @@ const (
 	// Unclassified is the class of a tool that the host has not classified. It is treated
 	// as Effect, except in replay: see [Binding.ReplayClass].
 	Unclassified Class = iota
-	// Effect is the class of tools whose repetition matters: a mail sent twice is two mails.
+	// Effect is the class of tools for which a repeated call has a second effect, such as a second mail.
 	Effect
-	// Idempotent is the class of tools whose exact repetition changes nothing more.
+	// Idempotent is the class of tools for which an identical second call changes nothing more.
 	Idempotent
 	// Read is the class of tools that change nothing.
 	Read

@@ -38,8 +38,8 @@ const maxPlaces = 4_000_000
 type guard struct {
 	compiled *jsonschema.Schema
 	opposite *jsonschema.Schema // the negation of compiled, whose validation collects no errors
-	steps    int                // left
-	patience time.Duration      // left
+	steps    int                // number of steps left
+	patience time.Duration      // time left for patterns
 }
 
 // newGuard compiles a schema and makes it count its steps. It also returns all reachable
@@ -122,7 +122,7 @@ type toll struct {
 	unique bool
 }
 
-// tollOf returns the toll of a schema. Followed says that the library follows which members were evaluated.
+// tollOf returns the toll of a schema. If followed is set, the library tracks which members were evaluated.
 func tollOf(s *jsonschema.Schema, followed bool) toll {
 	t := toll{own: len(s.Required) / 4, unique: s.UniqueItems}
 	for _, next := range sameValue(s) {

@@ -82,7 +82,7 @@ func (s *Schema) concrete(from spot) spot {
 	return from
 }
 
-// notNull returns the other alternative, if s has two alternatives and one of them is null.
+// notNull returns the alternative that is not null, if s has two alternatives and one of them is null.
 func notNull(s spot) (spot, bool) {
 	either := append(s.list("anyOf"), s.list("oneOf")...)
 	if len(either) != 2 {
@@ -157,7 +157,7 @@ func (p *printer) constraints(s spot) []string {
 	return slices.DeleteFunc(all, func(fact string) bool { return fact == "" })
 }
 
-// kindOfNumber returns the range of a number, and whether it is an integer. It returns nil
+// kindOfNumber returns the range of a number, and whether the number is an integer. It returns nil
 // for an enum, whose values show both.
 func kindOfNumber(s spot) []string {
 	if s.has("enum") {

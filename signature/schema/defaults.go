@@ -124,10 +124,10 @@ func (s *Schema) usableDefaults() map[*jsonschema.Schema]any {
 
 // completer adds defaults to a value.
 type completer struct {
-	defaults map[*jsonschema.Schema]any
-	bytes    int // added
-	additions []func() // after the walk: defaults are shared and are not completed
-	steps    int // left
+	defaults  map[*jsonschema.Schema]any
+	bytes     int      // number of bytes added
+	steps     int      // number of steps left
+	additions []func() // made after the walk, since schemas share their defaults, which are not completed
 }
 
 func (c *completer) value(v any, s *jsonschema.Schema) {

@@ -40,8 +40,8 @@ func (x *explainer) check(s *jsonschema.Schema) (problems []problem, broken any)
 	return x.explain(violation), nil
 }
 
-// fits reports whether the value fits a schema, given the negation of the schema. Broken is
-// the same as for check.
+// fits reports whether the value fits a schema, given the negation of the schema. The result
+// broken is the same as that of check.
 func (x *explainer) fits(opposite *jsonschema.Schema) (fits bool, broken any) {
 	defer func() { broken = recover() }()
 	return opposite.Validate(x.root) != nil, nil
@@ -303,7 +303,7 @@ func (x *explainer) single(e *jsonschema.ValidationError) problem {
 	return p
 }
 
-// allowed returns the values of the enum or constant that an error is about, as literals.
+// allowed returns, as literals, the values of the enum or constant that an error is about.
 func (x *explainer) allowed(e *jsonschema.ValidationError, values []any) []string {
 	key := fmt.Sprintf("%T %s", e.ErrorKind, e.SchemaURL)
 	known, ok := x.literals[key]

@@ -10,9 +10,9 @@ import (
 type field struct {
 	reflect.StructField
 	json    string   // its name in JSON
-	options []string // of the json tag, such as omitempty
+	options []string // options of the json tag, such as omitempty
 	tagged  bool     // the name is from the json tag
-	depth   int      // of embedding
+	depth   int      // number of embedded structs around the field
 }
 
 func (f field) option(name string) bool { return slices.Contains(f.options, name) }

@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// Finding is one way in which a value violates a schema, in words for the author of the
+// Finding is one way in which a value violates a schema, described for the author of the
 // value.
 type Finding struct {
 	// Path is the place in the value, in JavaScript notation: items[0].name. It is

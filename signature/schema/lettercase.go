@@ -94,7 +94,7 @@ func (w *caseWalk) names(object map[string]any, schemas []*jsonschema.Schema) {
 	}
 }
 
-// inPlace returns the schemas and those that they apply to the same value.
+// inPlace returns the schemas and all schemas that they apply to the same value.
 func (w *caseWalk) inPlace(schemas []*jsonschema.Schema) []*jsonschema.Schema {
 	seen := map[*jsonschema.Schema]bool{nil: true}
 	var all []*jsonschema.Schema

@@ -54,8 +54,8 @@ func (s *Schema) DropUnset(value json.RawMessage) json.RawMessage {
 // dropper copies values without the members that are null and not required.
 type dropper struct {
 	droppable func(property *jsonschema.Schema) bool
-	unions    bool // also drop members as the alternatives of a schema describe them
-	steps     int  // left
+	unions    bool // also drop members that the alternatives of a schema describe
+	steps     int  // number of steps left
 }
 
 func (d *dropper) drop(value any, s *jsonschema.Schema) any {
@@ -78,7 +78,7 @@ func (d *dropper) drop(value any, s *jsonschema.Schema) any {
 	return value
 }
 
-// members drops members of an object, and drops within the members or items of a value, as one schema describes them.
+// members drops members from a value and from its members or items, according to one schema.
 func (d *dropper) members(value any, s *jsonschema.Schema) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -108,7 +108,7 @@ func (d *dropper) members(value any, s *jsonschema.Schema) any {
 	}
 }
 
-// alternative drops members as the first alternative describes them that the result fits.
+// alternative drops members according to the first alternative that the result fits.
 func (d *dropper) alternative(value any, either []*jsonschema.Schema) any {
 	for _, s := range either {
 		dropped := d.drop(value, s)

@@ -45,7 +45,7 @@ func (p *pattern) MatchString(s string) bool {
 	return matched
 }
 
-// shortMatch is the duration up to which a match is not repeated.
+// A match that takes less than shortMatch is not repeated.
 const shortMatch = 5 * time.Millisecond
 
 // measure runs a match and returns how long the match took. It runs a long match twice

@@ -26,7 +26,7 @@ type quickMember struct {
 
 const (
 	maxMembers = 64
-	maxExact   = 1 << 53 // up to which a float64 holds every integer
+	maxExact   = 1 << 53 // a float64 holds every integer up to this limit
 )
 
 // newQuick returns nil if the schema is not plain.

@@ -46,11 +46,11 @@ const perTool = 120
 // indexBudget is the default limit of tokens for an index.
 const indexBudget = 1800
 
-// Default limits, in tokens, for prompts that have a task. The rest of a prompt takes about 700 tokens, so that the
-// first prompt of a run has about 3,300 tokens if the set is too large to be declared.
+// Default limits, in tokens, for prompts that have a task. The rest of a prompt takes about 700 tokens. If the set is
+// too large to be declared, the first prompt of a run therefore has about 3,300 tokens.
 const (
 	promptBudget = 3300 // for the declarations of all tools
-	namedBudget  = 2600 // otherwise: for small servers, names, and the tools that match
+	namedBudget  = 2600 // if these do not fit: for small servers, names, and the tools that match
 )
 
 // Limits of the tools that match a task.
@@ -87,9 +87,9 @@ func Markdown(set *tools.Set, budget int) string {
 type rooms struct {
 	levels []level
 	all    int // for the declarations of all tools
-	small  int // otherwise, for the declarations of small servers
+	small  int // for the declarations of small servers, if not all tools fit
 	names  int // for the names of the other tools
-	total  int // with the tools that match a task
+	total  int // for small servers, names, and the tools that match a task
 }
 
 func explicit(budget int) rooms {
@@ -102,7 +102,7 @@ type Declarations struct {
 
 	named map[string]*tools.Binding // the tools that Text only names
 	index *bm25.Index
-	room  int // tokens for the named tools that match a task
+	room  int // limit, in tokens, for the declarations that Matching returns
 }
 
 // New declares the tools of a set like [Markdown], for prompts that also have a task. By default, all declarations
@@ -145,7 +145,7 @@ func (r rooms) declare(set *tools.Set) *Declarations {
 	return d
 }
 
-// maxSmall is the number of tools of a small server.
+// maxSmall is the largest number of tools of a small server.
 const maxSmall = 10
 
 // small declares as many small servers as fit, and returns the other servers.
@@ -162,8 +162,8 @@ func small(objects []*object, room int) (code string, others []*object) {
 	return code, others
 }
 
-// Matching declares the tools that match a task best, among those that Text only names, as a fenced block of
-// TypeScript. If no tool matches, it returns "".
+// Matching returns declarations, as a fenced block of TypeScript, of the tools that match a task best and that Text
+// does not declare. If no such tool matches, it returns "".
 func (d *Declarations) Matching(task string) string {
 	if d == nil || d.index == nil {
 		return ""
@@ -192,8 +192,8 @@ func (d *Declarations) Matching(task string) string {
 
 func fenced(code string) string { return "```ts\n" + code + "```\n" }
 
-// complete returns the complete declarations if they are no longer than text, since
-// they need not declare tools.search and tools.describe.
+// complete returns the complete declarations if they are no longer than text, and otherwise text. Complete
+// declarations can be shorter, since they omit tools.search and tools.describe.
 func complete(text string, objects []*object) string {
 	if everything, ok := levels[0].declare(objects, Tokens(text)); ok {
 		return everything

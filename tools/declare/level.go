@@ -14,18 +14,18 @@ import (
 
 // level determines how much declarations say about each tool.
 type level struct {
-	tool   words // of the tool's description
-	input  words // of the description of each argument
-	output words // of the description of each part of the result
-	facts  facts // constraints that are shown
-	in     int   // depth of argument types; 0 is all
-	out    int   // depth of result types; 0 is all
-	enum   int   // values shown of an enum; 0 is all
+	tool   words // limit for the description of the tool
+	input  words // limit for the description of each argument
+	output words // limit for the description of each property of the result
+	facts  facts // which constraints are shown
+	in     int   // depth of argument types; 0 is no limit
+	out    int   // depth of result types; 0 is no limit
+	enum   int   // number of values shown of an enum; 0 is no limit
 	echo   bool  // results omit properties that repeat an argument
 }
 
-// facts says which constraints are shown, of arguments and of results with
-// descriptions.
+// facts says which constraints are shown for arguments, and for results if the level
+// shows their descriptions.
 type facts int
 
 const (
@@ -34,8 +34,8 @@ const (
 	full
 )
 
-// words limits how many bytes of a description are shown: bytes of sentences about the form of a value, and bytes of
-// all sentences.
+// words limits how many bytes of a description are shown. A sentence about the format of a value is shown while the
+// description is within format or any; every other sentence is shown only while it is within any.
 type words struct{ format, any int }
 
 var all = words{math.MaxInt, math.MaxInt}
@@ -55,8 +55,8 @@ var levels = []level{
 }
 
 const (
-	byDefault        = 3
-	withDescriptions = 8 // from here on, tools have no descriptions
+	byDefault        = 3 // the index of the default level
+	withDescriptions = 8 // the number of levels that show descriptions of tools
 )
 
 // maxLead is the maximum length of the first sentence of a tool's description.
@@ -113,9 +113,9 @@ func (p *listing) doc(t *tool, indent string) string {
 	return indent + "/** " + text + " */\n"
 }
 
-// pick chooses sentences of a description while there is room: for a tool the first
-// one, then those about the form of a value, then the others. It skips sentences that
-// were shown already for a property of the same name.
+// pick chooses sentences of a description while there is room: if lead is set, the first sentence, then sentences
+// about the format of a value, then all other sentences. It skips sentences that were shown already for a property of
+// the same name.
 func (p *listing) pick(property string, sentences []string, room words, lead bool) string {
 	shown := make([]bool, len(sentences))
 	used := 0
@@ -142,8 +142,8 @@ func (p *listing) pick(property string, sentences []string, room words, lead boo
 	return p.joined(sentences, shown, property)
 }
 
-// describe returns the comment of a property, unless another property of the same name
-// had the same one.
+// describe returns the comment of a property, or "" if another property of the same name
+// already had the same comment.
 func (p *listing) describe(property, constraints, description string, room words) string {
 	key := property + "\x00" + constraints + "\x00" + description
 	if p.said[key] {

@@ -32,7 +32,7 @@ type shape struct {
 	Others   *shape            `json:"additionalProperties,omitempty"` // of members whose names are not kept
 }
 
-// shapeOf returns the shape of a decoded value.
+// shapeOf returns the shape of a decoded JSON value.
 func shapeOf(v any, depth int) *shape {
 	s, name := &shape{}, "null"
 	if depth < 0 {
@@ -77,8 +77,8 @@ func isName(name string) bool {
 	return utf8.RuneCountInString(name) <= maxName && jsonvalue.IsIdentifier(name)
 }
 
-// with returns the shape of the values of both. It is associative, commutative and idempotent. Nil is the shape of no
-// value.
+// with returns a shape that describes the values of s and of other. It is associative, commutative and idempotent. A
+// nil shape describes no values.
 func (s *shape) with(other *shape) *shape {
 	if s == nil || other == nil {
 		return cmp.Or(s, other)
@@ -103,10 +103,10 @@ func (s *shape) with(other *shape) *shape {
 	return both
 }
 
-// hasText reports whether there are strings that are not JSON.
+// hasText reports whether some of the strings are not JSON.
 func (s *shape) hasText() bool { return s.JSON == nil && slices.Contains(s.Types, "string") }
 
-// lacks reports whether there is an object without the member. Empty objects do not count.
+// lacks reports whether some object lacks the member. Empty objects do not count.
 func (s *shape) lacks(name string) bool {
 	return (s.Members != nil || s.Others != nil) && !slices.Contains(s.Required, name)
 }

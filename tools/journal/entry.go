@@ -68,7 +68,7 @@ type entry struct {
 	repeatedBy []*entry // calls that repeat this one on purpose
 	namedBy    []*entry // calls that name this one
 
-	told   *Attempt     // the attempt that was held because of this call, and continues, as in ReAct
+	told   *Attempt     // an attempt that was held because of this call and then continued, as in ReAct
 	unseen bool         // a repetition was held, since no read could have shown whether this call took effect
 	list   *lists.State // what Result says about its list; nil before it is needed
 }
@@ -90,8 +90,8 @@ func (e *entry) uncertain() bool {
 // counts reports whether the call was not rejected.
 func (e *entry) counts() bool { return e.State != StateRejected }
 
-// before reports whether e had ended when the program issued the other call. The time of
-// dispatch does not matter: the order in which concurrent calls are dispatched is random.
+// before reports whether e had ended when the program issued the other call. When the calls
+// were dispatched does not matter: the order in which concurrent calls are dispatched is random.
 func (e *entry) before(other *entry) bool { return e.ended > 0 && e.ended < other.issued }
 
 func (e *entry) settle(s State) {

@@ -37,9 +37,9 @@ type Journal struct {
 	byKey    map[string][]*entry
 	fresh    map[toolID]bool // unclassified tools for which a program passed {fresh: true}
 	step     int
-	attempts int      // of the open step
-	current  *Attempt // nil before the first
-	numbers  int      // number of attempts in the run
+	attempts int      // number of attempts of the open step
+	current  *Attempt // nil before the first attempt
+	numbers  int      // how many attempts the run has had
 	clock    int      // number of times that a call was issued or ended
 }
 

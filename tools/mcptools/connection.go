@@ -23,7 +23,7 @@ type connection struct {
 	exchange  message.Exchange
 	conn      mcp.Connection
 	session   *mcp.ClientSession
-	questions atomic.Int32 // how many the server has asked since its last response to a call
+	questions atomic.Int32 // number of questions from the server since its last response to a call
 	rechecked time.Time    // when its tools were listed to compare them with those of an earlier connection
 
 	gone     chan struct{} // closed when the connection, and the process, have ended
@@ -46,7 +46,7 @@ func (c *connection) alive() bool {
 	}
 }
 
-// drop gives up a connection over which nothing can be sent anymore. Calls in flight may still get
+// drop gives up a connection that can no longer send anything. Calls in flight may still get
 // their responses.
 func (c *connection) drop(err error) {
 	if c.process == nil {

@@ -61,7 +61,7 @@ var aliases = map[string][]string{
 // ignored are the keys that matter only to editors.
 var ignored = []string{"name", "title", "source", "gallery", "version", "icon", "$schema"}
 
-// alternatives has advice for keys that are not supported.
+// alternatives says what to use instead of keys that are not supported.
 var alternatives = map[string]string{
 	"environment":      `; use "env"`,
 	"oauth":            "; use Options.OAuth",
@@ -74,8 +74,8 @@ var alternatives = map[string]string{
 	"trust":            noApproval,
 }
 
-// noApproval is the advice for keys by which a file would grant permissions to its own servers.
-const noApproval = "; approve its tools in the program, with policy.Approve"
+// noApproval is the advice for keys that would let a server's tools be called without approval.
+const noApproval = "; decide in the program which calls need approval, with policy.Approve"
 
 // add decodes an entry and adds its server to the configuration.
 func (c *Config) add(m member, x expander) error {
@@ -103,7 +103,7 @@ func (c *Config) warn(server, text string) {
 	c.Warnings = append(c.Warnings, fmt.Sprintf("mcp server %q: %s", server, text))
 }
 
-// decode reads the values of an entry and returns all errors.
+// decode reads the values of a server's entry into e and returns all errors. A key that is not supported is a warning.
 func (c *Config) decode(m member, e *entry) (errs []error) {
 	list, err := m.members("")
 	if err != nil {

@@ -25,8 +25,8 @@ func (s *Servers) Pins() Pins {
 	return pins
 }
 
-// approved compares a tool with its pin or, for a server without pins, with the first listing. If they differ, it
-// warns. It reports whether the tool may be offered.
+// approved compares a tool with its pin or, for a server without pins, with the same tool in the first listing. If
+// the tool differs, approved adds a warning. It reports whether the tool may be offered.
 func (l *listing) approved(t *listedTool) bool {
 	s := l.server
 	now := t.fingerprint()

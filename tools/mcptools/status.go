@@ -51,8 +51,8 @@ type Status struct {
 	Stderr string
 }
 
-// A pause keeps a failing server from being started all the time. There is none after the first loss of a connection;
-// with each further consecutive failure, the pause doubles.
+// A pause keeps a failing server from being started all the time. The first loss of a connection causes no pause. Each
+// further consecutive failure doubles the pause.
 const (
 	firstPause = time.Second
 	lastPause  = time.Minute
@@ -65,8 +65,8 @@ type health struct {
 	mu           sync.Mutex
 	state        State
 	version      string
-	connected    int   // how often
-	err          error // why it is not connected
+	connected    int   // how often the server has connected
+	err          error // why the server is not connected
 	failedStarts int   // consecutive failed starts
 	losses       int   // consecutive lost connections; a response to a call resets the number
 	retry        time.Time

@@ -118,7 +118,7 @@ func TestOneFailureIsNotFatal(t *testing.T) {
 good ready 2025-11-25, 1 tools, 0 restarts`)
 	equalLines(t, "warnings", s.Warnings(),
 		`mcp server "good": "autoApprove" is not supported and has no effect; `+
-			`approve its tools in the program, with policy.Approve`)
+			`decide in the program which calls need approval, with policy.Approve`)
 }
 
 func TestCanceledStart(t *testing.T) {

@@ -22,7 +22,7 @@ type Request struct {
 	Class       tools.Class
 	Destructive bool   // the effect cannot be undone
 	Args        string // complete, as indented JSON
-	Line        int    // of the call in the program, from 1; 0 if unknown
+	Line        int    // the line of the call in the program, from 1; 0 if unknown
 	Source      string // the text of that line; "" if unknown
 
 	// Call is the call itself. Its strings come from a program. Do not show them to a

@@ -48,7 +48,7 @@ func (m Match) matches(c tools.Call) (bool, error) {
 	return m.call(c)
 }
 
-// String describes the calls in the words of the message for a refused call.
+// String describes the calls as in the message for a refused call.
 func (m Match) String() string {
 	if m.tool == nil {
 		return "none"

@@ -11,7 +11,7 @@ type pattern struct {
 	hints []string // every match contains one of them; empty if none are known
 	fold  bool     // the hints are lower-case, but matches may have any case
 	re    *regexp.Regexp
-	group int // the group that is the secret; 0 for the whole match
+	group int // the capturing group that matches the secret; 0 for the whole match
 }
 
 // mayMatch reports whether text contains a hint.

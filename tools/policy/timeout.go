@@ -62,7 +62,7 @@ type end struct {
 	panic  error
 }
 
-// unclear reports whether it is unknown, after the error, what the tool did.
+// unclear reports whether the error leaves unknown what the tool did.
 func (e *end) unclear() bool {
 	return !tools.IsFatal(e.err) && dispatch.StateOf(e.err) == dispatch.StateUnknown
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// toolPattern is a pattern of [Tools]. Namespaces and names may contain dots, so that a
+// toolPattern is a pattern of [Tools]. Namespaces and names may contain dots, so a
 // pattern with several dots can be read in more than one way. A server, which chooses
 // the names of its tools, could exploit the ambiguity.
 type toolPattern struct {
