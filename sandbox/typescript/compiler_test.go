@@ -40,12 +40,12 @@ func TestTypeScript(t *testing.T) {
 			"[1,2]"},
 		"using": {"const log: string[] = [];\nfunction f() { using a = {[Symbol.dispose]() { " +
 			"log.push('disposed') }}; log.push('used') }\nf(); log", `["used","disposed"]`},
-		"top-level await":  {"const x: number = await Promise.resolve(2);\nx * 2", "4"},
-		"return":           {"const x: number = await Promise.resolve(2);\nif (x > 1) return x as number;\n'no'", "2"},
+		"top-level await": {"const x: number = await Promise.resolve(2);\nx * 2", "4"},
+		"return":          {"const x: number = await Promise.resolve(2);\nif (x > 1) return x as number;\n'no'", "2"},
 		"return with a shim": {"const u: URL = new URL('https://a.example/x');\nif (u.host) return u.host + " +
 			"typeof TextEncoder + typeof WeakRef;", `"a.examplefunctionfunction"`},
-		"a tag": {"const importText = String.raw, s = importText`\n  import(\"zod\")`; s", `"\n  import(\"zod\")"`},
-		"text of a shim": {"const URL = 1, s = 'import { URL } from \"writ:shim\";'; URL + s.length", "33"},
+		"a tag":            {"const importText = String.raw, s = importText`\n  import(\"zod\")`; s", `"\n  import(\"zod\")"`},
+		"text of a shim":   {"const URL = 1, s = 'import { URL } from \"writ:shim\";'; URL + s.length", "33"},
 		"a last statement": {"const x = 1;\nfunction f(): void {}", "undefined"},
 		"a text":           {"'use it'", `"use it"`},
 		"template":         {"const n: number = 1; `a\nimport x from 'y'\n${n}`", `"a\nimport x from 'y'\n1"`},
