@@ -130,13 +130,16 @@ var rules = []rule{
 		`?_?exhausted|quota exceeded`), []int{0, 200}},
 	{KindTransient, regexp.MustCompile(`overloaded|api_error|timeout_error|internal server ` +
 		`error|internal_server_error|service ?unavailable|server_error|bad gateway|gateway timeout|code = ` +
-		`(unavailable|internal|aborted)|model ?not ?ready|model is (currently )?loading|provider_unavailable`), []int{0, 200}},
+		`(unavailable|internal|aborted)|model ?not ?ready|model is (currently )?loading|provider_unavailable`),
+		[]int{0, 200}},
 	{KindAuth, regexp.MustCompile(
 		`authentication_error|permission_error|unauthenticated|unauthorized|permission_?denied|code = ` +
-			`permissiondenied|access ?denied|invalid token|missing the .*key|: authentication:|quota_exceeded`), []int{0, 200}},
+			`permissiondenied|access ?denied|invalid token|missing the .*key|: authentication:|quota_exceeded`),
+		[]int{0, 200}},
 	{KindInvalid, regexp.MustCompile(
 		`invalid_request_error|validationexception|invalid_?argument|not_found_error|model.* not found|unsupported ` +
-			`(human|content|message)|not supported|: invalid_request:|resource_not_found|not_implemented`), []int{0, 200}},
+			`(human|content|message)|not supported|: invalid_request:|resource_not_found|not_implemented`),
+		[]int{0, 200}},
 }
 
 // statuses matches the status in the messages of providers.

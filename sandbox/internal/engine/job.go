@@ -71,8 +71,8 @@ type Limits struct {
 var ErrMemory = errors.New("out of memory")
 
 // Host connects a program to the outside. Its methods are called on the goroutine of the
-// engine, in the order in which the program acts. They must not block, except for Allowed, and for Call of the host that
-// reads the files of packages.
+// engine, in the order in which the program acts. They must not block, except for Allowed, and
+// for Call of the host that reads the files of packages.
 type Host interface {
 	// Report receives the results of the check.
 	Report(Report)
