@@ -30,6 +30,9 @@ func sendable(model llms.Model, messages []llms.MessageContent) ([]llms.MessageC
 
 // joinText joins the parts into one if all are text.
 func joinText(parts []llms.ContentPart) []llms.ContentPart {
+	if _, text := parts[0].(llms.TextContent); text && len(parts) == 1 {
+		return parts
+	}
 	texts := make([]string, len(parts))
 	for i, p := range parts {
 		switch text := p.(type) {

@@ -1,12 +1,17 @@
 package replies
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
+	"unicode/utf8"
 )
 
 // PlainText returns the content of a JSON string, and any other value as JSON.
 func PlainText(value json.RawMessage) string {
+	if n := len(value); n > 1 && value[0] == '"' && bytes.IndexByte(value, '\\') < 0 && utf8.Valid(value) {
+		return string(value[1 : n-1]) // it has no escapes
+	}
 	var text *string
 	if json.Unmarshal(value, &text) == nil && text != nil {
 		return *text
