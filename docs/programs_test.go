@@ -28,7 +28,7 @@ var printed = map[string]string{
 	"agent/codemode":  "", // it serves until its stdin ends
 	"module":          "day 4 24",
 	"module/evaluate": "evaluate: open dev.csv: no such file or directory",
-	"module/optimize": "… evaluate: part 1 of the split would be empty; there are too few examples or groups",
+	"module/optimize": "… evaluate: part 1 of the split would be empty: there are too few examples or groups",
 	"module/llmtest":  "first <nil> --- human ---\nHello?",
 	"module/models": "A signed order to act.\nspent: 1 call, 100 input and 10 output tokens, a cost of " +
 		"0.000225\nrequests: 1 sent to the model, 0 answered by the store",

@@ -115,7 +115,7 @@ func checkParts(spec *signature.Spec, box Sandbox, set *tools.Set) error {
 	for _, f := range spec.Inputs() {
 		switch {
 		case globals.Reserved(f.Name):
-			return fmt.Errorf("module: the input %q has the same name as a global of programs; rename it", f.Name)
+			return fmt.Errorf("module: the input %q has the name of a global that programs use; rename the input", f.Name)
 		case taken[f.Name]:
 			return fmt.Errorf("module: the input %q has the same name as a tool or a namespace; rename one", f.Name)
 		}

@@ -25,7 +25,7 @@ func TestPredictorFieldErrors(t *testing.T) {
 	for want, err := range map[string]error{
 		"module: the Predictor's CallOptions contain a nil option; remove it": second(optioned.Run(t.Context(),
 			anything)),
-		`module: the input "crypto" has the same name as a global of programs; rename it`: second(
+		`module: the input "crypto" has the name of a global that programs use; rename the input`: second(
 			shadowing.Run(t.Context(), coins{})),
 		"module: answer 1 cannot be counted: the key panicked: no": second(module.Majority(votes,
 			func(sum) any { panic("no") })),

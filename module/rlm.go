@@ -20,10 +20,10 @@ import (
 // await llm([prompt, …]). Programs can use the variables of earlier programs. Otherwise an RLM works like a [CodeAct].
 // It is safe for concurrent use.
 //
-// There is no need to raise the sandbox's limits. Since a program waits for the models that it calls, its time limit is
-// extended by MaxCalls/Concurrency minutes, and the arguments of a call may take up to 4 MiB. Calls of llm and rlm
-// count against MaxCalls; only calls beyond MaxCalls count against Limits.Calls. Within a run, a repeated prompt gets
-// the same reply and is paid for once.
+// There is no need to raise the sandbox's limits. Since a program waits for the models that it calls, its time limit
+// is extended by MaxCalls/Concurrency minutes, and the arguments of a call may take up to 4 MiB. Calls of llm and rlm
+// (see [RLMOptions].Depth) count against MaxCalls first, and against the sandbox's Limits.Calls after that. Within a
+// run, a repeated prompt gets the same reply and is paid for once.
 //
 // The method was published by Zhang, Kraska and Khattab, "Recursive Language Models" (2025).
 type RLM[In, Out any] struct {

@@ -79,7 +79,7 @@ func TestSetupErrors(t *testing.T) {
 		{run(module.NewCodeAct(adding, model, box, tool, nil)),
 			`module: the input "limit" has the same name as a tool or a namespace; rename one`},
 		{second(module.NewCodeAct(global, model, box, nil, nil).Run(t.Context(), named{})),
-			`module: the input "Date" has the same name as a global of programs; rename it`},
+			`module: the input "Date" has the name of a global that programs use; rename the input`},
 		{run(nil), "module: the CodeAct is nil, or was not made by NewCodeAct"},
 		{run(&module.CodeAct[orders, sum]{}), "module: the CodeAct is nil, or was not made by NewCodeAct"},
 		{predict(module.NewPredict(noSig, model, nil)), "module: the signature is missing; create one with signature.New"},

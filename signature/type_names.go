@@ -21,7 +21,7 @@ func keywords(family, text string) typ {
 	return t
 }
 
-// kindType returns the type of a kind of field, given its schema.
+// kindType returns the type of the fields of a kind, whose schema is text.
 func kindType(text string, kind Kind) typ {
 	raw, _ := json.Marshal(mark(text, kind)) // a schema always encodes
 	return keywords(anything, string(raw))

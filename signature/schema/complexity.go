@@ -110,7 +110,7 @@ func appendMembers(all []*jsonschema.Schema, members map[string]*jsonschema.Sche
 	return all
 }
 
-// appendSchemas appends the schemas in a field that has type any in the library.
+// appendSchemas appends the schemas in a field that package jsonschema declares as any.
 func appendSchemas(all []*jsonschema.Schema, field any) []*jsonschema.Schema {
 	switch f := field.(type) {
 	case *jsonschema.Schema:

@@ -111,7 +111,7 @@ func (p *property) checkRule(rule string) error {
 	case slices.Contains(always, name) && alone != assigned:
 		return nil
 	case !assigned:
-		return fmt.Errorf(`%q is not a rule; write a rule as name=value and a comma as \\, `+
+		return fmt.Errorf(`%q is not a rule; write a rule as name=value with each comma in a value as \\, `+
 			`or use jsonschema_description`, rule)
 	case !slices.Contains(known, name):
 		if near := similar.Nearest(name, known); near != "" {

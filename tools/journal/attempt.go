@@ -29,9 +29,9 @@ var errOver = errors.New("journal: the program that made this call has ended")
 // errUnanswered is the error of calls that were dispatched when the attempt ended.
 var errUnanswered = errors.New("the tool had not answered when the program that called it ended")
 
-// Issue decides what happens to a call of the program. All are the tools that the program may
-// call. The error is a *tools.HoldError, or a [tools.Fatal] error, which is an *UnknownError or
-// reports that the program has ended.
+// Issue decides what happens to a tool call that the program makes. The parameter all has the tools that
+// the program may call. A non-nil error is a *tools.HoldError, or a [tools.Fatal] error that is an
+// *UnknownError or says that the program has ended.
 func (a *Attempt) Issue(c tools.Call, all []*tools.Binding) (dispatch.Entry, error) {
 	key, err := c.Tool.Key(c.Args)
 	if err != nil {

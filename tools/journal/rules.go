@@ -246,9 +246,9 @@ func (q *query) ok() (verdict, error) {
 // saysSame reports whether the program passes {same: …}. In a loop, it may name the entry of another call.
 func (q *query) saysSame() bool { return q.call.Repeat != nil && q.call.Repeat.Same != "" }
 
-// outdated returns the first call of another tool of e's server that may have had an effect after e. It returns nil
-// unless e is unclassified, so that it may have read what that call changed. Here, unclassified tools count as acting,
-// and so do calls of e's own attempt.
+// outdated returns the first call after e that may have changed what e read: a call of another tool of e's server that
+// may have had an effect. Unclassified tools count as having effects, and the calls of e's own attempt are included. If
+// e itself is classified, outdated returns nil.
 func (j *Journal) outdated(e *entry) *entry {
 	i := slices.IndexFunc(j.entries, func(o *entry) bool {
 		return o.server == e.server && o.id != e.id && o.ordered() && o.called && o.counts() && e.before(o)

@@ -124,7 +124,7 @@ func (c *connection) list(ctx context.Context) (*listing, error) {
 			c.drop(err)
 			err = errors.Join(err, c.lost())
 		case bounded.Err() != nil && ctx.Err() == nil:
-			err = s.named(fmt.Errorf("listing tools: not done within %v; raise the timeout: %w%s",
+			err = s.named(fmt.Errorf("listing tools timed out after %v; raise the timeout: %w%s",
 				s.timeout(), err, c.evidence()))
 		default:
 			err = s.named(fmt.Errorf("listing tools: %w%s", err, c.evidence()))

@@ -200,7 +200,7 @@ func TestListingFails(t *testing.T) {
 		},
 		{
 			"silence", func(json.RawMessage) string { return "" },
-			`mcp server "s": listing tools: not done within 200ms; raise the timeout: context deadline exceeded`,
+			`mcp server "s": listing tools timed out after 200ms; raise the timeout: context deadline exceeded`,
 		},
 		{
 			"nonsense", result(`{"tools":"none"}`),

@@ -33,7 +33,7 @@ func newMiddleware(log *slog.Logger) *middleware {
 
 type markKey struct{}
 
-// mark returns a context for requests on which the middleware acts.
+// mark returns a context that marks a request as one that m handles.
 func (m *middleware) mark(ctx context.Context) context.Context {
 	return context.WithValue(ctx, markKey{}, m)
 }

@@ -241,8 +241,8 @@ func (q *Queue) makeRoom(who string) bool {
 	return true
 }
 
-// maxBegun is the maximum number of calls of one principal that have begun and not ended. It leaves half of
-// the processes that a sandbox may have by default to other principals.
+// maxBegun limits the calls of one principal that are in progress. It is half of the default maximum of a sandbox's
+// processes, so that other principals can use the other half.
 const maxBegun = 128
 
 func (q *Queue) mayBegin(who string) bool {

@@ -64,8 +64,8 @@ func prepare(file *os.File, beginnings []string, foreign error, each func(n int,
 	return err
 }
 
-// Read calls each for every complete line, with its number, and returns the offset of the end of these lines and the
-// incomplete line after them. It skips empty lines.
+// Read calls each with the number and the text of every complete line that is not empty. It returns the offset at which
+// the last complete line ends, and the incomplete line that follows.
 func Read(r io.Reader, each func(n int, line []byte) error) (end int64, incomplete string, err error) {
 	reader := bufio.NewReaderSize(r, 1<<16)
 	for n := 1; ; n++ {
