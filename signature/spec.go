@@ -204,6 +204,9 @@ func (s *Spec) Decode(output json.RawMessage) (Values, error) {
 // ordered returns values in the order of the fields. Additional properties, which a
 // schema may admit, come last.
 func ordered(values Values, fields []Field) Values {
+	if slices.EqualFunc(values, fields, func(v Value, f Field) bool { return v.Name == f.Name }) {
+		return values
+	}
 	sorted := make(Values, 0, len(values))
 	for _, f := range fields {
 		if raw, given := values.Get(f.Name); given {

@@ -16,23 +16,25 @@ func sendable(model llms.Model, messages []llms.MessageContent) ([]llms.MessageC
 	if len(messages) == 0 {
 		return nil, &Error{Kind: KindInvalid, Err: fmt.Errorf("the request has no messages")}
 	}
-	list := slices.Clone(messages)
+	list := messages
 	for i, m := range messages {
 		if len(m.Parts) == 0 {
 			return nil, &Error{Kind: KindInvalid, Err: fmt.Errorf("message %d (%s) is empty", i+1, m.Role)}
 		}
-		if !capable && m.Role != llms.ChatMessageTypeHuman {
-			list[i].Parts = joinText(m.Parts)
+		if _, text := m.Parts[0].(llms.TextContent); capable || m.Role == llms.ChatMessageTypeHuman ||
+			text && len(m.Parts) == 1 {
+			continue
 		}
+		if &list[0] == &messages[0] {
+			list = slices.Clone(messages)
+		}
+		list[i].Parts = joinText(m.Parts)
 	}
 	return list, nil
 }
 
 // joinText joins the parts into one if all are text.
 func joinText(parts []llms.ContentPart) []llms.ContentPart {
-	if _, text := parts[0].(llms.TextContent); text && len(parts) == 1 {
-		return parts
-	}
 	texts := make([]string, len(parts))
 	for i, p := range parts {
 		switch text := p.(type) {

@@ -33,6 +33,12 @@ func quotedText(value string) (text string, ok bool) {
 
 // Quote returns text as a JSON string.
 func Quote(text string) json.RawMessage {
+	if strings.IndexFunc(text, mustEscape) < 0 {
+		return append(append(append(make(json.RawMessage, 0, len(text)+2), '"'), text...), '"')
+	}
 	quoted, _ := json.Marshal(text) // a string always encodes
 	return quoted
 }
+
+// mustEscape reports whether encoding/json may escape a character.
+func mustEscape(r rune) bool { return r < ' ' || r >= utf8.RuneSelf || strings.ContainsRune(`"\<>&`, r) }
