@@ -45,7 +45,7 @@ func demoKey(d module.Demo) string {
 	return string(raw)
 }
 
-// madeOf records that a demo was made from the example of Train with the key. It returns the demo.
+// madeOf records that d was made from the example of Train with the key, and returns d.
 func (t *task) madeOf(d module.Demo, key string) module.Demo {
 	demo := demoKey(d)
 	if t.sources[demo] == nil {

@@ -214,7 +214,7 @@ const (
 
 	toolError = "declare class ToolError extends Error { tool: string; kind: string; id?: string; data?: unknown }\n"
 
-	// rest declares the functions that return what declarations leave out.
+	// rest declares the functions with which a program finds the tools that the declarations leave out.
 	rest = "declare const tools: { search(query: string, options?: {server?: string; limit?: number; declare?: " +
 		"boolean}): Promise<{name: string; description: string; declaration?: string}[]>; describe(name: string | " +
 		"string[]): Promise<string> }; // describe returns whole declarations\n"

@@ -14,7 +14,7 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// Limits, in bytes of JSON, of the inputs in a question to a model that writes programs. Programs have all inputs in
+// Limits, in bytes of JSON, on the inputs that are shown to a model that writes programs. Programs have all inputs in
 // full as constants.
 const (
 	maxInput     = 8000  // a longer input is shown in part

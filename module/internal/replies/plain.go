@@ -41,4 +41,6 @@ func Quote(text string) json.RawMessage {
 }
 
 // mustEscape reports whether encoding/json may escape a character.
-func mustEscape(r rune) bool { return r < ' ' || r >= utf8.RuneSelf || strings.ContainsRune(`"\<>&`, r) }
+func mustEscape(r rune) bool {
+	return r < ' ' || r >= utf8.RuneSelf || strings.ContainsRune(`"\<>&`, r)
+}

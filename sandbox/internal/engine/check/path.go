@@ -9,7 +9,7 @@ import (
 	"github.com/dop251/goja/token"
 )
 
-// path is the names of a global and of the members that are read from it in turn, as in mail.send. A variable
+// path is a global followed by the members that are read from it in turn, such as mail.send. A variable
 // with a fixed value is replaced by that value.
 type path struct {
 	names    []string

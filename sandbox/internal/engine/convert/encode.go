@@ -58,7 +58,7 @@ type encoder struct {
 	lost  []string       // see [Converter.Lost]
 }
 
-// maxLost bounds the values that an encoder reports as lost.
+// maxLost is the maximum number of lost values that an encoder reports.
 const maxLost = 3
 
 // AppendLost adds a description of a member whose value JSON cannot represent, such as "total is
