@@ -14,8 +14,8 @@ import (
 )
 
 // CodeAct answers by acting: it asks the model for a JavaScript program, checks and runs it, and shows the model what
-// happened. It repeats these steps until a program submits an answer that is valid against the signature. It is safe
-// for concurrent use.
+// happened. It repeats these steps until a program submits an answer that is valid against the signature, with
+// submit({name: value, …}). It is safe for concurrent use.
 //
 // The method was published by Wang et al., "Executable Code Actions Elicit Better LLM Agents" (ICML 2024).
 type CodeAct[In, Out any] struct {

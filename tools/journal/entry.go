@@ -113,7 +113,8 @@ func (t ticket) Recorded() (json.RawMessage, error, bool) {
 	return t.Result, t.Err, true
 }
 
-// Dispatched implements [dispatch.Entry]. The error is that the program has ended.
+// Dispatched implements [dispatch.Entry]. The error says that the program has ended, or that a policy has changed the
+// call into one that is held or whose outcome is unknown.
 func (t ticket) Dispatched(args json.RawMessage) error {
 	j := t.attempt.journal
 	j.mu.Lock()
