@@ -18,12 +18,16 @@ func (s *Spec) checkStrings(output json.RawMessage) []schema.Finding {
 		return nil
 	}
 	values, _ := split(output) // the caller has checked that it is an object
+	var findings []schema.Finding
 	for _, v := range values {
 		if message := invalidString(v.JSON); message != "" {
-			return []schema.Finding{{Path: v.Name, Message: message, Hint: hint}}
+			findings = append(findings, schema.Finding{Path: v.Name, Message: message, Hint: hint})
 		}
 	}
-	return []schema.Finding{{Message: message, Hint: hint}} // the string is a name
+	if findings == nil { // the string is a name
+		findings = []schema.Finding{{Message: message, Hint: hint}}
+	}
+	return findings
 }
 
 // escapes matches the escapes of a JSON string. Only an unpaired surrogate has a match of six bytes.
