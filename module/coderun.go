@@ -115,7 +115,8 @@ func checkParts(spec *signature.Spec, box Sandbox, set *tools.Set) error {
 	for _, f := range spec.Inputs() {
 		switch {
 		case globals.Reserved(f.Name):
-			return fmt.Errorf("module: the input %q has the name of a global that programs use; rename the input", f.Name)
+			return fmt.Errorf("module: the input %q has the name of a global that programs use; rename the input",
+				f.Name)
 		case taken[f.Name]:
 			return fmt.Errorf("module: the input %q has the same name as a tool or a namespace; rename one", f.Name)
 		}
@@ -289,7 +290,7 @@ type keeper interface {
 	Variables(ctx context.Context) ([]sandbox.Variable, error)
 }
 
-// variables returns a note for the model about the variables that its programs begin with, or "" if there are none.
+// variables returns a note that lists the variables of a session for the model. Without variables, the note is "".
 func (r *codeRun) variables(ctx context.Context) (string, error) {
 	kept, ok := r.box.(keeper)
 	if !ok {

@@ -69,7 +69,7 @@ type IncompleteError struct {
 	// Trajectory is everything that was done.
 	Trajectory Trajectory `json:"trajectory"`
 
-	batch bool // Err is about several runs, some of which may have answers
+	batch bool // Err is about several runs; some of them may have answers
 }
 
 // Error returns the reason and the number of steps or, for a module that only runs other modules, the number of runs. A

@@ -25,7 +25,7 @@ type host struct {
 	step       *sessionStep // nil outside of sessions
 	origin     *origin      // positions of a compiled program; nil for JavaScript
 	limits     Limits
-	rules      *Rules // nil if there are none
+	rules      *Rules // or nil if every program is allowed
 	checkOnly  bool
 	bindings   []*tools.Binding
 	plain      []engine.Binding // the bindings as the engine sees them

@@ -49,7 +49,7 @@ type Options struct {
 // concurrent use.
 type Sandbox struct {
 	limits Limits
-	rules  *Rules // nil if there are none
+	rules  *Rules // or nil if every program is allowed
 	runner runner
 	last   atomic.Pointer[boundTools]
 	ending context.Context // done when the runs in progress must end

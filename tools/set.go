@@ -263,7 +263,8 @@ func (b *builder) memberNames(object string, t *Tool) []string {
 	taken, wanted := b.members[object], jsonvalue.Identifier(t.Name)
 	name := taken.claim(wanted)
 	if name != wanted {
-		b.warn("%s is called %s.%s in programs, because the name %s is taken or reserved", t.label(), object, name, wanted)
+		b.warn("%s is called %s.%s in programs, because the name %s is taken or reserved",
+			t.label(), object, name, wanted)
 	}
 	if wanted == t.Name || taken[t.Name] > 0 {
 		return []string{name}

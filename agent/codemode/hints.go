@@ -25,8 +25,8 @@ func (c *client) addHints(p program, e *execution) {
 	}
 }
 
-// withArguments adds to a hint the argument of execute_code with which the program would be valid. If there is none,
-// it returns the hint unchanged.
+// withArguments adds a suggestion to a hint if another argument of execute_code would make the program valid.
+// Otherwise it returns the hint unchanged.
 func (c *client) withArguments(p program, hint string) string {
 	switch {
 	case strings.HasSuffix(hint, "without types") && p.Language != languageTS:

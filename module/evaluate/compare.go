@@ -44,7 +44,7 @@ type Comparison struct {
 // The interval of a difference comes from a paired bootstrap: the examples, or their groups if there are any, are
 // sampled with replacement up to 10,000 times, and the interval contains 95% of the means (Efron and Tibshirani, "An
 // Introduction to the Bootstrap", 1993; Koehn, "Statistical Significance Tests for Machine Translation Evaluation",
-// EMNLP 2004). Unlike the t-interval, it makes no assumption about the distribution of the differences, most of which
+// EMNLP 2004). Unlike the t-interval, it makes no assumption about the distribution of the differences. Most of these
 // are usually 0. With fewer than about 20 examples, the interval is too narrow. The seed is fixed, so the same reports
 // always give the same interval.
 func Compare(a, b *Report) (*Comparison, error) {

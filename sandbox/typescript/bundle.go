@@ -69,7 +69,8 @@ func (b *bundler) setup(build api.PluginBuild) {
 	build.OnResolve(api.OnResolveOptions{Filter: ".*"}, b.resolve)
 	build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: entryFile}, contents(b.entry()))
 	build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: emptyFile}, contents("module.exports={}"))
-	build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: absentFile}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
+	absent := api.OnLoadOptions{Filter: ".*", Namespace: absentFile}
+	build.OnLoad(absent, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
 		why, _ := json.Marshal(a.Path)
 		source := fmt.Sprintf("throw new Error(%s)", why)
 		return api.OnLoadResult{Contents: &source, Loader: api.LoaderJS}, nil

@@ -111,7 +111,8 @@ func supports(patterns bool) map[string]bool {
 
 var (
 	// noOperand matches the text after the word return if the statement has no value.
-	noOperand = regexp.MustCompile(`^(?:[ \t]|/\*.*?\*/)*(?:$|[;}\n\r\x{2028}\x{2029}]|//|/\*(?:[^*\n]|\*+[^*/\n])*\**\n)`)
+	noOperand = regexp.MustCompile(
+		`^(?:[ \t]|/\*.*?\*/)*(?:$|[;}\n\r\x{2028}\x{2029}]|//|/\*(?:[^*\n]|\*+[^*/\n])*\**\n)`)
 	// beforeOperand matches the text between the word return and the value.
 	beforeOperand = regexp.MustCompile(`^(?:[\s(]|` + comment + `)*`)
 	comments      = regexp.MustCompile(comment)

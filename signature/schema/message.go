@@ -60,7 +60,8 @@ func content(k jsonschema.ErrorKind) string {
 	case *kind.Contains:
 		return "must have an item that fits \"contains\" of the schema"
 	case *kind.MinContains:
-		return fmt.Sprintf("must have at least %d items that fit \"contains\" of the schema, not %d", k.Want, len(k.Got))
+		return fmt.Sprintf("must have at least %d items that fit \"contains\" of the schema, not %d",
+			k.Want, len(k.Got))
 	case *kind.MaxContains:
 		return fmt.Sprintf("must have at most %d items that fit \"contains\" of the schema, not %d", k.Want, len(k.Got))
 	case *kind.OneOf:

@@ -209,8 +209,8 @@ const (
 		" | {[name: string]: any} /* data */ | {text: string; data: any; blocks?: Block[]} /* if they differ */;\n" +
 		"type Block = {type: \"text\"; text: string} | {type: \"image\" | \"audio\"; data: string /* base64 */; " +
 		"mimeType: string}" +
-		" | {type: \"resource_link\"; uri: string; name: string} | {type: \"resource\"; resource: {uri: string; text?: " +
-		"string; blob?: string}};\n"
+		" | {type: \"resource_link\"; uri: string; name: string} | {type: \"resource\"; resource: {uri: string; " +
+		"text?: string; blob?: string}};\n"
 
 	toolError = "declare class ToolError extends Error { tool: string; kind: string; id?: string; data?: unknown }\n"
 

@@ -68,9 +68,9 @@ func (a *Attempt) add(q *query) *entry {
 			Tool: c.Tool.Path(), Class: q.class, Args: c.Args, State: dispatch.StateIntended,
 			Repeatable: c.Tool.Hints.Repeatable, Repeats: ids(q.again),
 		},
-		attempt: a, binding: c.Tool, call: c, all: q.tools, key: q.key, performed: q.key, id: q.id, server: c.Tool.Namespace,
-		issued: j.tick(),
-		fresh:  c.Repeat != nil && c.Repeat.Fresh && q.class == tools.Read,
+		attempt: a, binding: c.Tool, call: c, all: q.tools, key: q.key, performed: q.key, id: q.id,
+		server: c.Tool.Namespace, issued: j.tick(),
+		fresh: c.Repeat != nil && c.Repeat.Fresh && q.class == tools.Read,
 	}
 	for _, o := range q.again {
 		o.repeatedBy = append(o.repeatedBy, e)

@@ -30,7 +30,8 @@
 //		defer box.Close()
 //		j := journal.New(nil)
 //		for range 2 { // a program that fails after its call, and a rewritten one that repeats the call
-//			out, err := box.Run(ctx, sandbox.Program{Source: `await send({to: "ann"})`, Tools: set, Attempt: j.Attempt()})
+//			send := sandbox.Program{Source: `await send({to: "ann"})`, Tools: set, Attempt: j.Attempt()}
+//			out, err := box.Run(ctx, send)
 //			if err != nil {
 //				panic(err)
 //			}

@@ -29,8 +29,8 @@ func (q *query) holdUnseen() error {
 	for _, e := range q.journal.entries {
 		e.unseen = e.unseen || e.id == q.id && e.State == StateFailed
 	}
-	return q.hold(unseen, "%s reported an error and may have taken effect, and nothing that was read since can show that. "+
-		"%s%s", names(unseen), q.lookFirst(partial), capital(q.answer()))
+	return q.hold(unseen, "%s reported an error and may have taken effect, and nothing that was read since can "+
+		"show that. %s%s", names(unseen), q.lookFirst(partial), capital(q.answer()))
 }
 
 // readers returns the tools of the call's server that only read.

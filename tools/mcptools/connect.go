@@ -245,8 +245,8 @@ func (c *connection) handshakeFailed(ctx context.Context, err error, exited bool
 		status, _ := c.process.Exit()
 		what = fmt.Sprintf("exited before it answered (%s); run its command by hand to see why", status)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		what = fmt.Sprintf("no answer within %v; check that its command starts an MCP server on stdio, or raise the timeout",
-			c.server.timeout())
+		what = fmt.Sprintf("no answer within %v; check that its command starts an MCP server on stdio, or raise "+
+			"the timeout", c.server.timeout())
 	case ctx.Err() != nil:
 		what = "connecting was canceled"
 	default:

@@ -83,10 +83,11 @@ func (x *expander) value(ref string) (string, error) {
 	case ok:
 		return value, nil
 	case strings.HasPrefix(ref, "input:"):
-		return "", fmt.Errorf("${%s} asks the user of an editor; use an environment variable instead, such as ${API_KEY}",
-			ref)
+		return "", fmt.Errorf("${%s} asks the user of an editor; use an environment variable instead, such as "+
+			"${API_KEY}", ref)
 	case strings.HasPrefix(ref, "command:"), strings.HasPrefix(ref, "config:"):
-		return "", fmt.Errorf("the reference ${%s} works only in another client; use an environment variable instead", ref)
+		return "", fmt.Errorf("the reference ${%s} works only in another client; use an environment variable instead",
+			ref)
 	}
 	return "", fmt.Errorf("variable %s is not set; set it, or give a default: ${%s:-…}", name, name)
 }

@@ -75,7 +75,8 @@ func (f *secretValues) addNamed(name, value string) {
 // namesSecret reports whether a name says that its value is secret.
 func namesSecret(name string) bool {
 	name = strings.ToUpper(name)
-	return slices.ContainsFunc([]string{"KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "AUTH"}, func(word string) bool {
+	words := []string{"KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "AUTH"}
+	return slices.ContainsFunc(words, func(word string) bool {
 		return strings.Contains(name, word)
 	})
 }

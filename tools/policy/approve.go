@@ -90,7 +90,8 @@ func decision(ctx context.Context, ask Approver, c tools.Call) (d Decision, err 
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			err = errNotAsked(fmt.Errorf("policy: the approval of %s panicked: %v\n%s", c.Tool.Path(), p, debug.Stack()))
+			err = errNotAsked(fmt.Errorf("policy: the approval of %s panicked: %v\n%s",
+				c.Tool.Path(), p, debug.Stack()))
 		}
 	}()
 	d, err = ask(ctx, request(c))

@@ -25,7 +25,8 @@ import (
 // (see [schema.Of]), so it must not be recursive.
 func Argument[T any](name string, permitted func(T) bool) Match {
 	known, unknown := schema.Of(reflect.TypeFor[T]())
-	return Match{text: "calls with a permitted argument " + name, tool: undecided, call: func(c tools.Call) (bool, error) {
+	text := "calls with a permitted argument " + name
+	return Match{text: text, tool: undecided, call: func(c tools.Call) (bool, error) {
 		raw, err := argument(c.Args, name)
 		if err != nil {
 			return false, err

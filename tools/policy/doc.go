@@ -44,7 +44,8 @@
 //			log.Fatal(err)
 //		}
 //		logger := slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{ReplaceAttr: secrets.Attr}))
-//		set, err := tools.NewSet(ctx, tools.Func("refund", "Refund one order.", refund, &tools.Hints{Destructive: true}))
+//		hints := &tools.Hints{Destructive: true}
+//		set, err := tools.NewSet(ctx, tools.Func("refund", "Refund one order.", refund, hints))
 //		if err != nil {
 //			log.Fatal(err)
 //		}

@@ -144,7 +144,8 @@ func Class(classes ...tools.Class) Match {
 	}
 	return Match{text: "tools of class " + strings.Join(names, ", "), tool: func(b *tools.Binding) answer {
 		class := b.Hints.Class
-		return sure(slices.Contains(classes, class) || class == tools.Unclassified && slices.Contains(classes, tools.Effect))
+		acts := class == tools.Unclassified && slices.Contains(classes, tools.Effect)
+		return sure(acts || slices.Contains(classes, class))
 	}}
 }
 

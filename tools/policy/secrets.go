@@ -55,8 +55,8 @@ func NewSecrets(o SecretOptions) (*Secrets, error) {
 		value = strings.TrimSpace(value)
 		switch {
 		case len(value) < minSecret:
-			errs = append(errs, fmt.Errorf("policy: secret %d has %d bytes; secrets of fewer than %d would match ordinary text",
-				i+1, len(value), minSecret))
+			errs = append(errs, fmt.Errorf("policy: secret %d has %d bytes; secrets of fewer than %d would match "+
+				"ordinary text", i+1, len(value), minSecret))
 		case strings.Contains(placeholder, value):
 			errs = append(errs, fmt.Errorf("policy: secret %d is a part of its replacement %s", i+1, placeholder))
 		default:

@@ -56,7 +56,8 @@ func encodings(value string) []string {
 	digits := hex.EncodeToString([]byte(value))
 	list := []string{digits, strings.ToUpper(digits)}
 	for offset := range 3 {
-		list = append(list, inBase64(base64.RawStdEncoding, value, offset), inBase64(base64.RawURLEncoding, value, offset))
+		list = append(list,
+			inBase64(base64.RawStdEncoding, value, offset), inBase64(base64.RawURLEncoding, value, offset))
 	}
 	return list
 }

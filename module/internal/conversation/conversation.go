@@ -1,6 +1,6 @@
 // Package conversation builds the messages of requests: the question with its images and files ([Question]), the steps
-// of a run, of which it leaves out the oldest if necessary ([Conversation]), and tool calls in the provider's protocol
-// ([Calling]).
+// of a run ([Conversation]), and tool calls in the provider's protocol ([Calling]). If a conversation is too long, it
+// leaves out the oldest steps.
 package conversation
 
 import (

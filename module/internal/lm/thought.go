@@ -30,7 +30,7 @@ func splitThought(text string, truncated bool) (thought, answer string, found bo
 type thoughts struct {
 	onText, onThought func(string)
 
-	blanks []byte // white space at the start, of which some models write a lot
+	blanks []byte // white space at the start; some models write a lot of it
 	held   string // text that is not yet classified
 	tag    string // the open tag
 	state  int

@@ -29,7 +29,7 @@ func cut(text string, limit int, comment string) string {
 	return joinEnds(head, comment+"… "+display.Plural(omitted, "character")+" omitted …", tail, limit)
 }
 
-// cutOutput is [Cut] for console output of which the worker kept only the beginning, text, and the end, tail. All is
+// cutOutput is [Cut] for console output that the worker has already cut: text is its beginning, tail its end, and all
 // the size of the whole output in bytes.
 func cutOutput(text, tail string, all, limit int) string {
 	if len(text) == all {

@@ -172,7 +172,7 @@ func TestCorpus(t *testing.T) {
 	}{
 		{"forms.txtar", "selected from ten sets, mostly written to make a reader fail", false},
 		{"prompts.txtar", "written for the real prompts", false},
-		{"fresh.txtar", "by somebody who has not seen the reader", true},
+		{"fresh.txtar", "by somebody who had not seen the reader", true},
 	} {
 		var total score
 		for _, s := range samples(t, set.file) {

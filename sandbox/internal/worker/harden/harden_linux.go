@@ -129,7 +129,8 @@ func vmData() (uint64, error) {
 	}
 	for line := range bytes.Lines(status) {
 		if rest, ok := bytes.CutPrefix(line, []byte("VmData:")); ok {
-			kb, err := strconv.ParseUint(string(bytes.TrimSpace(bytes.TrimSuffix(bytes.TrimSpace(rest), []byte("kB")))), 10, 64)
+			digits := bytes.TrimSpace(bytes.TrimSuffix(bytes.TrimSpace(rest), []byte("kB")))
+			kb, err := strconv.ParseUint(string(digits), 10, 64)
 			return kb << 10, err
 		}
 	}

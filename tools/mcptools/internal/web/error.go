@@ -89,7 +89,10 @@ func StatusError(resp *http.Response) *Error {
 		e.message = fmt.Sprintf("the tool's server did not accept the request (%s)", status) + effectUnknown
 		e.detail += checkURL
 	}
-	e.otherTransport = code == http.StatusBadRequest || code == http.StatusNotFound || code == http.StatusMethodNotAllowed
+	switch code {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed:
+		e.otherTransport = true
+	}
 	return e
 }
 
