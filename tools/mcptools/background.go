@@ -12,9 +12,9 @@ type refresher struct {
 	tried  chan struct{} // closed after the first attempt
 	done   chan struct{} // closed when run has ended
 
-	failures int           // consecutive ones
-	pause    time.Duration // before a listing that the server causes by reporting a change
-	listed   time.Time
+	failures int           // number of consecutive failures
+	pause    time.Duration // between a change that the server reports and the listing
+	listed   time.Time     // when the last listing ended
 }
 
 func newRefresher(s *server) *refresher {

@@ -63,7 +63,7 @@ func (r *remote) call(ctx context.Context, args json.RawMessage) (json.RawMessag
 // again and repeats the call once.
 func (r *remote) send(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	err := ctx.Err()
-	if err != nil { // otherwise, a select could still make the call
+	if err != nil { // do not start the server for a canceled call
 		return nil, r.unavailable(ctx, err)
 	}
 	for range 2 {
@@ -120,7 +120,7 @@ func (r *remote) unavailable(ctx context.Context, err error) error {
 	var failed *web.Error
 	switch {
 	case errors.As(err, &unchecked) && ctx.Err() == nil:
-		text = "the tool's server does not list its tools, so they may have changed" + notMade
+		text = "the tool's server failed to list its tools, so they may have changed" + notMade
 	case errors.As(err, &early):
 		left := early.left.Round(time.Second / 10)
 		text = fmt.Sprintf("the tool's server keeps failing and will be tried again in %v", left) + notMade

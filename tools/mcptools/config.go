@@ -36,14 +36,14 @@ type ServerConfig struct {
 	// Command is the program to run: a path, or a name to be found in PATH.
 	Command string
 
-	// Args are its arguments.
+	// Args are the arguments of Command.
 	Args []string
 
 	// Env is added to the minimal environment of [Options.Env] and takes
 	// precedence over it.
 	Env map[string]string
 
-	// Dir is the working directory. If it is empty, the server runs in that of the host.
+	// Dir is the server's working directory. If it is empty, the server runs in the host's.
 	Dir string
 
 	// URL is the address of a remote server. It replaces Command.
@@ -98,12 +98,12 @@ func ReadConfig(path string) (*Config, error) {
 
 // ParseConfig reads a configuration: servers by name under "mcpServers", "servers" or "context_servers". Comments and
 // trailing commas are allowed. In command, args, env, cwd, url and headers, the references ${VAR}, ${env:VAR} and
-// ${VAR:-default} are replaced by the values that lookup returns. A nil lookup finds nothing. A reference ${input:id},
-// for which VS Code asks its user, is an error: use an environment variable.
+// ${VAR:-default} are replaced by the values that lookup returns. If lookup is nil, no variable is set. A reference
+// ${input:id}, for which VS Code asks its user, is an error: use an environment variable.
 //
-// The error lists everything that is wrong, each line with the server's name: malformed JSON, no
-// servers, a value of the wrong type, an entry with neither a command nor a URL, or with both, a
-// variable that is not set. Unknown keys are warnings. The package's documentation lists the keys.
+// The error lists all problems, each on a line with the server's name: malformed JSON, no servers, a
+// value of the wrong type, an entry with neither a command nor a URL, or with both, a variable that
+// is not set. Unknown keys are warnings. The package's documentation lists the keys.
 func ParseConfig(data []byte, lookup func(string) (string, bool)) (*Config, error) {
 	if lookup == nil {
 		lookup = func(string) (string, bool) { return "", false }

@@ -17,7 +17,7 @@ import (
 // attempt is one attempt to connect. Concurrent users of the server wait for the same attempt.
 type attempt struct {
 	done chan struct{} // closed when conn or err is set
-	conn *connection   // if err is also set, only to be closed
+	conn *connection   // if err is also set, the next attempt closes it
 	err  error
 }
 
@@ -44,8 +44,8 @@ func (a *attempt) over() bool {
 	}
 }
 
-// live returns a connection that is not known to be lost. If there is none, it starts the server or connects to it. The
-// context bounds only the wait, not the attempt.
+// live returns a connection that is not known to be lost. If there is no such connection, live starts the server or
+// connects to it. The context bounds only the wait, not the attempt.
 func (s *server) live(ctx context.Context) (*connection, error) {
 	a := s.currentAttempt()
 	select {
@@ -78,7 +78,7 @@ func (s *server) currentAttempt() *attempt {
 	return next
 }
 
-// connect makes a new connection. Last is the previous attempt, or nil. After a failure, connect returns an error until
+// connect makes a new connection. Last is the previous attempt, or nil. After failures, connect returns an error until
 // a pause is over.
 func (s *server) connect(last *attempt) (*connection, error) {
 	if last != nil && last.conn != nil {
@@ -132,7 +132,7 @@ func (s *server) nextStep() string {
 
 // olderVersion is the protocol version tried first with a server on stdio. Most servers support it, and a server that
 // does not support it says so at once. A server that does not support the newer version may exit at its first message,
-// or not answer, which cannot be told from an npx that is still fetching the server.
+// or stay silent, like an npx that is still fetching the server.
 const olderVersion = "2025-11-25"
 
 // dial starts the server, if there is a command, and connects to it.
@@ -156,7 +156,7 @@ func (s *server) dial(ctx context.Context) (*connection, error) {
 }
 
 // dialURL connects to a server with a URL. If the type is not known, it tries the transport that
-// the URL suggests, and then the other one, as the protocol's section on backward compatibility
+// the URL suggests, and then the other transport, as the protocol's section on backward compatibility
 // prescribes.
 func (s *server) dialURL(ctx context.Context) (*connection, error) {
 	u, err := web.ParseURL(s.config.URL)
@@ -329,7 +329,7 @@ func (x *exchangeConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 		}
 		if isViolation(err) {
 			x.c.setFault(err)
-			go x.Connection.Close() // it may wait for the server to read its responses
+			go x.Connection.Close() // Close may wait until the server reads its responses
 		}
 		if err != nil || deliver {
 			return msg, err

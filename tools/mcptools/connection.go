@@ -26,8 +26,8 @@ type connection struct {
 	questions atomic.Int32 // number of questions from the server since its last response to a call
 	rechecked time.Time    // when its tools were listed to compare them with those of an earlier connection
 
-	gone     chan struct{} // closed when the connection, and the process, have ended
-	dropped  atomic.Bool   // nothing more is sent over the connection
+	gone     chan struct{} // closed when the connection has ended and its process, if any, has exited
+	dropped  atomic.Bool   // no more requests are sent over the connection
 	reported sync.Once
 
 	listErr error // why the last listing failed; guarded by server.mu
@@ -36,7 +36,7 @@ type connection struct {
 	fault error // why this side ended the connection
 }
 
-// alive reports whether the connection can carry another request, as far as is known.
+// alive reports whether the connection can carry another request, as far as this side knows.
 func (c *connection) alive() bool {
 	select {
 	case <-c.gone:
@@ -53,11 +53,11 @@ func (c *connection) drop(err error) {
 		c.setFault(fmt.Errorf("was lost (%w)", err))
 	}
 	if c.dropped.CompareAndSwap(false, true) {
-		go c.session.Close() // watch does the rest
+		go c.session.Close() // watch then reports the loss
 	}
 }
 
-// setFault records why the connection ends. The first reason counts.
+// setFault records why this side ends the connection. Only the first reason is kept.
 func (c *connection) setFault(fault error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,7 +116,7 @@ func (c *connection) request(ctx context.Context, do func(context.Context) (any,
 		err = cause
 	}
 	if call.Sent() && isUnsent(err) {
-		err = fmt.Errorf("%w: %v", io.EOF, err) // it does not mean that the request was not sent
+		err = fmt.Errorf("%w: %v", io.EOF, err) // the request was sent, although err says that it was not
 	}
 	switch {
 	case err != nil && call.Asked() && ctx.Err() == nil:

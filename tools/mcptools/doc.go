@@ -1,5 +1,5 @@
-// Package mcptools provides the tools of MCP servers to programs. It starts or
-// reaches the servers of a configuration file, isolates them from the host, and
+// Package mcptools provides the tools of MCP servers to programs. It starts the
+// servers of a configuration file or connects to them, bounds what they send, and
 // makes each of their tools a [tools.Tool]:
 //
 //	package main
@@ -70,13 +70,13 @@
 // # Remote servers
 //
 // The transport for a server with a URL is streamable HTTP, with protocol version
-// 2026-07-28 or the newest that the server supports, or its predecessor, HTTP with
-// SSE. Headers come from the server's entry, from [Options.HeaderFunc] for each
+// 2026-07-28 or the newest that the server supports, or the older HTTP with SSE.
+// Headers come from the server's entry, from [Options.HeaderFunc] for each
 // request with the context of the call, and from [Options.OAuth]. Headers, the URL
 // and the session ID never appear in an error, status or log entry. They are sent
 // to the server's own origin only: a redirect to another origin fails.
 //
-// The failure of one request fails its call, and not the session. What is known about the
+// If one request fails, its call fails, but the session continues. What is known about the
 // call's effect depends on how far the request got:
 //
 //	the server cannot be reached, or      unavailable: the call was not made
@@ -112,17 +112,17 @@
 //
 // If a server exits or an HTTP session is lost, the next call or listing starts or connects
 // it again. The outcome of a call that was in flight is unknown, and the call
-// is not repeated; a call that had not been sent is tried once more. Once a call was
-// sent, only the response to its own request can show that it was not made: status 404, or
+// is not repeated; a call that had not been sent is tried once more. After a call was
+// sent, only the response to its own request can show that the call was not made: status 404, or
 // the text with which an official SDK reports an unknown session. A server that keeps failing is
-// tried at growing intervals, and [Servers.Status] says why and when; until then, its tools are
-// those of its last listing. With [Options.Background], all of this happens in the background,
-// including the first connection. If the host ends without [Servers.Close], the input of the
-// servers on stdio ends; on Linux, they are killed with their process groups, even if the host
-// was killed.
+// tried again at growing intervals. [Servers.Status] has its error and the time of the next attempt;
+// until then, its tools are those of its last listing. With [Options.Background], all of this
+// happens in the background, including the first connection. If the host ends without
+// [Servers.Close], the stdin of the servers on stdio is closed; on Linux, they are killed with
+// their process groups, even if the host was killed.
 //
 // Tools that can be called only as tasks of protocol 2025-11-25 are left out with a warning.
-// Tools that a server offers only to its own user interface (MCP Apps) are left out without one.
+// Tools that a server offers only to its own user interface (MCP Apps) are left out without a warning.
 //
 // The tools of a Set do not change. [Options.OnToolsChanged] reports when to build a new
 // Set, and [Servers.Pins] shows what has changed since the tools were approved. A server
@@ -141,7 +141,7 @@
 //	the server refuses the result         invalid_result
 //	the context's deadline passes         timeout
 //	the context is canceled               cancelled
-//	a question without an answer          failed; see Options.OnElicit
+//	the server's question is unanswered   failed; see Options.OnElicit
 //	the server ends during the call       unknown
 //	the server cannot be started again    unavailable
 //	the server refuses the request        unavailable
@@ -152,6 +152,6 @@
 // The kind of an error that the server reports, in a result or as a JSON-RPC error, depends on
 // its text alone. Only the exact messages with which the official SDKs refuse this tool or its
 // arguments before the tool runs, or the tool's result afterwards, have kinds of their own. Any
-// other error is failed and may follow an effect, whatever its code: the TypeScript SDK uses
-// -32602 for all of these.
+// other error has the kind failed, whatever its code, and the tool may have had an effect: the
+// TypeScript SDK uses the code -32602 for all of them.
 package mcptools

@@ -28,7 +28,7 @@ type entry struct {
 	timeout      float64
 	description  string
 	allow, deny  patterns
-	unknown      []string // what the unknown keys may mean
+	unknown      []string // suggestions for unknown keys
 }
 
 // fields returns, for each key and alias, where to decode its value.
@@ -75,7 +75,7 @@ var alternatives = map[string]string{
 }
 
 // noApproval is the advice for keys that would let a server's tools be called without approval.
-const noApproval = "; decide in the program which calls need approval, with policy.Approve"
+const noApproval = "; policy.Approve decides which calls need approval"
 
 // add decodes an entry and adds its server to the configuration.
 func (c *Config) add(m member, x expander) error {

@@ -230,7 +230,7 @@ func TestManyMalformedTools(t *testing.T) {
 	warnings := s.Warnings()
 	equal(t, "warnings", fmt.Sprint(len(warnings)), "101")
 	equal(t, "first", warnings[0],
-		`mcp server "s": tool "t0" is left out because its description is malformed: annotations: must be an object, `+
+		`mcp server "s": tool "t0" is left out because its definition is malformed: annotations: must be an object, `+
 			`not number`)
 	equal(t, "last", warnings[100], `mcp server "s": and 2901 more warnings`)
 }
@@ -270,7 +270,7 @@ func TestFingerprintsAreBounded(t *testing.T) {
 	equal(t, "known", fmt.Sprint(len(s.servers[0].first)), "3")
 	equalLines(t, "warnings", s.Warnings(),
 		`mcp server "s": tool "t" has changed since it was first listed`,
-		`mcp server "s": it has listed more than 3 different tools; changes of 1 of them will not be noticed`)
+		`mcp server "s": it has listed more than 3 different tools; changes to 1 of them will not be noticed`)
 }
 
 // The tools whose fingerprints are kept do not depend on chance.

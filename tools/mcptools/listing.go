@@ -21,7 +21,7 @@ import (
 type toolPage struct {
 	Tools      []json.RawMessage
 	NextCursor string
-	sendable   map[string]bool // tools with a valid x-mcp-header; nil if no tool has that field
+	sendable   map[string]bool // the tools that the SDK accepts; nil if no tool has an x-mcp-header
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -29,8 +29,8 @@ func (p *toolPage) UnmarshalJSON(data []byte) error {
 	return jsonscan.Object(data, jsonscan.Fields{"tools": &p.Tools, "nextCursor": &p.NextCursor})
 }
 
-// relist lists the server's tools and reports whether they have changed. If the listing fails, the server keeps the
-// tools of the last one, and its status has the error. A server that exits during the listing is started once more.
+// relist lists the server's tools and reports whether they have changed. If the listing fails, the server keeps its
+// tools, and its status has the error. A server that exits during the listing is started once more.
 func (s *server) relist(ctx context.Context) (changed bool, err error) {
 	begun := time.Now()
 	for range 2 {
@@ -136,7 +136,7 @@ func (c *connection) list(ctx context.Context) (*listing, error) {
 
 // readPage reads the page at a cursor.
 func (c *connection) readPage(ctx context.Context, cursor string) (*toolPage, error) {
-	var decoded *mcp.ListToolsResult // by the SDK, if the page has x-mcp-header
+	var decoded *mcp.ListToolsResult // empty unless the page has an x-mcp-header
 	raw, err := c.request(ctx, func(ctx context.Context) (_ any, err error) {
 		decoded, err = c.session.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
 		return decoded, err
@@ -175,7 +175,7 @@ type listing struct {
 	listed  int // tools, including those that are left out as malformed
 	pages   int
 	size    int
-	values  jsonscan.Scanner // of the schemas
+	values  jsonscan.Scanner // counts the JSON values of the schemas
 	cursor  string           // of the next page
 	cursors map[string]bool
 	done    bool
@@ -208,7 +208,7 @@ func (s *server) keep(l *listing) (changed bool) {
 	if s.first == nil {
 		s.first = map[string]string{}
 	}
-	for _, name := range slices.Sorted(maps.Keys(l.pins)) { // sorted, so that the same tools fit every time
+	for _, name := range slices.Sorted(maps.Keys(l.pins)) { // sorted, so that every listing records the same tools
 		_, seen := s.first[name]
 		switch {
 		case seen:
@@ -219,7 +219,7 @@ func (s *server) keep(l *listing) (changed bool) {
 		}
 	}
 	if unwatched > 0 {
-		l.warn("it has listed more than %d different tools; changes of %d of them will not be noticed",
+		l.warn("it has listed more than %d different tools; changes to %d of them will not be noticed",
 			s.o.maxTools, unwatched)
 	}
 	s.listed = l.warnings
@@ -287,7 +287,7 @@ func (l *listing) addTool(raw json.RawMessage, sendable map[string]bool) {
 	case len(t.Name) > maxName:
 		l.warn("a tool is left out because its name has %d bytes; the limit is %d", len(t.Name), maxName)
 	case err != nil && t.Name != "":
-		l.warn("tool %q is left out because its description is malformed: %v", t.Name, err)
+		l.warn("tool %q is left out because its definition is malformed: %v", t.Name, err)
 	case err != nil || t.Name == "":
 		l.warn("a tool without a valid name is left out")
 	case l.names[t.Name]:
@@ -296,7 +296,7 @@ func (l *listing) addTool(raw json.RawMessage, sendable map[string]bool) {
 		l.warn("tool %q is left out because its x-mcp-header is invalid", t.Name)
 	case t.needsTask():
 		l.warn("tool %q is left out because it must be called as a task, which is not supported", t.Name)
-	case t.appOnly(): // left out without a warning, as the server wants
+	case t.appOnly(): // left out without a warning
 	default:
 		l.names[t.Name] = true
 		if l.approved(&t) {
@@ -309,7 +309,7 @@ func (l *listing) addTool(raw json.RawMessage, sendable map[string]bool) {
 }
 
 // redact removes secrets. It runs before trim, since a truncated secret would not be recognized. The name is redacted
-// later, in bind, because the server knows the tool by its own name.
+// later, in bind, because calls need the original name.
 func (l *listing) redact(t *listedTool) {
 	secrets := l.server.o.Secrets
 	t.Description = secrets.Text(t.description())

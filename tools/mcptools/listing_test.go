@@ -126,7 +126,7 @@ func TestListingIsBounded(t *testing.T) {
 			"malformed tools",
 			script{"tools/list": result(`{"tools":[{"name":"a","description":7},{"title":"x"},null,"x",{"name":"b"}]}`)},
 			nil, 1,
-			`mcp server "s": tool "a" is left out because its description is malformed: description: json: cannot ` +
+			`mcp server "s": tool "a" is left out because its definition is malformed: description: json: cannot ` +
 				`unmarshal number into Go value of type string` + "\n" +
 				`mcp server "s": a tool without a valid name is left out`,
 		},

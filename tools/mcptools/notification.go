@@ -36,7 +36,7 @@ type notifications struct {
 	size    int
 	running bool
 	closed  bool
-	changed *time.Timer               // runs while changes of tools settle
+	changed *time.Timer               // runs from the first change of the tools until it is reported
 	calls   map[string]func(Progress) // by progress token
 	tokens  int
 }
@@ -152,7 +152,7 @@ func (n *notifications) progress(params json.RawMessage) {
 	}
 }
 
-// toolsChanged reports all changes within [settleTime] as one.
+// toolsChanged reports a change of the tools after [settleTime], together with all changes until then.
 func (n *notifications) toolsChanged() {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -62,10 +62,9 @@ type Options struct {
 
 	// --- Trust in servers and files
 
-	// Trust names the servers whose claims about their tools become [tools.Hints], which policies use: that a tool only
-	// reads, may be repeated, or is destructive. Replay uses the first two claims of every server
-	// ([tools.Tool].Claimed), so a server that lies can make effects happen twice. Only the host can set Trust; a
-	// configuration file cannot.
+	// Trust names the servers whose claims about their tools become [tools.Hints] for policies: that a tool only reads,
+	// may be repeated, or is destructive. Replay uses the first two claims of every server ([tools.Tool].Claimed), so a
+	// server that lies can make effects happen twice. Only the host can set Trust; a configuration file cannot.
 	Trust []string
 
 	// Pins are the fingerprints of the tools that the host has approved, from [Servers.Pins]. A tool that differs from
@@ -73,9 +72,9 @@ type Options struct {
 	// differs from its first listing causes a warning.
 	Pins Pins
 
-	// RefuseChanged leaves out the tools that cause such a warning. If an existing Set has them, their calls fail with
-	// [tools.KindDenied]. After a lost connection, the tools of the server are listed again before any call; if the
-	// listing fails, the call fails with [tools.KindUnavailable].
+	// RefuseChanged leaves out the tools for which Pins describes a warning. If an existing Set has them, their calls
+	// fail with [tools.KindDenied]. After a lost connection, the tools of the server are listed again before any call;
+	// if the listing fails, the call fails with [tools.KindUnavailable].
 	RefuseChanged bool
 
 	// Secrets are removed from the names, titles, descriptions and schemas of tools, which the model and its clients

@@ -53,7 +53,8 @@ type member struct {
 
 // parseJSON returns the members of the document, without comments and trailing commas.
 func parseJSON(data []byte) ([]member, error) {
-	data, err := hujson.Standardize(bytes.Clone(bytes.TrimPrefix(data, []byte("\ufeff")))) // it modifies its input
+	data = bytes.Clone(bytes.TrimPrefix(data, []byte("\ufeff"))) // Standardize modifies its input
+	data, err := hujson.Standardize(data)
 	if err != nil {
 		return nil, errors.New("malformed JSON: " + strings.TrimPrefix(err.Error(), "hujson: "))
 	}
@@ -77,10 +78,10 @@ var roots = []string{"mcpServers", "servers", "context_servers"}
 // example is a minimal configuration for error messages.
 const example = `{"mcpServers": {"name": {"command": "…"}}}`
 
-// findServers returns the members under the root of the document, and its name.
+// findServers returns the name of the root in the document, and the members under it.
 func findServers(document []member) (root string, servers []member, err error) {
 	var found *member
-	problem := "the configuration has no servers; put them under one key: " + example
+	problem := "the configuration has no servers; add them, as in " + example
 	for i, m := range document {
 		switch isRoot := slices.Contains(roots, m.name); {
 		case isRoot && found != nil:

@@ -129,7 +129,7 @@ func TestParseConfig(t *testing.T) {
 		},
 		{
 			"no root", `{"a": {"command": "a"}}`,
-			`error: the configuration has no servers; put them under one key: {"mcpServers": {"name": {"command": "…"}}}`,
+			`error: the configuration has no servers; add them, as in {"mcpServers": {"name": {"command": "…"}}}`,
 		},
 		{
 			"enabled",
@@ -182,7 +182,7 @@ func TestParseConfig(t *testing.T) {
 		{"a command of the wrong type", `{"mcpServers": {"a": {"command": 7}}}`,
 			`error: server "a": "command" must be a string, not number`},
 		{"nothing", `{}`,
-			`error: the configuration has no servers; put them under one key: {"mcpServers": {"name": {"command": "…"}}}`},
+			`error: the configuration has no servers; add them, as in {"mcpServers": {"name": {"command": "…"}}}`},
 		{"root of the wrong type", `{"servers": ["a"]}`,
 			`error: "servers" must be an object, as in {"mcpServers": {"name": {"command": "…"}}}`},
 		{"two roots", `{"servers": {"a": {"command": "a"}}, "mcpServers": {}}`,

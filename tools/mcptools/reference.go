@@ -17,8 +17,8 @@ var reference = regexp.MustCompile(`\$\{[^{}]+\}`)
 // expander replaces the references in one entry and collects its errors.
 type expander struct {
 	lookup   func(name string) (string, bool) // returns the value of an environment variable
-	dir      string                           // of the file; empty if there is no file
-	known    map[string]string                // references that are not variables
+	dir      string                           // of the configuration file; empty if there is no file
+	known    map[string]string                // values of references that are not variables
 	disabled bool                             // the server is disabled, so that its variables need not be set
 	errs     []error
 }
@@ -60,7 +60,7 @@ func (x *expander) path(text string) string {
 	return path
 }
 
-// all expands the values of a map in the order of their names, so that errors have a stable order. It leaves out null.
+// all expands the values of a map, except null, in the order of their names, so that errors have a stable order.
 func (x *expander) all(values map[string]*scalar) map[string]string {
 	expanded := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(values)) {

@@ -61,8 +61,8 @@ func (r *remote) result(raw json.RawMessage) (json.RawMessage, error) {
 	return data, nil
 }
 
-// exceeds reports whether the decoded content certainly exceeds the limit. One byte may be encoded in six, as in
-// \u0041.
+// exceeds reports whether the decoded content certainly exceeds the limit. One decoded byte may take six encoded bytes,
+// as in \u0041.
 func (a *callResult) exceeds(limit int) bool {
 	size := 0
 	for _, block := range a.Content {
@@ -96,8 +96,8 @@ func (r *remote) check(result *callResult, value json.RawMessage) (json.RawMessa
 	return value, nil
 }
 
-// invalid returns the error for a call that was made and whose result cannot be passed on. Its data,
-// if it is not too large, is what the server sent, which may still help the program.
+// invalid returns the error for a call that was made and whose result cannot be passed on. Unless it
+// is too large, data is part of the error, because it may still help the program.
 func (r *remote) invalid(data json.RawMessage, format string, args ...any) error {
 	te := &tools.ToolError{Kind: tools.KindInvalidResult, Message: fmt.Sprintf(format, args...), Data: r.bounded(data)}
 	return te.WithCause(r.named(errors.New(te.Message)))
@@ -149,7 +149,7 @@ func sameJSON(text string, value json.RawMessage) bool {
 	return err == nil && otherErr == nil && reflect.DeepEqual(one.Value, other.Value)
 }
 
-// declared returns the result of a tool with an output schema, which need not match the schema.
+// declared returns the result of a tool with an output schema. The result may violate the schema.
 func (a *callResult) declared() json.RawMessage {
 	if a.StructuredContent != nil {
 		return a.StructuredContent
@@ -178,7 +178,7 @@ func (a *callResult) text() (string, bool) {
 // rpcPrefix matches what version 1 of the TypeScript SDK puts before the text of an error.
 var rpcPrefix = regexp.MustCompile(`^MCP error -\d+: `)
 
-// reported returns the error for an error that the server reports, in a result or as a JSON-RPC error.
+// reported converts an error that the server reports, in a result or as a JSON-RPC error.
 func (r *remote) reported(text string, data json.RawMessage) *tools.ToolError {
 	text = rpcPrefix.ReplaceAllString(text, "")
 	te := &tools.ToolError{Kind: r.reportedKind(text), Message: text, Data: r.bounded(data)}
@@ -192,8 +192,8 @@ func (r *remote) reported(text string, data json.RawMessage) *tools.ToolError {
 }
 
 // reportedKind recognizes the exact messages with which the official SDKs refuse this tool or its arguments before the
-// tool runs, and its result afterwards. Any other text may follow an effect, whatever its JSON-RPC code: SDKs and tools
-// use the same codes for all of these.
+// tool runs, and its result afterwards. With any other text, the tool may have had an effect, whatever the JSON-RPC
+// code: SDKs and tools use the same codes for all of these errors.
 func (r *remote) reportedKind(text string) string {
 	switch {
 	case slices.Contains([]string{

@@ -7,9 +7,9 @@ import (
 )
 
 // Secrets returns the values in the configuration that are secret: headers, passwords in URLs, and
-// variables, arguments and parameters of URLs whose names say so (KEY, TOKEN, SECRET, PASSWORD,
-// CREDENTIAL, AUTH). Values of fewer than 6 bytes are left out, because they would be found
-// everywhere. Servers may repeat these values in results and errors; [policy.NewSecrets] and
+// variables, arguments and parameters of URLs whose names suggest it (KEY, TOKEN, SECRET, PASSWORD,
+// CREDENTIAL, AUTH). Values of fewer than 6 bytes are left out, because ordinary text may contain
+// them. Servers may repeat these values in results and errors; [policy.NewSecrets] and
 // [policy.Redact] remove them.
 func (c *Config) Secrets() []string {
 	var found secretValues
@@ -53,7 +53,7 @@ func (f *secretValues) addArgs(args []string) {
 	}
 }
 
-// addNamed adds a value if its name says that it is secret, and the secret parts of a URL.
+// addNamed adds a value if its name suggests that it is secret. If the value is a URL, addNamed adds its secret parts.
 func (f *secretValues) addNamed(name, value string) {
 	if namesSecret(name) {
 		f.add(value)
@@ -72,7 +72,7 @@ func (f *secretValues) addNamed(name, value string) {
 	}
 }
 
-// namesSecret reports whether a name says that its value is secret.
+// namesSecret reports whether a name suggests that its value is secret.
 func namesSecret(name string) bool {
 	name = strings.ToUpper(name)
 	words := []string{"KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "AUTH"}

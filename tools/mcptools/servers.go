@@ -31,8 +31,8 @@ var errClosed = errors.New("mcp servers are closed")
 // [Options.Background] it returns at once and the servers start in the background.
 //
 // A server that ends later, or whose session is lost, is started or connected again when one of its
-// tools is next called, or the tools are next listed. The tools stay the same. A server that keeps
-// failing is tried at growing intervals of up to a minute.
+// tools is next called, or the tools are next listed. A server that keeps failing is tried again at
+// growing intervals of up to a minute.
 //
 // The failure of one server is not an error: its tools are missing until it works, and
 // [Servers.Status] says why. Open returns an error if the file is missing, malformed or
@@ -62,10 +62,10 @@ func Start(ctx context.Context, c *Config, o *Options) (*Servers, error) {
 }
 
 // Connect connects to servers that the caller runs, by name: servers in the same process,
-// or in a test. It returns the same errors as [Start]. Close ends the connections. A lost
-// connection is replaced by calling the transport's Connect again, except over the SDK's
-// transports for a stream or a command, which can connect only once. The SDK's
-// transports over HTTP are refused, because they lack the limits of this package: use [Start] with the server's URL.
+// or in a test. It returns the same errors as [Start]. Close ends the connections. After a lost
+// connection, the transport's Connect is called again, unless it is one of the SDK's transports for
+// a stream or a command, which can connect only once. The SDK's transports over HTTP are refused,
+// because they lack the limits of this package: use [Start] with the server's URL.
 func Connect(ctx context.Context, transports map[string]mcp.Transport, o *Options) (*Servers, error) {
 	all := o.withDefaults()
 	s := &Servers{closed: make(chan struct{})}
@@ -171,7 +171,7 @@ func (s *Servers) Tools(ctx context.Context) ([]*tools.Tool, error) {
 	if len(s.servers) > 0 && !s.servers[0].o.Background {
 		each(s.servers, func(srv *server) error {
 			_, err := srv.relist(ctx)
-			return err // it is in the server's status
+			return err // the server's status has the error
 		})
 	}
 	if err := ctx.Err(); err != nil {

@@ -144,7 +144,7 @@ func (h *health) allowed() error {
 	return nil
 }
 
-// pauseError reports that a server has failed too often to be started at once.
+// pauseError reports that a server has failed too often to be started again immediately.
 type pauseError struct {
 	failedStarts, losses int
 	left                 time.Duration // until the next attempt, when the error was created

@@ -118,7 +118,7 @@ func TestOneFailureIsNotFatal(t *testing.T) {
 good ready 2025-11-25, 1 tools, 0 restarts`)
 	equalLines(t, "warnings", s.Warnings(),
 		`mcp server "good": "autoApprove" is not supported and has no effect; `+
-			`decide in the program which calls need approval, with policy.Approve`)
+			`policy.Approve decides which calls need approval`)
 }
 
 func TestCanceledStart(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 )
 
-// listedTool is a tool as the server describes it. Schemas stay bytes.
+// listedTool is a tool as the server describes it. Its schemas are not decoded.
 type listedTool struct {
 	Name         string
 	Title        string
@@ -102,8 +102,8 @@ func (t *listedTool) fingerprint() string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// canonical returns a value that encodes in only one way. A schema that is too large to decode, which is also too large
-// for a tool, is returned as a string.
+// canonical returns a schema as a value whose encoding does not depend on the order of properties. A schema that cannot
+// be decoded is returned as a string.
 func canonical(raw json.RawMessage) any {
 	if len(raw) == 0 {
 		return nil // there is no schema

@@ -262,7 +262,7 @@ func TestRedirects(t *testing.T) {
 	away := serveWeb(t, http.RedirectHandler(other+"/mcp?key=s3cret", http.StatusTemporaryRedirect))
 	equal(t, "elsewhere", fails(t, ServerConfig{URL: away, Headers: map[string]string{"X-Key": "s3cret"}}, nil),
 		`mcp server "s": it redirects to `+other+
-			`, where its headers are not sent; if that is the right server, use its URL in the configuration`)
+			`, but its headers are sent only to its own origin; if that is the right server, use its URL in the configuration`)
 	if leaked.Load() > 0 {
 		t.Error("the redirect was followed")
 	}

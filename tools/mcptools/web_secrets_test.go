@@ -27,7 +27,7 @@ func TestHeadersAreHiddenInErrors(t *testing.T) {
 				w.Header().Set("Content-Type", "text/"+dashed(r))
 			}},
 		{"a redirect",
-			"it redirects to http://Bearer-[hidden].example, where its headers are not sent; if that is the right server," +
+			"it redirects to http://Bearer-[hidden].example, but its headers are sent only to its own origin; if that is the right server," +
 				" use its URL in the configuration", func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Location", "http://"+dashed(r)+".example/")
 				w.WriteHeader(http.StatusTemporaryRedirect)

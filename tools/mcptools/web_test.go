@@ -230,7 +230,7 @@ func TestLegacyEndpointElsewhere(t *testing.T) {
 	l.endpoint = "http://attacker.example/messages?token=s3cret"
 	equal(t, "error", fails(t, ServerConfig{URL: serveWeb(t, l.handler()), Type: web.SSE}, nil),
 		`mcp server "s": handshake: missing endpoint: error reading event: it expects messages at `+
-			`http://attacker.example, where its headers are not sent; if that is the right server, use its URL in the `+
+			`http://attacker.example, but its headers are sent only to its own origin; if that is the right server, use its URL in the `+
 			`configuration`)
 }
 

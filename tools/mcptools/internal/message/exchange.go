@@ -23,7 +23,7 @@ import (
 // empty result.
 type Call struct {
 	Cancel context.CancelFunc // cancels the request
-	ID     jsonrpc.ID         // of the request, once it is sent
+	ID     jsonrpc.ID         // of the request; set by [Exchange.Expect]
 
 	// Result is the result as the server wrote it, or nil if the SDK has decoded it. It is valid once the request has
 	// returned without an error.
@@ -41,7 +41,7 @@ func (c *Call) Asked() bool { return c.asked.Load() }
 // Sent reports whether the server may have received the request.
 func (c *Call) Sent() bool { return c.sent.Load() }
 
-// Err returns why there is no result, if the SDK does not report it.
+// Err returns why there is no result, or nil if the SDK reports the reason.
 func (c *Call) Err() error {
 	if err := c.err.Load(); err != nil {
 		return *err
@@ -69,7 +69,7 @@ func WithCall(ctx context.Context, call *Call) context.Context {
 	return context.WithValue(ctx, callKey{}, call)
 }
 
-// CallOf returns the call that a request belongs to, or nil.
+// CallOf returns the call of the context, or nil.
 func CallOf(ctx context.Context) *Call {
 	c, _ := ctx.Value(callKey{}).(*Call)
 	return c
@@ -179,7 +179,7 @@ func (e *Exchange) Receive(msg jsonrpc.Message) (bool, error) {
 		return false, nil
 	}
 	if TooManyValues(request.Params) {
-		request.Params = nil // the SDK reports what is missing
+		request.Params = nil // the SDK then reports that the parameters are missing
 	}
 	return true, nil
 }

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// MaxValues is how many JSON values one message may have. Reading stops there,
+	// MaxValues is how many JSON values one message may have. Reading stops at this number,
 	// whatever the size of the message.
 	MaxValues = 1 << 20
 
@@ -74,7 +74,7 @@ func check(data []byte) error {
 }
 
 // Decode is like [jsonrpc.DecodeMessage], but within the limits of this package. The
-// parameters or the result of the message are a slice of the data.
+// parameters and the result of the message share memory with the data.
 func Decode(data []byte) (jsonrpc.Message, error) {
 	if err := check(data); err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ var inheritedOnWindows = []string{
 
 // Command describes how to start a server.
 type Command struct {
-	Path    string // a path, or a name to be found in PATH
+	Path    string // a path, or a name to look up in PATH
 	Args    []string
 	Env     map[string]string
 	Inherit []string // further variables of the host that the server gets
@@ -48,8 +48,8 @@ func (c *Command) prepare() (*exec.Cmd, error) {
 	return &exec.Cmd{Path: path, Args: append([]string{c.Path}, c.Args...), Env: env, Dir: c.Dir}, nil
 }
 
-// environment returns the variables of the server. It never returns nil, for which package exec would pass on the whole
-// environment of the host.
+// environment returns the variables of the server. It never returns nil, because package exec would then pass on the
+// whole environment of the host.
 func (c *Command) environment() []string {
 	env := []string{}
 	names := slices.Concat(inherited, c.Inherit)

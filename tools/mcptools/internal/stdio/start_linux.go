@@ -10,9 +10,9 @@ import (
 // startGuarded starts the command. When the host ends, for whatever reason, the kernel kills the
 // command's process group. The caller closes the guard once the command has exited.
 //
-// The guard is the write end of a pipe. The command inherits the read end, for which the kernel
-// signals the group when the last writer is gone. PR_SET_PDEATHSIG would reach only the process
-// itself, not the server that an npx has started, and it is tied to the life of a thread.
+// The guard is the write end of a pipe, and the command inherits the read end. When the last writer
+// is gone, the kernel signals the group. PR_SET_PDEATHSIG would reach only the process itself, not
+// the server that an npx has started, and it is tied to the life of a thread.
 func startGuarded(cmd *exec.Cmd) (guard *os.File, err error) {
 	read, guard, err := os.Pipe()
 	if err != nil {

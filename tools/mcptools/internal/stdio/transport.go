@@ -169,7 +169,7 @@ func decode(line *message.Buffer) jsonrpc.Message {
 }
 
 // Write implements [mcp.Connection]. Another goroutine does the writing, so that a server
-// that does not read its stdin blocks no call beyond its context, and no line is cut short.
+// that does not read its stdin blocks no call after its context is done, and no line is cut short.
 func (s *Server) Write(ctx context.Context, msg jsonrpc.Message) error {
 	line, err := jsonrpc.EncodeMessage(msg)
 	if err != nil {

@@ -164,7 +164,7 @@ func sameOrigin(a, b *url.URL) bool {
 // otherOrigin explains why an address is not used. It leaves out the path and the query, which
 // may contain secrets.
 func otherOrigin(what string, at *url.URL) string {
-	return fmt.Sprintf("it %s %s://%s, where its headers are not sent; "+
+	return fmt.Sprintf("it %s %s://%s, but its headers are sent only to its own origin; "+
 		"if that is the right server, use its URL in the configuration", what, at.Scheme, at.Host)
 }
 

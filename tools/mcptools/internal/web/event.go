@@ -136,7 +136,7 @@ func (b *eventBuilder) event() event {
 	return b.evt
 }
 
-// append appends the event in its simplest form.
+// append appends the encoded event to a slice.
 func (e *event) append(to []byte) []byte {
 	for _, field := range [][2]string{{"event", e.name}, {"id", e.id}, {"retry", e.retry}} {
 		if field[1] != "" {

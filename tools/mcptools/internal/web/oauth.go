@@ -67,7 +67,7 @@ func (a *authorizer) setToken(req *http.Request) (string, error) {
 }
 
 func (a *authorizer) setTokenLocked(req *http.Request) (string, error) {
-	source, err := a.handler.TokenSource(context.WithoutCancel(req.Context())) // it may outlive the request
+	source, err := a.handler.TokenSource(context.WithoutCancel(req.Context())) // the source may outlive the request
 	var token *oauth2.Token
 	if err == nil && source != nil {
 		token, err = source.Token()

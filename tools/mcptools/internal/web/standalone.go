@@ -20,9 +20,9 @@ const (
 // openStandalone returns the standalone stream, over which a server of protocol 2025-11-25 or
 // older sends messages that belong to no call, such as that its tools have changed.
 //
-// The SDK waits for its first bytes during the handshake, ignoring the context, and ends the
-// session after proxies have cut a few streams. This stream opens when it is read, reopens when it
-// ends, and is silent if the server offers none.
+// Without this function, the SDK would wait for the first bytes of the stream during the handshake,
+// ignoring the context, and end the session after proxies have cut a few streams. This stream opens
+// in the background, reopens when it ends, and is silent if the server has no standalone stream.
 func (r *responses) openStandalone(req *http.Request) *http.Response {
 	reader, writer := io.Pipe()
 	s := &standalone{responses: r, req: req, out: writer, first: firstPause, pause: firstPause}
@@ -43,7 +43,7 @@ type standalone struct {
 // errNoStream reports that a server has no standalone stream.
 var errNoStream = errors.New("no standalone stream")
 
-// run ends with the context of the connection.
+// run opens the stream repeatedly until the connection ends or the server has no such stream.
 func (s *standalone) run() {
 	ctx := s.req.Context()
 	for {

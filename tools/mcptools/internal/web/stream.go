@@ -17,7 +17,7 @@ type stream struct {
 	events    *eventReader
 	responses *responses
 	call      jsonrpc.ID // valid if the stream is the response to one call
-	resumable bool       // there was an event to resume from
+	resumable bool       // an event had an ID, from which the SDK can resume
 	ended     bool
 	err       error // why the stream ended before the response
 	out       []byte
@@ -28,7 +28,7 @@ func (r *responses) follow(body io.ReadCloser, call jsonrpc.ID) *stream {
 	return &stream{body: body, events: newEventReader(body, r.Limit), responses: r, call: call}
 }
 
-// Read implements [io.Reader]. It returns with the first event.
+// Read implements [io.Reader]. It returns once there is an event.
 func (s *stream) Read(p []byte) (int, error) {
 	for len(s.out) == 0 {
 		if s.ended {
