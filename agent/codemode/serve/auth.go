@@ -18,9 +18,9 @@ import (
 
 const wellKnown = "/.well-known/oauth-protected-resource"
 
-// Auth authenticates clients by bearer tokens. [TokenFile] returns an Auth for a file of tokens, and
-// [Introspection.Auth] one for OAuth tokens that their authorization server verifies. For other kinds of
-// tokens, set the fields.
+// Auth authenticates clients by bearer tokens. [TokenFile] returns an Auth for a file of tokens.
+// [Introspection.Auth] returns an Auth for OAuth tokens that their authorization server verifies. For other
+// kinds of tokens, set the fields.
 type Auth struct {
 	// Verifier returns information about a token, or an error that wraps
 	// [auth.ErrInvalidToken]. It is called for every request, so a revoked token stops
@@ -163,7 +163,7 @@ func (a *Auth) verifier(log *slog.Logger) auth.TokenVerifier {
 		case errors.Is(err, auth.ErrOAuth):
 			return nil, auth.ErrOAuth
 		case err == nil && info == nil:
-			err = errors.New("the verifier returned nothing")
+			err = errors.New("Auth.Verifier returned neither an error nor information about the token")
 		}
 		if err != nil {
 			log.Error("cannot check tokens", "error", withoutToken(err, token))

@@ -172,7 +172,7 @@ func TestOAuth(t *testing.T) {
 	}
 	for _, want := range []string{
 		`level=ERROR msg="cannot check tokens" error="no answer from https://login.example.com about [token], [token]"`,
-		`level=ERROR msg="cannot check tokens" error="the verifier returned nothing"`,
+		`level=ERROR msg="cannot check tokens" error="Auth.Verifier returned neither an error nor information about the token"`,
 	} {
 		if log := r.log.String(); strings.Count(log, want+"\n") != 1 || strings.Contains(log, "broken") {
 			t.Errorf("%s is missing, or the token is in the log:\n%s", want, log)

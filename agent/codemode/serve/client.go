@@ -103,8 +103,8 @@ func (r *request) reserve(bytes int64) bool {
 	return true
 }
 
-// The measured memory use of a message, in bytes. Its text is read, passed to the SDK, and copied
-// as parameters and as arguments; each of its values may become a Go value.
+// The memory, as measured, for each byte and each JSON value of a message. The text is read, passed to
+// the SDK, and copied as parameters and as arguments; each JSON value may become a Go value.
 const (
 	costOfByte  = 5
 	costOfValue = 200

@@ -67,7 +67,7 @@ func TestMemory(t *testing.T) {
 	done := make(chan answer)
 	go func() { done <- r.post(message("wait", 300_000), ada...) }() // alone it may
 	<-r.started
-	const full = "your open requests take more memory than the allowed 1 MiB; " +
+	const full = "not enough memory for the message: your open requests may take 1 MiB; " +
 		"try again when one of them has ended"
 	for range 2 {
 		a := r.post(message("echo", 1000), ada...)

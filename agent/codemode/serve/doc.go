@@ -60,11 +60,11 @@
 //
 // # Limits
 //
-// A message may have 4 MiB and 100,000 JSON values; it is measured while it is read. A principal may have 512 open
-// requests, whose decoded messages may take an estimated 64 MiB, and 256 sessions of the older protocols, which end
-// after 30 minutes without a request. Options.Rate bounds the messages per second. A client may take 20 seconds to
-// send a message, or to accept a piece of a response. A message that is too large gets status 413, one that
-// is too slow 408; other requests that exceed a limit get status 429 or 503 with Retry-After.
+// A message may have 4 MiB and 100,000 JSON values; the server stops reading at these limits. A principal may have
+// 512 open requests, with decoded messages of an estimated 64 MiB in total, and 256 sessions of the older protocols.
+// A session ends after 30 minutes without a request. Options.Rate bounds the messages per second. A client may take 20
+// seconds to send a message, or to accept a piece of a response. A message that is too large gets status 413, and a
+// message that arrives too slowly gets 408; other requests that exceed a limit get 429 or 503 with Retry-After.
 //
 // A [Queue], in which calls wait for their turn, bounds the number of calls that run at once. It is fair between
 // principals. If a call cannot wait, the queue refuses it with [ErrBusy].

@@ -166,7 +166,7 @@ type counter struct {
 	mu      sync.Mutex
 	running int
 	stopped chan struct{} // closed when no more calls may begin
-	none    chan struct{} // closed when, in addition, no call runs
+	none    chan struct{} // closed when no call runs and no more calls may begin
 }
 
 func newCounter() *counter { return &counter{stopped: make(chan struct{}), none: make(chan struct{})} }

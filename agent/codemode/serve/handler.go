@@ -30,12 +30,12 @@ type Handler struct {
 //
 // Options.Transport is [HTTP] or empty. The handler ignores Addr, Listener, In,
 // Out and Grace. The connections belong to the http.Server, which should have a
-// ReadHeaderTimeout. Its ReadTimeout and WriteTimeout would end long calls and streams, so the handler
-// replaces them by 20 seconds for the message and for each piece of a response. If
+// ReadHeaderTimeout. Its ReadTimeout and WriteTimeout would end long calls and streams. The handler
+// replaces them with a timeout of 20 seconds for the message and for each piece of a response. If
 // middleware wraps the http.ResponseWriter, the wrapper needs an Unwrap method, as described at
-// [http.ResponseController]. Without one, the timeouts of the http.Server apply. If the wrapper
-// cannot flush either, the handler refuses to open streams, so clients get no notifications outside of
-// calls.
+// [http.ResponseController]. Without this method, the timeouts of the http.Server apply. If the wrapper
+// also has no Flush method, the handler refuses to open streams, so clients get no notifications outside
+// of calls.
 //
 // # Security
 //

@@ -22,8 +22,8 @@ const maxDepth = 1000
 type message struct {
 	id      json.RawMessage // may be nil
 	method  string          // for metrics
-	call    bool            // whether it requires a response
-	opening bool            // whether it begins a session
+	call    bool            // the message requires a response
+	opening bool            // the message begins a session
 }
 
 // refusal is the response to a request that is not processed.
@@ -68,7 +68,7 @@ func (l limits) unread(err error) *refusal {
 	case errors.As(err, &large):
 		return l.tooLarge()
 	case errors.Is(err, errFull):
-		return busy(fmt.Sprintf("your open requests take more memory than the allowed %d MiB; "+
+		return busy(fmt.Sprintf("not enough memory for the message: your open requests may take %d MiB; "+
 			"try again when one of them has ended", l.memory>>20))
 	case errors.Is(err, jsonscan.ErrDepth):
 		return notJSON()

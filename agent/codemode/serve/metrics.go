@@ -50,8 +50,8 @@ func gauge(w io.Writer, name, help string, value int) {
 	fmt.Fprintf(w, "%s %d\n", name, value)
 }
 
-// webMeter counts requests. Its labels are only known words, so that clients cannot fill the memory with
-// labels of their own.
+// webMeter counts requests. Its labels have a fixed set of values, so that clients cannot fill the memory
+// with labels of their own.
 type webMeter struct {
 	mu       sync.Mutex
 	requests map[webLabels]uint64

@@ -133,7 +133,7 @@ grace must not be negative: -1ns`
 	}
 	for o, want := range map[*serve.Options]string{
 		{Transport: "sse", Path: "mcp"}: `transport must be stdio or http, not "sse"`,
-		{Auth: &serve.Auth{}}:           "auth is only for http: on stdio, the only client is the program that started this process",
+		{Auth: &serve.Auth{}}:           "auth is only for http: on stdio, the only client is the program that started this process; remove it",
 		{Transport: serve.HTTP, Auth: &serve.Auth{},
 			Addr: ":0"}: "auth: Verifier is nil; to serve without authentication, set Auth to nil",
 		{}: "",

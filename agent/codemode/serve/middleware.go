@@ -112,8 +112,8 @@ func (p Principal) receive(
 	return next(ctx, method, r)
 }
 
-// list returns all tools of the principal on one page. Several pages would not do: a cursor contains the
-// name of a tool, which may be hidden, and many clients take an empty page for the end of the list.
+// list returns all tools of the principal on one page. Several pages would not work: a cursor could reveal
+// the name of a hidden tool, and many clients take an empty page for the end of the list.
 func (p Principal) list(ctx context.Context, r *mcp.ListToolsRequest, next mcp.MethodHandler) (mcp.Result, error) {
 	tools := []*mcp.Tool{} // not null in JSON
 	for seen := map[string]bool{}; ; {

@@ -35,9 +35,9 @@ type Options struct {
 	// be an address of this machine: 127.0.0.1, [::1] or localhost.
 	Addr string
 
-	// Listener, if set, replaces listening on Addr; Run closes it. It is for tests, for TLS,
-	// and for a socket that is already open. Without Auth, its address must be an address of
-	// this machine.
+	// Listener, if set, is used instead of listening on Addr; Run closes it. It is for tests,
+	// for TLS, and for a socket that is already open. Without Auth, its address must be an
+	// address of this machine.
 	Listener net.Listener
 
 	// Path is the path of the protocol. Empty means "/mcp".
@@ -98,7 +98,7 @@ type limits struct {
 	sessions    int           // sessions of the older protocols
 	idle        time.Duration // how long a session lives without a request or an open stream
 	stall       time.Duration // for sending the headers, sending the message, or accepting a piece of a response
-	connections int           // open connections of all principals together; further ones wait to be accepted
+	connections int           // open connections of all principals; further connections wait to be accepted
 }
 
 var defaultLimits = limits{
@@ -138,7 +138,7 @@ func (o *Options) Check(ctx context.Context) error {
 	case Stdio:
 		if o.Auth != nil {
 			errs = append(errs, errors.New("auth is only for http: on stdio, the only client is the program that "+
-				"started this process"))
+				"started this process; remove it"))
 		}
 	case HTTP:
 		errs = append(errs, o.checkWeb()...)

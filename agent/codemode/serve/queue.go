@@ -10,12 +10,12 @@ import (
 	"sync"
 	"time"
 
-	places "github.com/writ-go/writ/internal/place"
+	"github.com/writ-go/writ/internal/place"
 )
 
 // ErrBusy is returned by [Queue.Do] when a call cannot wait for its turn any longer. The call
 // has not begun. Return it to the client as a result, so that the model can read it.
-var ErrBusy = errors.New("busy, nothing was done; try again in a few seconds")
+var ErrBusy = errors.New("busy: nothing was done; try again in a few seconds")
 
 // QueueOptions are the limits of a [Queue]. Zero means the default.
 type QueueOptions struct {
@@ -46,7 +46,7 @@ type Queue struct {
 	limits QueueOptions
 	stop   context.Context // its end cancels the running calls
 	end    context.CancelFunc
-	closed context.Context // ends before stop; then no call begins anymore
+	closed context.Context // ends before stop; no call begins after its end
 	close  context.CancelFunc
 	calls  sync.WaitGroup // of calls that run or wait for their turn
 
@@ -63,12 +63,12 @@ type Queue struct {
 
 // line holds the waiting calls of one principal.
 type line struct {
-	who string
-	all []*place
+	who     string
+	waiters []*waiter // the oldest call first
 }
 
-// place is the place of one waiting call in a line.
-type place struct {
+// waiter is one waiting call.
+type waiter struct {
 	turn chan struct{} // closed when the call may run
 	lost chan struct{} // closed when the queue refuses the call
 }
@@ -101,7 +101,7 @@ var ErrStopped = errors.New("the server is shutting down")
 func (q *Queue) Do(ctx context.Context, who string, f func(context.Context) error) error {
 	begin := time.Now()
 	closed := q.closed
-	if _, inside := places.Find[*call](ctx); inside { // a call that has begun may make further calls
+	if _, inside := place.Find[*call](ctx); inside { // a call that has begun may make further calls
 		closed = q.stop
 	}
 	if q.isOpen(closed) {
@@ -120,7 +120,7 @@ func (q *Queue) Do(ctx context.Context, who string, f func(context.Context) erro
 		q.meter.ran(err, started.Sub(begin), time.Since(started))
 		c.end()
 	}()
-	err = f(places.With(ctx, c))
+	err = f(place.With(ctx, c))
 	return err
 }
 
@@ -148,26 +148,26 @@ func until(ctx, stop context.Context) (context.Context, func()) {
 
 var errPanicked = errors.New("the call panicked")
 
-// enter waits until a call of who may run. If it returns an error, the call must not run.
+// enter waits until a call of the principal may run. If it returns an error, the call must not run.
 func (q *Queue) enter(ctx, closed context.Context, who string) error {
 	if err := stopReason(ctx, closed); err != nil {
 		return err
 	}
-	p, err := q.join(who)
-	if p == nil {
+	w, err := q.join(who)
+	if w == nil {
 		return err
 	}
 	timer := time.NewTimer(q.limits.Wait)
 	defer timer.Stop()
 	select {
-	case <-p.turn:
-	case <-p.lost:
+	case <-w.turn:
+	case <-w.lost:
 	case <-timer.C:
 	case <-ctx.Done():
 	case <-closed.Done():
 	}
 	err = stopReason(ctx, closed)
-	switch had := q.quit(who, p); {
+	switch had := q.quit(who, w); {
 	case had && err != nil:
 		(&call{queue: q, who: who}).end()
 	case !had && err == nil:
@@ -185,9 +185,9 @@ func stopReason(ctx, closed context.Context) error {
 	return err
 }
 
-// join takes a place in the line of who. It returns nil if the call may run at once, and an error if
+// join adds a waiter to the line of the principal. It returns nil if the call may run at once, and an error if
 // there is no room.
-func (q *Queue) join(who string) (*place, error) {
+func (q *Queue) join(who string) (*waiter, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	l := q.lineOf(who)
@@ -203,13 +203,13 @@ func (q *Queue) join(who string) (*place, error) {
 		l = &line{who: who}
 		q.lines = append(q.lines, l)
 	}
-	p := &place{turn: make(chan struct{}), lost: make(chan struct{})}
-	l.all = append(l.all, p)
+	w := &waiter{turn: make(chan struct{}), lost: make(chan struct{})}
+	l.waiters = append(l.waiters, w)
 	q.waiting++
-	return p, nil
+	return w, nil
 }
 
-// lineOf returns the line of who, or nil if no call of who waits.
+// lineOf returns the line of the principal, or nil if none of its calls wait.
 func (q *Queue) lineOf(who string) *line {
 	for _, l := range q.lines {
 		if l.who == who {
@@ -219,24 +219,25 @@ func (q *Queue) lineOf(who string) *line {
 	return nil
 }
 
-// makeRoom removes the newest place of the longest line if the line of who would be shorter even with one more place.
+// makeRoom refuses the newest call in the longest line if the line of the principal would be shorter even with one
+// more call.
 func (q *Queue) makeRoom(who string) bool {
 	var longest *line
 	for _, l := range q.lines {
-		if longest == nil || len(l.all) > len(longest.all) {
+		if longest == nil || len(l.waiters) > len(longest.waiters) {
 			longest = l
 		}
 	}
 	own := 1
 	if l := q.lineOf(who); l != nil {
-		own = len(l.all) + 1
+		own = len(l.waiters) + 1
 	}
-	if longest == nil || len(longest.all) <= own {
+	if longest == nil || len(longest.waiters) <= own {
 		return false
 	}
-	last := len(longest.all) - 1
-	close(longest.all[last].lost)
-	longest.all = longest.all[:last]
+	last := len(longest.waiters) - 1
+	close(longest.waiters[last].lost)
+	longest.waiters = longest.waiters[:last]
 	q.waiting--
 	return true
 }
@@ -254,7 +255,7 @@ func (q *Queue) start(who string) {
 	q.each[who]++
 }
 
-// vacate makes room, because a call of who no longer runs, and starts waiting calls.
+// vacate records that a call of the principal no longer runs, and starts waiting calls.
 func (q *Queue) vacate(who string) {
 	q.running--
 	if q.each[who]--; q.each[who] == 0 {
@@ -272,31 +273,31 @@ func (q *Queue) next() {
 			i++
 			continue
 		}
-		p := l.all[0]
-		l.all = l.all[1:]
+		first := l.waiters[0]
+		l.waiters = l.waiters[1:]
 		q.lines = slices.Delete(q.lines, i, i+1)
-		if len(l.all) > 0 {
+		if len(l.waiters) > 0 {
 			q.lines = append(q.lines, l)
 		}
 		q.waiting--
 		q.start(l.who)
 		q.begun[l.who]++
-		close(p.turn)
+		close(first.turn)
 		i = 0
 	}
 }
 
 // quit removes a call from its line. It reports whether the turn of the call has already come.
-func (q *Queue) quit(who string, p *place) bool {
+func (q *Queue) quit(who string, w *waiter) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	l := q.lineOf(who)
-	if l == nil || !slices.Contains(l.all, p) {
-		return isClosed(p.turn)
+	if l == nil || !slices.Contains(l.waiters, w) {
+		return isClosed(w.turn)
 	}
-	l.all = slices.DeleteFunc(l.all, func(other *place) bool { return other == p })
+	l.waiters = slices.DeleteFunc(l.waiters, func(other *waiter) bool { return other == w })
 	q.waiting--
-	q.lines = slices.DeleteFunc(q.lines, func(l *line) bool { return len(l.all) == 0 })
+	q.lines = slices.DeleteFunc(q.lines, func(l *line) bool { return len(l.waiters) == 0 })
 	return false
 }
 

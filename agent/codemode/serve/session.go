@@ -38,7 +38,7 @@ func (s *sessions) begin(w http.ResponseWriter, r *http.Request, p Principal, se
 	room := s.trim(p.Name, s.limits.sessions-1)
 	s.mu.Unlock()
 	if !room {
-		return busy("you have too many sessions, and all of them are in use")
+		return busy("you have too many sessions, and all of them are in use; end one and try again")
 	}
 	var begun *session
 	o := &idRecorder{ResponseWriter: w, found: func(id string) {
@@ -50,7 +50,7 @@ func (s *sessions) begin(w http.ResponseWriter, r *http.Request, p Principal, se
 		}
 	}()
 	s.handler.ServeHTTP(o, withServer(r, server))
-	o.record() // the client may have disconnected before anything was written
+	o.record() // in case the client disconnected before anything was written
 	return nil
 }
 
@@ -186,7 +186,7 @@ func (s *sessions) close(ctx context.Context) bool {
 	}
 }
 
-// idRecorder is a response that reads the ID of a new session before the client receives it.
+// idRecorder is an [http.ResponseWriter] that calls found with the ID of a new session before the client receives it.
 type idRecorder struct {
 	http.ResponseWriter
 	once  sync.Once

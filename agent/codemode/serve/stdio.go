@@ -46,8 +46,8 @@ func (o *Options) stdio(ctx context.Context, server *mcp.Server, m *middleware) 
 type probeKey struct{}
 
 // probe answers a request for the supported protocol versions in a session of its own. Otherwise, the SDK
-// would consider the client's session as begun with the newest version, although a client that gets no
-// answer in time continues with an older one.
+// would begin the client's session with the newest version, although a client that gets no answer in time
+// continues with an older version.
 func probe(
 	ctx context.Context, method string, r *mcp.ServerRequest[*mcp.DiscoverParams], next mcp.MethodHandler,
 ) (mcp.Result, error) {

@@ -53,7 +53,7 @@ func parseTokens(text []byte) (tokens, error) {
 		Tokens []tokenEntry `json:"tokens"`
 	}
 	if !utf8.Valid(text) {
-		return nil, errors.New("tokens: not UTF-8")
+		return nil, errors.New("tokens: not UTF-8; save the file as UTF-8")
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()

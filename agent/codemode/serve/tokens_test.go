@@ -119,7 +119,7 @@ func TestWrongTokens(t *testing.T) {
 		``:                       "tokens: not JSON",
 		`{`:                      "tokens: not JSON",
 		`nonsense-token`:         "tokens: not JSON",
-		"{\"tokens\": [\xff]}":   "tokens: not UTF-8",
+		"{\"tokens\": [\xff]}":   "tokens: not UTF-8; save the file as UTF-8",
 		`[]`:                     "tokens: the document is of the wrong type",
 		`{}`:                     "token file is empty: no client could authenticate",
 		`{"tokens": []}`:         "token file is empty: no client could authenticate",

@@ -26,9 +26,9 @@ type web struct {
 	meter      webMeter
 	calls      *counter
 	requests   *counter        // to all paths
-	life       context.Context // all requests to the endpoint end with it
+	life       context.Context // its end cancels all requests to the endpoint
 	end        context.CancelFunc
-	streams    context.Context // the streams that belong to no call end with it
+	streams    context.Context // its end cancels the streams that belong to no call
 	endStreams context.CancelFunc
 }
 
@@ -171,8 +171,8 @@ func (s *web) endpoint(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// message counts the message of a request against the rate, and reads it. If the message is refused, its
-// rest is read and dropped, because a client that is still sending might not see the refusal.
+// message counts the message of a request against the rate limit, and reads it. If the message is refused,
+// its rest is read and dropped, because a client that is still sending might not see the refusal.
 func (s *web) message(w http.ResponseWriter, r *http.Request, from *request) (m message, refused *refusal) {
 	body := r.Body
 	if r.Method == http.MethodPost {
@@ -187,8 +187,8 @@ func (s *web) message(w http.ResponseWriter, r *http.Request, from *request) (m 
 	return m, refused
 }
 
-// callKey is the context key of the [request] of a call. The request no longer counts against the limits when
-// the response is sent: a client that has the response may send another request while the stream is still open.
+// callKey is the context key of the [request] of a call. The request no longer counts against the limits once its
+// response is sent: a client that has the response may send another request while the stream is still open.
 type callKey struct{}
 
 // callOf returns the request of a call, or nil.
@@ -220,8 +220,8 @@ func (s *web) dispatch(w http.ResponseWriter, r *http.Request, p Principal, m me
 	return s.serveHTTP(w, r, p, m)
 }
 
-// serveHTTP serves a request with the SDK's handler for protocol versions with sessions, or with the one for
-// versions without.
+// serveHTTP serves a request with the SDK's handler for protocol versions with sessions, or with its handler
+// for later versions and stateless servers.
 func (s *web) serveHTTP(w http.ResponseWriter, r *http.Request, p Principal, m message) *refusal {
 	old := r.Header.Get("Mcp-Protocol-Version") < statelessVersion && !s.Stateless
 	switch {
@@ -240,7 +240,7 @@ func (s *web) serveHTTP(w http.ResponseWriter, r *http.Request, p Principal, m m
 	})
 }
 
-// with calls serve with the server of a principal. If the principal has none, the response has status 403.
+// with calls serve with the server of a principal. If newServer returns nil, the response has status 403.
 func (s *web) with(w http.ResponseWriter, p Principal, serve func(*mcp.Server) *refusal) *refusal {
 	server := s.middleware.install(s.newServer(p))
 	if server == nil {
