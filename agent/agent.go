@@ -73,13 +73,13 @@ type Options struct {
 	// Sandbox runs the programs. It is required. The caller must close it.
 	Sandbox module.Sandbox
 
-	// Tools are the tools that programs may call. Nil means none.
+	// Tools are the tools that programs may call. Nil means no tools.
 	Tools *tools.Set
 
 	// Instructions tells the model how to work. If empty, general instructions are used.
 	Instructions string
 
-	// Module configures the CodeAct; the zero value means the defaults.
+	// Module configures the CodeAct. The zero value of every field is its default.
 	Module module.Options
 }
 

@@ -24,7 +24,7 @@ import (
 // Options configures a [Server]. The zero value of every field is its default.
 type Options struct {
 	// Tools are the tools that programs may call. Their policies apply to the tools of Config
-	// too. [Server.SetTools] replaces them. Nil means none.
+	// too. [Server.SetTools] replaces them. Nil means no tools.
 	Tools *tools.Set
 
 	// Config is a configuration file of MCP servers, whose tools programs may call too; see
@@ -71,7 +71,7 @@ type Options struct {
 
 	// Offer lists the server's own tools that are offered: names, or patterns in which * matches any
 	// string. If it is only "execute_code", programs use tools.search and tools.describe to find
-	// tools that the description of execute_code does not declare. Empty means all.
+	// tools that the description of execute_code does not declare. Empty means all of them.
 	Offer []string
 
 	// Declarations is the maximum length, in tokens, of the declarations of tools in the
@@ -121,7 +121,7 @@ func (o *Options) Check() error {
 			"not trusted"))
 	}
 	if _, err := exec.LookPath("npm"); o.AllowInstall && err != nil {
-		errs = append(errs, fmt.Errorf("allow install: %w", err))
+		errs = append(errs, fmt.Errorf("allow install: %w; install Node.js, which includes npm", err))
 	}
 	for _, pattern := range o.Offer {
 		if own := (serve.Principal{Name: "all", Tools: []string{pattern}}); !slices.ContainsFunc(names(), own.Allows) {
@@ -134,8 +134,8 @@ func (o *Options) Check() error {
 
 func (o *Options) checkLimits() (errs []error) {
 	if o.Description > 0 && o.Description < minDescription {
-		errs = append(errs, fmt.Errorf("the description limit is too small: an explanation of programs takes at least "+
-			"%d characters", minDescription))
+		errs = append(errs, fmt.Errorf("description: must be at least %d characters, which the explanation of "+
+			"programs needs", minDescription))
 	}
 	for _, limit := range []struct {
 		name  string

@@ -43,8 +43,8 @@ const maxViews = 64
 // maxDescribed is the approximate maximum size, in bytes, of a result of describe_tool or tools.describe.
 const maxDescribed = 32 << 10
 
-// view returns the tools that a principal may use. The view does not contain other tools. In addition, a policy
-// refuses their calls, in case a pattern and a name can be read in two ways.
+// view returns the tools that a principal may use. The view contains no other tools. In addition, a policy refuses
+// calls of tools that do not match the patterns of the principal.
 func (s *snapshot) view(p serve.Principal) (*view, error) {
 	patterns, all := p.Tools, p.Tools == nil && p.Name != ""
 	s.mu.Lock()

@@ -3,7 +3,7 @@
 //	go run ./examples/agent -config mcp_servers.json -model openai:gpt-5 "task"
 //
 // It prints progress to stderr and the answer to stdout. The exit code is 0 if the task
-// has an answer, 1 if it has none, and 2 if the flags are wrong.
+// has an answer, 1 if it has no answer, and 2 if the flags are wrong.
 package main
 
 import (

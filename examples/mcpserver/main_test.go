@@ -113,7 +113,7 @@ func TestFailures(t *testing.T) {
 		{[]string{"-nonsense"}, nil, 2, []string{"-nonsense"}},
 		{[]string{"-time", "soon"}, nil, 2, []string{`invalid value "soon" for flag -time: parse error`}},
 		{[]string{"-memory", "1", "-config", "missing.json", "surplus"}, map[string]string{"WRIT_CALLS": "many"}, 2, []string{
-			"-memory 1: a program needs at least 64", "missing.json",
+			"-memory 1 is too small; a program needs at least 64 MiB", "missing.json",
 			`"surplus": unexpected argument; only flags are accepted`, "WRIT_CALLS=many: parse error",
 		}},
 		{[]string{"-transport", "http", "-addr", "0.0.0.0:0", "-allow-install"}, nil, 2,

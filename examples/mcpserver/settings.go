@@ -117,12 +117,12 @@ func (s *settings) flags() *flag.FlagSet {
 	return f
 }
 
-// complete computes the options from the flags. The error lists everything that is wrong with the flags and
-// can be found without starting anything.
+// complete computes the options from the flags. The error lists all problems that can be found without starting
+// anything.
 func (s *settings) complete(ctx context.Context) (err error) {
 	var errs []error
 	if s.memory < 64 {
-		errs = append(errs, fmt.Errorf("-memory %d: a program needs at least 64", s.memory))
+		errs = append(errs, fmt.Errorf("-memory %d is too small; a program needs at least 64 MiB", s.memory))
 	}
 	s.sandbox.Limits.Memory, s.sandbox.Rules = int64(s.memory)<<20, &s.rules
 	s.serving.Rate = float64(s.rate)
@@ -133,7 +133,7 @@ func (s *settings) complete(ctx context.Context) (err error) {
 	}
 	errs = append(errs, s.codemode.Check())
 	if s.serving.Auth, err = s.authentication(); err != nil {
-		return errors.Join(append(errs, err)...) // without Auth, the check would report errors that are not there
+		return errors.Join(append(errs, err)...) // without Auth, Check would report false errors
 	}
 	return errors.Join(append(errs, s.serving.Check(ctx))...)
 }

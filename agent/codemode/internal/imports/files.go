@@ -163,7 +163,7 @@ func (s *snapshot) read(name string) (string, error) {
 	case len(text) > maxFile:
 		return "", fmt.Errorf("%s has more than %d bytes", name, maxFile)
 	case s.files < 0 || s.bytes < 0:
-		return "", errors.New("the packages have more files or more bytes than a program may import")
+		return "", errors.New("the packages have more files or bytes than a program may import; import fewer packages")
 	}
 	if path.Base(name) == "package.json" {
 		s.manifest(name, text)

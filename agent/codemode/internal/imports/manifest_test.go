@@ -112,7 +112,7 @@ func TestSnapshot(t *testing.T) {
 	short := newSnapshot(root, []string{"a"}, 1, 1<<20)
 	_, first := short.First([]string{"node_modules/a/x.js"})
 	if _, err := short.First([]string{"node_modules/a/x.js"}); first != nil || err == nil ||
-		err.Error() != "the packages have more files or more bytes than a program may import" {
+		err.Error() != "the packages have more files or bytes than a program may import; import fewer packages" {
 		t.Errorf("got %v, %v", first, err)
 	}
 }

@@ -12,8 +12,8 @@
 // them according to rules that are stricter than npm's, and requires them to be on the
 // allow list. Before it starts a process, it rejects git, file and http addresses, aliases,
 // and everything that npm or a shell could interpret differently. It does not use a shell.
-// The npm process runs no scripts of packages, sees only PATH and the variables that
-// [Options] name, and reads no .npmrc.
+// The npm process runs no scripts of packages, sees only the variables that [Options].Env
+// describes, and reads no .npmrc.
 //
 // npm changes a copy, which replaces the environment in one step when it is
 // complete. A change that fails, takes too long, grows too large or is killed has no

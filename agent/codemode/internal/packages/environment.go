@@ -20,13 +20,13 @@ const (
 type Options struct {
 	// Allow lists the packages that may be installed, and imported by programs: names, or patterns of [path.Match]:
 	// lodash-es, date-*, @scope/*. A * does not match a slash, so * alone allows every package without a scope, and
-	// @*/* every package with one. If Allow is empty, no packages are allowed. The dependencies of an allowed package
-	// are installed with it, regardless of their names, but programs cannot import them.
+	// @*/* every package with a scope. If Allow is empty, no packages are allowed. The dependencies of an allowed
+	// package are installed with it, regardless of their names, but programs cannot import them.
 	Allow []string
 
 	// Env names variables of the host that npm inherits, if they are set, such as HTTPS_PROXY or npm_config_registry.
-	// npm always has PATH and NODE_EXTRA_CA_CERTS, and on Windows the variables without which no process starts; its
-	// HOME is a private empty folder. The values of the named variables are not shown in messages.
+	// npm always has PATH and NODE_EXTRA_CA_CERTS, and on Windows the variables that Node.js needs to start; its HOME
+	// is a private empty folder. The values of the named variables are not shown in messages.
 	Env []string
 }
 
@@ -48,7 +48,7 @@ type limits struct {
 }
 
 // New opens the environment in the folder dir. It creates the folder if it does not exist, but not the parent, which
-// another process may just have removed. A folder that was prepared by hand with npm install is used unchanged. The
+// another process may have just removed. A folder that was prepared by hand with npm install is used unchanged. The
 // first change makes a copy next to its packages, and from then on, only the copy is used.
 func New(dir string, o Options) (*Environment, error) {
 	dir, err := filepath.Abs(dir)

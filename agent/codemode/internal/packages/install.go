@@ -100,7 +100,7 @@ func (e *Environment) change(ctx context.Context, specs []Spec) (_ *Report, err 
 	return report, nil
 }
 
-// inspect checks the changed copy, regardless of npm's exit status.
+// inspect checks the copy that npm has changed. It does not rely on npm's exit status.
 func (e *Environment) inspect(dir string, specs []Spec) (*listing, int64, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -121,7 +121,7 @@ func TestSettings(t *testing.T) {
 	}
 	err = env.Configure(packages.Settings{Description: strings.Repeat("x", 2001), Imports: []string{"typed",
 		"odd", "../x"}})
-	const wrong = "packages: the description has 2001 bytes and the limit is 2000\n" +
+	const wrong = "packages: the description has 2001 bytes; the limit is 2000\n" +
 		`package "odd": not on the list of allowed packages: plain, typed, later` + "\n" +
 		`package "../x": must be the name of a package in the registry: name or @scope/name, of a-z, 0-9, . _ and -, ` +
 		`beginning with a letter or digit`
@@ -201,7 +201,7 @@ func TestManyNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = e.Installed(t.Context(), slices.Repeat([]string{"x"}, 65)...)
-	want := `package "": too many packages: 65, and the limit of one call is 64`
+	want := `packages: 65 packages are too many; the limit of one call is 64`
 	if spec := (*packages.SpecError)(nil); !errors.As(err, &spec) || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

@@ -41,11 +41,11 @@ func (e *Environment) Configure(s Settings) error {
 func (e *Environment) check(s Settings) error {
 	var errs []error
 	if len(s.Description) > maxText {
-		errs = append(errs, fmt.Errorf("packages: the description has %d bytes and the limit is %d",
+		errs = append(errs, fmt.Errorf("packages: the description has %d bytes; the limit is %d",
 			len(s.Description), maxText))
 	}
 	if len(s.Imports) > maxSpecs {
-		errs = append(errs, fmt.Errorf("packages: %d imports are listed and the limit is %d", len(s.Imports), maxSpecs))
+		errs = append(errs, fmt.Errorf("packages: there are %d imports; the limit is %d", len(s.Imports), maxSpecs))
 	}
 	for _, name := range s.Imports {
 		why := badName(name)

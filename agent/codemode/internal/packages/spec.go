@@ -35,6 +35,9 @@ type SpecError struct {
 
 // Error implements error.
 func (e *SpecError) Error() string {
+	if e.Spec == "" {
+		return "packages: " + e.Reason
+	}
 	return fmt.Sprintf("package %s: %s", quote(e.Spec), e.Reason)
 }
 

@@ -127,7 +127,7 @@ func (s *Space) Environments(ctx context.Context) ([]Environment, error) {
 // folders visits the owner's environments or sessions.
 func (s *Space) folders(ctx context.Context, kind string, visit func(handle string, used time.Time)) error {
 	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("workspace: not listed: %w", err)
+		return fmt.Errorf("workspace: listing %s: %w", kind, err)
 	}
 	folder, err := s.openKind(kind)
 	if errors.Is(err, os.ErrNotExist) {

@@ -118,7 +118,7 @@ func (s *Space) ReadPart(ctx context.Context, handle string, offset, limit int64
 // instead of modifying it.
 func (s *Space) read(ctx context.Context, handle string, f func(file *os.File, size int64) error) (File, error) {
 	if err := ctx.Err(); err != nil {
-		return File{}, fmt.Errorf("workspace: not read: %w", err)
+		return File{}, fmt.Errorf("workspace: reading a file: %w", err)
 	}
 	folder, err := s.openKind(files)
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/writ-go/writ/internal/filelock"
 )
 
-// A folder is locked by locking its file "lock", which the system unlocks if the holder
-// dies. In each process, only one goroutine at a time waits for it, first come, first served, and
-// only after locking the file "next". A process that releases the lock therefore cannot take it
-// again before the process that is already waiting for it, although that process polls.
+// A folder is locked by locking its file "lock", which the system unlocks if the process that
+// holds the lock dies. In each process, only one goroutine at a time waits for this lock, and it must
+// first lock the file "next". Therefore, a process that releases the lock cannot take it again before
+// a process that already waits for it, although that process polls.
 const (
 	lockFile = "lock"
 	nextFile = "next"
@@ -75,7 +75,7 @@ func lockable(root *os.Root, name string) error {
 	}
 	defer file.Close()
 	if _, err := filelock.TryLock(file); err != nil {
-		return fmt.Errorf("its file system does not support locks, which processes need to share it: %w", err)
+		return fmt.Errorf("its file system does not support locks, which processes need to share a folder: %w", err)
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ func (s *Store) current(name string, file *os.File) error {
 	return nil
 }
 
-// turns is a set of named locks within a process. Those who wait for a lock get it in the order in which they came.
+// turns is a set of named locks within a process. Goroutines get a lock in the order in which they called enter.
 type turns struct {
 	mu    sync.Mutex
 	queue map[string]*turn
@@ -145,7 +145,7 @@ type turn struct {
 	users int // goroutines that have the lock or wait for it
 }
 
-// enter waits for its turn. The caller calls leave when its turn ends.
+// enter takes a lock, which leave releases.
 func (t *turns) enter(ctx context.Context, name string) (leave func(), err error) {
 	t.mu.Lock()
 	if t.queue == nil {

@@ -77,7 +77,7 @@ func (s *Store) sweepKind(owner, kind string) (gone, left int, err error) {
 		default:
 			left++
 			if !errors.Is(err, errBusy) {
-				errs = append(errs, broken("not removed", err))
+				errs = append(errs, broken("an entry was not removed", err))
 			}
 		}
 	})
