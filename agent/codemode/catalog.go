@@ -27,8 +27,8 @@ type catalog struct {
 	startup time.Duration // how long to wait for servers; clients are notified of the tools of slower servers
 	poll    time.Duration // interval between checks of the configuration file for changes
 	budget  int           // tokens of the declarations
-	refresh chan struct{} // receives when the tools of a server have changed
-	reloads chan struct{} // receives when the configuration must be read again
+	refresh chan struct{} // signals that the tools of a server have changed
+	reloads chan struct{} // signals that the configuration must be read again
 	ready   chan struct{} // closed when the first tools have been listed, or startup is over
 
 	changing sync.Mutex // held while a snapshot is replaced

@@ -62,8 +62,8 @@ func (t *taker) take(v any) any {
 	return v
 }
 
-// block returns an object as a content block, and a description of it, or nil if it is not a
-// content block. Text blocks stay in the value.
+// block converts an object to a content block and describes the block. It returns nil if the object is
+// not a content block. Text blocks stay in the value.
 func (t *taker) block(object map[string]any) (mcp.Content, string) {
 	fields := blockFields(object)
 	if fields == nil {

@@ -36,8 +36,8 @@ In a program, tools.search("what it does") finds tools that are not declared bel
 Not connected yet: %s. Once they are, programs can call their tools, and tools.search finds them.`
 )
 
-// describeExecute describes programs, and declares the tools that they may call, within the limit of
-// [Options.Description] if the introduction fits into it.
+// describeExecute returns the description of execute_code: an introduction, and as many declarations of tools
+// as fit into [Options.Description].
 func (c *client) describeExecute(v *view) string {
 	const attempts = 10
 	short, limit := c.introduction(v.set, true), c.app.options.Description
@@ -84,7 +84,7 @@ func (c *client) introduction(set *tools.Set, partial bool) string {
 }
 
 // describeUnlisted lists the servers whose tools may be added later. Clients that do not request the
-// description again need it.
+// description again need this list.
 func (c *client) describeUnlisted() string {
 	var names []string
 	for _, s := range c.unlisted() {

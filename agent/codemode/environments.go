@@ -21,8 +21,8 @@ type environment struct {
 	packages *packages.Environment
 }
 
-// environment finds an environment by its name or handle. It creates the environment if create is set, or if it is
-// the default one.
+// environment finds an environment by its name or handle. It creates a missing environment if create is set, and
+// always creates the default environment.
 func (c *client) environment(ctx context.Context, name string, create bool) (environment, error) {
 	if name == "" {
 		name = defaultEnvironment
@@ -218,7 +218,7 @@ func (c *client) configuration(ctx context.Context, e environment) (configuratio
 		answer.Environments = append(answer.Environments, other.Name)
 	}
 	slices.Sort(answer.Environments)
-	answer.Environments = slices.Compact(answer.Environments) // the default one may not exist yet
+	answer.Environments = slices.Compact(answer.Environments) // the default environment may be listed twice
 	return answer, nil
 }
 

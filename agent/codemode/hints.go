@@ -34,7 +34,7 @@ func (c *client) withArguments(p program, hint string) string {
 	case (strings.HasPrefix(hint, "there are no modules") || strings.HasPrefix(hint, "no packages are available")) &&
 		len(c.app.options.Packages) > 0:
 		return fmt.Sprintf("packages are imported from an environment: pass environment: %q, or the name of "+
-			"another one", defaultEnvironment)
+			"another environment", defaultEnvironment)
 	}
 	return hint
 }

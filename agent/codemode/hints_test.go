@@ -25,7 +25,7 @@ func diagnosed(t *testing.T, call func(name string, args any) (json.RawMessage, 
 func TestImportsExplained(t *testing.T) {
 	t.Parallel()
 	const (
-		elsewhere = `packages are imported from an environment: pass environment: "default", or the name of another one`
+		elsewhere = `packages are imported from an environment: pass environment: "default", or the name of another environment`
 		syntax    = "import and export cannot be used here"
 	)
 	for _, test := range []struct {

@@ -11,8 +11,8 @@ import (
 
 func textContent(text string) []mcp.Content { return []mcp.Content{&mcp.TextContent{Text: text}} }
 
-// content implements [result]. It returns a text with the information of the structured content, for clients
-// that ignore structured content, and the content blocks of the value.
+// content implements [result]. It returns the content blocks of the value and, for clients that ignore
+// structured content, a text with the same information.
 func (e execution) content() []mcp.Content {
 	var parts []string
 	if e.failed() {
@@ -87,7 +87,7 @@ func (e execution) callsText() string {
 	return strings.Join(counted(lines), "\n")
 }
 
-// counted merges equal lines into one with their number, and limits the number of lines.
+// counted merges equal lines into one line with their count, and limits the number of lines.
 func counted(lines []string) []string {
 	const maxLines = 50
 	number := map[string]int{}

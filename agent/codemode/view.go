@@ -75,7 +75,7 @@ func (s *snapshot) view(p serve.Principal) (*view, error) {
 
 // set returns all tools, or those that match the patterns.
 func (s *snapshot) set(patterns []string, all bool) (*tools.Set, error) {
-	// Without policies, the warnings are those of the sources.
+	// Only the warnings of the sources: the new set repeats the warnings about policies and destructive tools.
 	own := source{warnings: s.own.WithPoliciesOf(nil).With(policy.AllowDestructive).Warnings()}
 	for _, b := range s.own.Bindings() {
 		own.tools = append(own.tools, b.Tool)

@@ -23,7 +23,7 @@ type settings struct {
 	rules    sandbox.Rules
 	serving  serve.Options
 	oauth    serve.Introspection
-	tokens   string // a file
+	tokens   string // the path of the token file
 	memory   int    // MiB
 	rate     int
 	model    string

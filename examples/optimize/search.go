@@ -55,7 +55,7 @@ func loadFrom(file string, p program) error {
 	if err != nil {
 		return err
 	}
-	p.Predictor.PickDemos = optimize.Nearest(3, nil) // a result of knn can be loaded only with it
+	p.Predictor.PickDemos = optimize.Nearest(3, nil) // loading a result of knn requires PickDemos
 	if module.Load(bytes.NewReader(state), p) == nil {
 		return nil
 	}

@@ -126,7 +126,7 @@ func (r *remote) unavailable(ctx context.Context, err error) error {
 		text = fmt.Sprintf("the tool's server keeps failing and will be tried again in %v", left) + notMade
 	case ctx.Err() != nil:
 		text = "the tool's server was not ready in time" + notMade
-	case errors.As(err, &failed): // in connecting again
+	case errors.As(err, &failed): // while connecting again
 		text = failed.Unavailable()
 	case errors.Is(err, mcp.ErrSessionMissing):
 		text = "the tool's server rejects the sessions that it creates" + notMade

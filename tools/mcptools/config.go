@@ -33,7 +33,7 @@ type ServerConfig struct {
 	// Description says what the server is for.
 	Description string
 
-	// Command is the program to run: a path, or a name to be found in PATH.
+	// Command is the program to run: a path, or a name to look up in PATH.
 	Command string
 
 	// Args are the arguments of Command.
@@ -74,8 +74,8 @@ type ServerConfig struct {
 // Relative paths in "cwd" and "envFile" start at the file's
 // directory. In addition to what [ParseConfig] supports,
 //
-//   - ${workspaceFolder} is the file's directory, or its parent if its name starts with a dot,
-//     like .vscode; ${workspaceFolderBasename} is its name;
+//   - ${workspaceFolder} is the file's directory, or the parent of a directory whose name starts
+//     with a dot, like .vscode; ${workspaceFolderBasename} is the name of the workspace folder;
 //   - ${userHome} is the home directory of the user;
 //   - "envFile" names a file of NAME=value lines that are added to "env", which takes precedence.
 //
@@ -101,9 +101,9 @@ func ReadConfig(path string) (*Config, error) {
 // ${VAR:-default} are replaced by the values that lookup returns. If lookup is nil, no variable is set. A reference
 // ${input:id}, for which VS Code asks its user, is an error: use an environment variable.
 //
-// The error lists all problems, each on a line with the server's name: malformed JSON, no servers, a
-// value of the wrong type, an entry with neither a command nor a URL, or with both, a variable that
-// is not set. Unknown keys are warnings. The package's documentation lists the keys.
+// The error lists all problems, each on a line with the server's name: malformed JSON, no key for
+// servers, a value of the wrong type, an entry with neither a command nor a URL, or with both, a variable
+// that is not set. Unknown keys cause warnings. The package's documentation lists the keys.
 func ParseConfig(data []byte, lookup func(string) (string, bool)) (*Config, error) {
 	if lookup == nil {
 		lookup = func(string) (string, bool) { return "", false }
@@ -111,7 +111,7 @@ func ParseConfig(data []byte, lookup func(string) (string, bool)) (*Config, erro
 	return parseConfig(data, expander{lookup: lookup})
 }
 
-// warnings returns the warnings of the configuration, and one if it has only disabled servers.
+// warnings returns the warnings of the configuration, and a warning if all servers are disabled.
 func (c *Config) warnings() []string {
 	list := slices.Clone(c.Warnings)
 	if len(c.Servers) > 0 && !slices.ContainsFunc(c.Servers, func(s ServerConfig) bool { return !s.Disabled }) {
@@ -125,8 +125,8 @@ func (c *ServerConfig) offers(tool string) bool {
 	return (len(c.Allow) == 0 || matchesAny(c.Allow, tool)) && !matchesAny(c.Deny, tool)
 }
 
-// unmatched returns a warning for each pattern that matches no tool of the server. Such a pattern may be misspelled, so
-// that a tool that should be left out is offered.
+// unmatched returns a warning for each pattern that matches no tool of the server. If such a pattern is misspelled, a
+// tool may be offered although it should be left out.
 func (c *ServerConfig) unmatched(all []string) (list []string) {
 	for i, pattern := range slices.Concat(c.Allow, c.Deny) {
 		if slices.ContainsFunc(all, func(tool string) bool { return matchesAny([]string{pattern}, tool) }) {

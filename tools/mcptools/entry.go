@@ -74,7 +74,7 @@ var alternatives = map[string]string{
 	"trust":            noApproval,
 }
 
-// noApproval is the advice for keys that would let a server's tools be called without approval.
+// noApproval is the advice for keys with which users of other clients allow calls without approval.
 const noApproval = "; policy.Approve decides which calls need approval"
 
 // add decodes an entry and adds its server to the configuration.
@@ -103,7 +103,7 @@ func (c *Config) warn(server, text string) {
 	c.Warnings = append(c.Warnings, fmt.Sprintf("mcp server %q: %s", server, text))
 }
 
-// decode reads the values of a server's entry into e and returns all errors. A key that is not supported is a warning.
+// decode reads the values of a server's entry into e and returns all errors. An unsupported key causes a warning.
 func (c *Config) decode(m member, e *entry) (errs []error) {
 	list, err := m.members("")
 	if err != nil {
@@ -239,7 +239,7 @@ func (c *ServerConfig) check(e *entry) (errs []error) {
 
 var looksLikeVariable = regexp.MustCompile(`^\$[A-Z_][A-Z0-9_]*$`)
 
-// warnings describes the settings that have no effect, or perhaps not the intended one.
+// warnings describes the settings that have no effect, or may have an unintended effect.
 func (e *entry) warnings() (list []string) {
 	check := func(odd bool, format string, args ...any) {
 		if odd {

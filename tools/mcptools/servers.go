@@ -35,9 +35,9 @@ var errClosed = errors.New("mcp servers are closed")
 // growing intervals of up to a minute.
 //
 // The failure of one server is not an error: its tools are missing until it works, and
-// [Servers.Status] says why. Open returns an error if the file is missing, malformed or
-// names no servers, if every server failed, or if ctx ended; in that case, no server is
-// left running. The context applies only to connecting.
+// [Servers.Status] says why. Open returns an error if the file is missing or malformed, if
+// every server failed, or if ctx ended; in that case, no server is left running. The context
+// applies only to connecting.
 func Open(ctx context.Context, path string, o *Options) (*Servers, error) {
 	c, err := ReadConfig(path)
 	if err != nil {
@@ -61,8 +61,8 @@ func Start(ctx context.Context, c *Config, o *Options) (*Servers, error) {
 	return s.connect(ctx)
 }
 
-// Connect connects to servers that the caller runs, by name: servers in the same process,
-// or in a test. It returns the same errors as [Start]. Close ends the connections. After a lost
+// Connect connects to servers that the caller runs, for example in the same process. The keys of
+// transports are the names of the servers. Connect returns the same errors as [Start]. After a lost
 // connection, the transport's Connect is called again, unless it is one of the SDK's transports for
 // a stream or a command, which can connect only once. The SDK's transports over HTTP are refused,
 // because they lack the limits of this package: use [Start] with the server's URL.
@@ -154,11 +154,10 @@ func each(servers []*server, f func(*server) error) []error {
 	return errs
 }
 
-// Tools lists the tools of all servers as they are now, in the order of the configuration,
-// each in the namespace of its server's name. Unless [Options.Background] is set, it lists the
-// tools of every server again and starts servers that are not running. A failed server keeps the tools
-// of its last listing, and [Servers.Status] says what is wrong. Tools returns an error if the servers are
-// closed or ctx is done.
+// Tools returns the tools of all servers, in the order of the configuration. The namespace of a tool
+// is the name of its server. Unless [Options.Background] is set, Tools lists the tools of every server
+// again and starts servers that are not running. A failed server keeps the tools of its last listing,
+// and [Servers.Status] says what is wrong. Tools returns an error if the servers are closed or ctx is done.
 //
 // The tools are valid until Close. Their Hints are empty unless Options.Trust names the
 // server: only the host decides what a call means.

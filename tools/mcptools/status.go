@@ -51,8 +51,8 @@ type Status struct {
 	Stderr string
 }
 
-// A pause keeps a failing server from being started all the time. The first loss of a connection causes no pause. Each
-// further consecutive failure doubles the pause.
+// A pause before each attempt limits how often a failing server is started. The first loss of a connection causes no
+// pause. Each further consecutive failure doubles the pause.
 const (
 	firstPause = time.Second
 	lastPause  = time.Minute

@@ -201,7 +201,7 @@ func (a *Auth) principal(info *auth.TokenInfo) (Principal, error) {
 }
 
 // challenger adds a WWW-Authenticate header (RFC 6750, 3) to every response with status 401, unless the SDK
-// has added a more detailed one. It closes the connection of an unknown client.
+// has added a more detailed one. It also makes the server close the connection.
 type challenger struct{ http.ResponseWriter }
 
 // Unwrap is for [http.ResponseController].

@@ -103,8 +103,8 @@ func (r *request) reserve(bytes int64) bool {
 	return true
 }
 
-// The memory, as measured, for each byte and each JSON value of a message. The text is read, passed to
-// the SDK, and copied as parameters and as arguments; each JSON value may become a Go value.
+// The measured memory, in bytes, that each byte and each JSON value of a message needs. The text is read, passed
+// to the SDK, and copied as parameters and as arguments; each JSON value may become a Go value.
 const (
 	costOfByte  = 5
 	costOfValue = 200

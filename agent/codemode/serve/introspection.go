@@ -47,7 +47,7 @@ func (i Introspection) Auth() (*Auth, error) {
 	}
 	if i.HTTPClient == nil {
 		i.HTTPClient = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
-			return http.ErrUseLastResponse // the request contains the token
+			return http.ErrUseLastResponse // a redirect could reveal the token
 		}}
 	}
 	return &Auth{
@@ -98,8 +98,8 @@ type tokenStatus struct {
 	Audience  audience `json:"aud"`
 }
 
-// parseTokenStatus reads an authorization server's answer. It refuses answers that other programs may read
-// differently: with repeated names, or names that differ only in case, which [json.Unmarshal] accepts.
+// parseTokenStatus reads an authorization server's answer. It refuses answers that other programs may interpret
+// differently: [json.Unmarshal] accepts repeated names, and names that differ from the known names in case.
 func parseTokenStatus(text []byte) (t tokenStatus, err error) {
 	doc, err := jsonvalue.Decode(text, 100, false)
 	if err != nil {

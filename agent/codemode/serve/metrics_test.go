@@ -99,8 +99,8 @@ func TestLog(t *testing.T) {
 	if strings.Contains(log, "secret-0123") {
 		t.Errorf("a secret is in the log:\n%s", log)
 	}
-	if want := `level=WARN msg="serving without authentication: only programs on this machine have access, ` +
-		`and all of them do" url=` + r.url + `/mcp transport=http`; !strings.Contains(log, want+"\n") {
+	if want := `level=WARN msg="serving without authentication: all programs on this machine have access, ` +
+		`and no other clients" url=` + r.url + `/mcp transport=http`; !strings.Contains(log, want+"\n") {
 		t.Errorf("%s is missing in\n%s", want, log)
 	}
 }

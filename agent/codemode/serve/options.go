@@ -49,8 +49,8 @@ type Options struct {
 
 	// Hosts are the names, without ports, under which clients may reach the server, in
 	// addition to "localhost", the host of Addr and the IP address at which a connection
-	// arrived. Requests with other names get status 403, which protects against web pages
-	// that make their own name resolve to this machine.
+	// arrived. Requests with other names get status 403, which protects against DNS rebinding:
+	// web pages whose own name resolves to this machine.
 	Hosts []string
 
 	// Origins are the origins of web pages that may send requests, such as

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// originPolicy refuses requests that a web page of another site makes a browser send, and requests
-// for a host name that an attacker made resolve to this machine.
+// originPolicy refuses requests from web pages of other sites, and requests for other host names: an
+// attacker may own such a name and make it resolve to this machine (DNS rebinding).
 type originPolicy struct {
 	hosts   []string
 	origins []string

@@ -51,7 +51,7 @@ type Queue struct {
 	calls  sync.WaitGroup // of calls that run or wait for their turn
 
 	mu      sync.Mutex
-	lines   []*line // in the order of their turns; none is empty
+	lines   []*line // in the order of their turns, without empty lines
 	waiting int
 	running int
 	each    map[string]int // running calls by principal

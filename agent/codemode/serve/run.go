@@ -94,7 +94,7 @@ func (s *web) shutdownServer(ctx context.Context, srv *http.Server) error {
 func (o *Options) announce(addr string) {
 	log := o.Logger.With("url", "http://"+addr+o.Path, "transport", o.Transport)
 	if o.Auth == nil {
-		log.Warn("serving without authentication: only programs on this machine have access, and all of them do")
+		log.Warn("serving without authentication: all programs on this machine have access, and no other clients")
 		return
 	}
 	log.Info("serving clients with a token")

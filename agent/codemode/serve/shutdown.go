@@ -10,7 +10,7 @@ const lastMoment = 2 * time.Second
 
 // shutdown waits until the running calls or ctx have ended. It then cancels the calls that still run, and
 // returns their number. Until the calls end, the server refuses new calls but accepts answers to the
-// questions of running ones. Afterwards, it only accepts requests for its health and metrics.
+// questions of running calls. Afterwards, it only accepts requests for its health and metrics.
 func (s *web) shutdown(ctx context.Context) (canceled int) {
 	defer s.end()
 	s.calls.stop()

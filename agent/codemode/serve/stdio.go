@@ -66,7 +66,7 @@ func probe(
 	return next(ctx, method, &aside)
 }
 
-// closedWithin waits until done is closed, and reports whether that was in time.
+// closedWithin waits until done is closed, at most for d, and reports whether done is closed.
 func closedWithin(d time.Duration, done <-chan struct{}) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()

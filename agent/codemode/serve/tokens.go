@@ -66,7 +66,7 @@ func parseTokens(text []byte) (tokens, error) {
 	return readTokens(file.Tokens)
 }
 
-// withoutValue returns the error of a decoder without the value that it quotes.
+// withoutValue returns a decoding error without the value that the decoder quotes.
 func withoutValue(err error) error {
 	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
 		return fmt.Errorf("%s is of the wrong type", cmp.Or(wrong.Field, "the document"))

@@ -203,7 +203,7 @@ func (s *web) dispatch(w http.ResponseWriter, r *http.Request, p Principal, m me
 	case news && s.calls.isStopped():
 		return busy(errDraining.Message)
 	case news && !canFlush(w):
-		s.Logger.Warn("cannot stream: a ResponseWriter of the host supports neither Flush nor Unwrap")
+		s.Logger.Warn("cannot stream: a ResponseWriter of the host has no Flush method; add Flush or Unwrap")
 		return invalid(http.StatusMethodNotAllowed, "this server cannot stream responses")
 	case news:
 		life = s.streams

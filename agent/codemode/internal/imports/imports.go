@@ -42,10 +42,10 @@ type Packages struct {
 // links are not followed if root reports them, as [os.DirFS] and [os.Root.FS] do. Scripts of packages do not
 // run.
 //
-// If why is not nil, it returns the message and hint of the finding about a package that a program imports
-// and that is not allowed or not installed. It is not called for the modules of Node.js. If the message is
-// empty, the finding is the default one; if the hint is empty, the hint lists the available packages. The function
-// why may be called concurrently.
+// If a program imports a package that is not allowed or not installed, why returns the message and the hint of
+// the finding. If why is nil or the message is empty, the default finding is used; if only the hint is empty,
+// the hint lists the available packages. The function why may be called concurrently, and is not called for the
+// modules of Node.js.
 func New(root fs.FS, allow []string, why func(name string) (message, hint string)) *Packages {
 	allow = slices.Compact(slices.Sorted(slices.Values(allow)))
 	return &Packages{root: root, allow: allow, why: why, maxFiles: maxImportFiles}

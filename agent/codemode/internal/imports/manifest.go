@@ -34,8 +34,8 @@ func parseManifest(dir, text string) (*manifest, error) {
 	}, nil
 }
 
-// value is a JSON value whose members keep their order: in exports, the first condition that
-// applies counts.
+// value is a JSON value whose members keep their order, because in exports the first condition that
+// applies is used.
 type value struct {
 	kind    byte // '"' for a string, '[', '{', or 'f' for false; 0 for any other value
 	text    string

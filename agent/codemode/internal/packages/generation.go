@@ -26,7 +26,7 @@ const (
 
 // state is the content of the state file. The previous generation is kept for programs that still read it.
 type state struct {
-	Current  string `json:"current"` // empty for the folder itself, as prepared by hand
+	Current  string `json:"current"` // empty if the packages are in the folder itself, as prepared by hand
 	Previous string `json:"previous,omitempty"`
 }
 
@@ -129,8 +129,8 @@ func (e *Environment) commit(dir string) error {
 	return e.replace(stateName, state{Current: filepath.Base(dir), Previous: s.Current})
 }
 
-// sweep removes unused generations and the files that killed processes have left. The next sweep tries
-// again to remove what this one cannot remove.
+// sweep removes unused generations and the files that killed processes have left. It ignores errors, because
+// the next sweep tries again.
 func (e *Environment) sweep() {
 	s, err := e.state()
 	if err != nil {

@@ -53,7 +53,7 @@ type LimitError struct {
 
 // Error implements error.
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("packages: nothing was changed: at least %d %s would exceed the limit of %d",
+	return fmt.Sprintf("packages: nothing was changed: the environment would have at least %d %s; the limit is %d",
 		e.Got, e.What, e.Limit)
 }
 

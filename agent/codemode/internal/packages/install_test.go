@@ -103,9 +103,9 @@ func TestNothingChanges(t *testing.T) {
 		"needs an address": {plan{Needs: "https://host/needed.tgz"}, packages.Limits{},
 			"packages: nothing was changed: node_modules/a requires needed from a source other than a registry"},
 		"too large": {plan{Sparse: 1 << 20}, packages.Limits{MaxBytes: 1 << 20},
-			"packages: nothing was changed: at least 1064960 bytes would exceed the limit of 1048576"},
+			"packages: nothing was changed: the environment would have at least 1064960 bytes; the limit is 1048576"},
 		"too many": {plan{Extra: 2}, packages.Limits{MaxPackages: 3},
-			"packages: nothing was changed: at least 4 packages would exceed the limit of 3"},
+			"packages: nothing was changed: the environment would have at least 4 packages; the limit is 3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -24,7 +24,7 @@ const (
 // node_modules, and the dependencies in package.json.
 type listing struct {
 	packages map[string]lockedPackage // by path: node_modules/a/node_modules/b
-	direct   map[string]bool          // by name
+	direct   map[string]bool          // the names of the dependencies in package.json
 }
 
 type lockedPackage struct {

@@ -74,7 +74,7 @@ func (e *Environment) Installed(ctx context.Context, names ...string) ([]Package
 }
 
 // Importable returns the packages that programs may import. They were installed by name and not only as
-// dependencies, are on the allow list, and are in [Settings].Imports unless that is empty.
+// dependencies, are on the allow list, and are in [Settings].Imports unless Imports is empty.
 func (e *Environment) Importable() ([]string, error) {
 	root, err := e.open()
 	if err != nil {

@@ -69,7 +69,7 @@ func (s *Space) environment(handle string) Environment {
 	return Environment{Handle: handle, Name: name, Dir: dir, space: s}
 }
 
-// Environment returns an environment by its handle or name, or [ErrNotFound]. It counts
+// Environment returns an environment by its handle or name, or [ErrNotFound]. The call counts
 // as a use of the environment; see [Store.Sweep].
 func (s *Space) Environment(ctx context.Context, handleOrName string) (Environment, error) {
 	e, err := s.find(ctx, handleOrName)
@@ -105,8 +105,7 @@ func (e *Environment) use() error {
 	}
 	defer root.Close()
 	if info, err := root.Lstat(packages); err != nil || !info.IsDir() {
-		return fmt.Errorf("workspace: the folder of the environment %s is missing or not a folder; remove the "+
-			"environment", e.Handle)
+		return fmt.Errorf("workspace: the environment %s has no folder for packages; remove the environment", e.Handle)
 	}
 	if info, err := root.Lstat(lockFile); err == nil {
 		use(root, lockFile, info)

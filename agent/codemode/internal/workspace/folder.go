@@ -17,8 +17,8 @@ import (
 // follow symbolic links, so that nothing in the storage folder can refer to a place outside it.
 
 // leftover is the prefix of the names of files and folders that are being created or
-// removed. They are created only with the folder's lock held. If the holder of the lock
-// finds one, a process that crashed has left it.
+// removed. Only the holder of the folder's lock creates them, so if it finds such a file or
+// folder, a process that crashed has left it.
 const leftover = ".tmp-"
 
 func temporary() string { return leftover + rand.Text() }

@@ -83,8 +83,8 @@ func TestPlantedFolders(t *testing.T) {
 	for want, err := range map[string]error{
 		"workspace: the storage folder: files is not a folder": made,
 		"workspace: the session's record: it is not a file":    ran,
-		"workspace: the folder of the environment " + environment.Handle +
-			" is missing or not a folder; remove the environment": found,
+		"workspace: the environment " + environment.Handle +
+			" has no folder for packages; remove the environment": found,
 	} {
 		if err == nil || err.Error() != want || strings.Contains(err.Error(), dir) {
 			t.Errorf("got  %v\nwant %s", err, want)

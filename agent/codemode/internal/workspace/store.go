@@ -68,7 +68,7 @@ func Open(dir string) (*Store, error) {
 	return &Store{limits: defaults, path: path, owners: owners}, nil
 }
 
-// claim turns an empty folder into a storage folder, unless it already is one.
+// claim turns an empty folder into a storage folder. It accepts an existing storage folder.
 func claim(root *os.Root) error {
 	text, err := root.ReadFile("format")
 	switch {
@@ -88,8 +88,8 @@ func claim(root *os.Root) error {
 	return replace(root, "format", []byte(format))
 }
 
-// empty returns an error if a folder contains anything other than the files of another process that
-// is claiming it at the same time.
+// empty returns an error if a folder is not empty. It ignores the files of other processes that are
+// claiming the folder at the same time.
 func empty(root *os.Root) error {
 	names, err := list(root)
 	for _, name := range names {

@@ -251,7 +251,7 @@ func (e *Exchange) fill(response *jsonrpc.Response) {
 	case wantsInput(response.Result):
 		c.asked.Store(true)
 	case c.lists && WantsHeaders(response.Result):
-		c.Result = response.Result // the SDK sends arguments as headers (protocol 2026-07-28)
+		c.Result = response.Result // the SDK needs the tools to send arguments as headers (protocol 2026-07-28)
 	default:
 		c.Result, response.Result = response.Result, json.RawMessage(`{}`)
 	}

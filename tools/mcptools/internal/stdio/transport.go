@@ -24,9 +24,9 @@ const errBatch = message.ViolationError("sent a JSON-RPC batch, which MCP no lon
 // ErrNotSent is returned by [Server.Write] for a message that was not sent.
 var ErrNotSent = errors.New("the server does not read its stdin anymore")
 
-// Server is a running server, and the transport to it: one JSON-RPC message per line. The
-// SDK's transports end the session at the first line that is not a message or is too long,
-// and leave the children of a server running.
+// Server is a running server, and the transport to it: one JSON-RPC message per line. Unlike
+// the SDK's transports, it survives lines that are not messages or are too long, and stops the
+// children of the server.
 type Server struct {
 	process *process
 	lines   lineReader

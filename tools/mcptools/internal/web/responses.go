@@ -30,7 +30,7 @@ type responses struct {
 	*Config
 	next http.RoundTripper
 
-	// For the old transport: setMessages receives the address for messages and returns the one
+	// For the old transport: setMessages receives the address for messages and returns the address
 	// that the SDK sees; established ends the handshake of the stream.
 	setMessages func(address string) (string, error)
 	established func() bool
