@@ -26,7 +26,7 @@ type catalog struct {
 	secrets *secrets
 	startup time.Duration // how long to wait for servers; clients are notified of the tools of slower servers
 	poll    time.Duration // interval between checks of the configuration file for changes
-	budget  int           // tokens of the declarations
+	budget  int           // maximum length of the declarations, in tokens
 	refresh chan struct{} // signals that the tools of a server have changed
 	reloads chan struct{} // signals that the configuration must be read again
 	ready   chan struct{} // closed when the first tools have been listed, or startup is over

@@ -11,8 +11,8 @@ import (
 	"github.com/writ-go/writ/tools/mcptools"
 )
 
-// addHints adds hints that the sandbox cannot give to the diagnostics of a program: about servers
-// that are not connected, and about arguments of the tool.
+// addHints adds hints to the diagnostics of a program: about servers that are not connected, and about
+// arguments of the tool, which the sandbox does not know.
 func (c *client) addHints(p program, e *execution) {
 	for i := range e.Diagnostics {
 		d := &e.Diagnostics[i]

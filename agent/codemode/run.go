@@ -67,7 +67,7 @@ func (c *client) runNow(ctx context.Context, p program, prepared sandbox.Program
 	}
 	out, session, err := c.runIn(ctx, p.Session, prepared)
 	switch {
-	case out == nil && errors.Is(err, context.Canceled): // before a tool was called
+	case out == nil && errors.Is(err, context.Canceled): // canceled before the program called a tool
 		return execution{}, context.Cause(ctx)
 	case out == nil:
 		return execution{}, err

@@ -25,7 +25,7 @@ var rules = []struct{ word, team, guess, rule string }{
 }
 
 // student returns a simulated model that sorts tickets. It knows a rule if a sentence of its prompt states the rule, or
-// a demo follows it. If a ticket has the words of two rules, the student applies the second.
+// a demo follows it. If a ticket has the words of two rules, the student applies the second rule.
 func student() llms.Model {
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		_, ticket, found := strings.Cut(r.Last(), "[[ ## ticket ## ]]\n")

@@ -43,7 +43,7 @@ type ServerConfig struct {
 	// precedence over it.
 	Env map[string]string
 
-	// Dir is the server's working directory. If it is empty, the server runs in the host's.
+	// Dir is the working directory of the server. Empty means the working directory of the host.
 	Dir string
 
 	// URL is the address of a remote server. It replaces Command.

@@ -24,7 +24,7 @@ type connection struct {
 	conn      mcp.Connection
 	session   *mcp.ClientSession
 	questions atomic.Int32 // number of questions from the server since its last response to a call
-	rechecked time.Time    // when its tools were listed to compare them with those of an earlier connection
+	rechecked time.Time    // when its tools were listed and compared with the tools of an earlier connection
 
 	gone     chan struct{} // closed when the connection has ended and its process, if any, has exited
 	dropped  atomic.Bool   // no more requests are sent over the connection

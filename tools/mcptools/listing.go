@@ -270,7 +270,7 @@ func (l *listing) add(ctx context.Context, page *toolPage) error {
 
 const (
 	maxName   = 256 // bytes of the name of a tool
-	valueSize = 64  // bytes of maxListing for each JSON value
+	valueSize = 64  // a listing may have maxListing/valueSize JSON values
 )
 
 func (l *listing) addTool(raw json.RawMessage, sendable map[string]bool) {

@@ -27,7 +27,7 @@ const (
 )
 
 // notifications passes the notifications of one server to the host: in order, one at a time, and
-// without blocking the connection. If the host is too slow, some are dropped.
+// without blocking the connection. If the host is too slow, some notifications are dropped.
 type notifications struct {
 	server *server
 

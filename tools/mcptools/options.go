@@ -48,11 +48,11 @@ type Options struct {
 	// more idle connections.
 	HTTPClient *http.Client
 
-	// HeaderFunc returns headers for one request to a remote server. They replace headers of the same name in its
-	// entry, but not the headers of the protocol. Its context has the values of the call's context, so that the
-	// identity of the caller can reach the server. For requests outside of calls, such as every handshake, it has the
-	// values of the context of [Open] or [Start]. If HeaderFunc returns an error, the call fails before anything is
-	// sent. HeaderFunc is called concurrently.
+	// HeaderFunc returns headers for one request to a remote server. They replace headers of the same name in the
+	// server's entry, but not the headers of the protocol. The context has the values of the call's context, so that
+	// the identity of the caller can reach the server. For requests outside of calls, such as every handshake, the
+	// context has the values of the context of [Open] or [Start]. If HeaderFunc returns an error, the call fails
+	// before anything is sent. HeaderFunc is called concurrently.
 	HeaderFunc func(ctx context.Context, server string) (http.Header, error)
 
 	// OAuth has the handlers that authorize the requests to remote servers, by the names of the servers. Use the SDK's
@@ -96,7 +96,7 @@ type Options struct {
 	// longer description is cut.
 	maxTools       int // 10,000
 	maxPages       int // 1,000
-	maxListing     int // 16 MiB of JSON, with one JSON value per 64 bytes of it
+	maxListing     int // 16 MiB of JSON, with one JSON value per 64 bytes
 	maxDescription int // 64 KiB
 	maxSchema      int // 256 KiB
 
@@ -104,14 +104,14 @@ type Options struct {
 
 	// OnToolsChanged is called when a server reports that its tools have changed, or has different tools after a
 	// reconnection, at most twice a second for each server. With Background, it is called whenever the result of
-	// [Servers.Tools] has changed. An existing Set does not change; a new one has the current tools.
+	// [Servers.Tools] has changed. An existing Set does not change; a new Set has the current tools.
 	OnToolsChanged func(server string)
 
 	// OnElicit is called when a server asks the user something during a call: to fill in a form, or to visit an
-	// address (see Mode of the parameters). If it is nil, servers are told that they cannot ask, and if they ask
-	// anyway, they get an error. A server gets at most 20 answers until it responds to a call. In protocol versions
-	// before 2026-07-28, the context is the connection's and not the call's. Close waits for the function to return.
-	// It is called concurrently.
+	// address (see Mode of the parameters). If it is nil, the client does not offer elicitation, and a server that
+	// asks anyway gets an error. A server gets at most 20 answers until it responds to a call. In protocol versions
+	// before 2026-07-28, ctx is the context of the connection, not of the call. Close waits for OnElicit to return.
+	// OnElicit is called concurrently.
 	OnElicit func(ctx context.Context, server string, p *mcp.ElicitParams) (*mcp.ElicitResult, error)
 
 	// --- Logging

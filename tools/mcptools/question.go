@@ -8,8 +8,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxQuestions is how many questions of a server are answered until it responds to a call, so that
-// it cannot wear the user down.
+// maxQuestions is how many questions of a server are answered until it responds to a call. The limit
+// keeps a server from wearing the user down.
 const maxQuestions = 20
 
 // clientOptions returns the options of the SDK's client. They offer the server only capabilities that have a callback.

@@ -19,7 +19,7 @@ type expander struct {
 	lookup   func(name string) (string, bool) // returns the value of an environment variable
 	dir      string                           // of the configuration file; empty if there is no file
 	known    map[string]string                // values of references that are not variables
-	disabled bool                             // the server is disabled, so that its variables need not be set
+	disabled bool                             // the server is disabled, so its variables need not be set
 	errs     []error
 }
 

@@ -15,7 +15,7 @@ func (c *Config) Secrets() []string {
 	var found secretValues
 	for _, s := range c.Servers {
 		for _, value := range s.Headers {
-			_, credentials, _ := strings.Cut(value, " ") // Bearer …
+			_, credentials, _ := strings.Cut(value, " ") // the token after "Bearer"
 			found.add(value, credentials)
 		}
 		for name, value := range s.Env {

@@ -14,7 +14,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/internal/web"
 )
 
-// server is one server of a [Servers]. It outlives its connections; its tools use the current one.
+// server is one server of a [Servers]. It outlives its connections; its tools use the current connection.
 type server struct {
 	name      string
 	config    ServerConfig  // how to start or reach it, unless there is a transport

@@ -168,7 +168,7 @@ func (o *Options) checkWeb() []error {
 	return append(errs, o.Auth.check())
 }
 
-// isPlainPath reports whether a path can occur in a request and means the same in a pattern of [http.ServeMux].
+// isPlainPath reports whether a path is valid in a request and has no special meaning in a pattern of [http.ServeMux].
 func isPlainPath(p string) bool {
 	strange := func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("{}?#%", r)

@@ -193,7 +193,7 @@ const checkInterval = time.Second
 // a removed token is refused, and if a principal was removed or its tools have changed, its
 // sessions no longer exist. Running calls and open streams continue. If the new file is invalid
 // or missing, the current tokens stay valid, and an error is logged. Replace the file by renaming
-// a new one, so that no half-written file is read.
+// a new file, so that no half-written file is read.
 func TokenFile(path string) (*Auth, error) {
 	f := &tokenFile{path: path}
 	if err := f.read(); err != nil {

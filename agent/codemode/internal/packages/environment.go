@@ -13,7 +13,7 @@ const Timeout = 2 * time.Minute
 
 const (
 	maxInstalled = 300       // packages in an environment, including dependencies
-	maxBytes     = 256 << 20 // of disk space that they use
+	maxBytes     = 256 << 20 // bytes of disk space that the packages use
 )
 
 // Options say which packages may be installed in an environment, and how.

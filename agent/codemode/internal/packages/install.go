@@ -16,7 +16,7 @@ type Report struct {
 	Updated  []Change      `json:"updated"`
 	Removed  []Change      `json:"removed"`
 	Packages int           `json:"packages"` // after the change, including dependencies
-	Bytes    int64         `json:"bytes"`    // of disk space that they use
+	Bytes    int64         `json:"bytes"`    // disk space that the packages use
 	Duration time.Duration `json:"duration"` // in nanoseconds
 }
 

@@ -7,8 +7,8 @@ import (
 	"io/fs"
 )
 
-// FS returns the folder node_modules with the current packages, for the bundler. Its content stays the same
-// until at least the second change of the environment. Links that point outside node_modules cannot be followed.
+// FS returns the folder node_modules with the current packages, for the bundler. Its content does not change
+// before the environment has changed twice. Links that point outside node_modules cannot be followed.
 func (e *Environment) FS() (fs.FS, error) {
 	root, err := e.open()
 	if err != nil {

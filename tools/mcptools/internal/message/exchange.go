@@ -185,8 +185,8 @@ func (e *Exchange) Receive(msg jsonrpc.Message) (bool, error) {
 }
 
 // begin registers a request of the server and reports whether the SDK should see it. It
-// drops a request that has the ID of an open request. Such a request would not count toward [MaxOpen], although the SDK
-// would handle it as soon as it has handled the open one, before the response is sent.
+// drops a request that has the ID of an open request: the SDK would handle both requests,
+// but they would count only once toward [MaxOpen].
 func (e *Exchange) begin(id jsonrpc.ID) (bool, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -203,7 +203,8 @@ func (e *Exchange) begin(id jsonrpc.ID) (bool, error) {
 	return true, nil
 }
 
-// cancel reports whether the server cancels an open request of its own for the first time.
+// cancel marks the request to which a cancellation refers. It reports whether the request is
+// open and was not canceled before.
 func (e *Exchange) cancel(params json.RawMessage) bool {
 	var raw json.RawMessage
 	if jsonscan.Object(params, jsonscan.Fields{"requestId": &raw}) != nil {

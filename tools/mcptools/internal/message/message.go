@@ -50,7 +50,7 @@ func newScanner() jsonscan.Scanner {
 	return jsonscan.Scanner{Limits: jsonscan.Limits{Values: MaxValues, Depth: MaxNesting}}
 }
 
-// scanError converts an error of a [jsonscan.Scanner]. It returns nil for any other error.
+// scanError converts the errors [jsonscan.ErrValues] and [jsonscan.ErrDepth]. It returns nil for other errors.
 func scanError(err error) error {
 	switch {
 	case errors.Is(err, jsonscan.ErrValues):

@@ -10,7 +10,7 @@ import (
 )
 
 // openSSE opens the stream over which a server of protocol 2024-11-05 sends all responses. The SDK's request
-// has the context of the handshake, which must end only the wait for the address for messages, and not the stream.
+// has the context of the handshake. Its end must end only the wait for the address for messages, not the stream.
 func (r *responses) openSSE(req *http.Request) (*http.Response, error) {
 	life, cancel := context.WithCancel(context.WithoutCancel(req.Context()))
 	r.established = context.AfterFunc(req.Context(), cancel)
