@@ -292,7 +292,6 @@ func (c *catalog) toolsOf(server string) string {
 	return cut(strings.Join(names, ", "), 500)
 }
 
-// status returns the status of each server.
 func (c *catalog) status() []mcptools.Status {
 	if s := c.current(); s.servers != nil {
 		return s.servers.Status()

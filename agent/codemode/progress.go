@@ -17,8 +17,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// progressInterval is the minimum time between two progress reports of servers that a client receives during
-// a call.
+// progressInterval is the minimum time between the progress reports of servers that are forwarded during one call.
 const progressInterval = time.Second
 
 // progress returns a context in which the progress reports of servers are forwarded to the client, a function

@@ -19,7 +19,6 @@ type secrets struct {
 	known  atomic.Pointer[policy.Secrets]
 }
 
-// add adds values to the secrets.
 func (s *secrets) add(values []string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

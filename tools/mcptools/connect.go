@@ -21,7 +21,7 @@ type attempt struct {
 	err  error
 }
 
-// connection returns the connection, or nil if the attempt has not ended or has failed. The attempt may be nil.
+// connection returns the connection, or nil if the attempt has not ended or made no connection. The attempt may be nil.
 func (a *attempt) connection() *connection {
 	if a == nil {
 		return nil

@@ -101,7 +101,7 @@
 //   - an array of the content blocks as the server sent them ({type: "image",
 //     …}), if any of them is not text;
 //   - the structured content, if there is no other content or its text is the same
-//     JSON, as most servers send it; texts above 1 MB are not compared;
+//     JSON, as most servers send it; texts above 1 MiB are not compared;
 //   - {text, data}, if they differ: data is the structured content, and blocks has
 //     all content blocks if any of them is not text.
 //

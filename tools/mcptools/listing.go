@@ -97,7 +97,6 @@ type recheckError struct{ error }
 
 func (e *recheckError) Unwrap() error { return e.error }
 
-// lastTools returns the tools of the last listing.
 func (s *server) lastTools() []*tools.Tool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -60,7 +60,6 @@ func (s *server) timeout() time.Duration {
 	return s.o.ConnectTimeout
 }
 
-// closing reports whether the server is being closed.
 func (s *server) closing() bool { return s.life.Err() != nil }
 
 // close stops the server, whatever it is doing, and prevents it from being started again.

@@ -165,7 +165,6 @@ func (e *pauseError) Unwrap() error { return e.last }
 // RetryAfter returns the time until the server is tried again: see policy.Retry.
 func (e *pauseError) RetryAfter() time.Duration { return time.Until(e.until) }
 
-// fill sets the fields of a status.
 func (h *health) fill(s *Status) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -27,7 +27,6 @@ func (c *call) Return() {
 	}
 }
 
-// end ends the call.
 func (c *call) end() {
 	c.queue.mu.Lock()
 	defer c.queue.mu.Unlock()

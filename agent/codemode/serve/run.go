@@ -46,7 +46,6 @@ func Run(ctx context.Context, newServer func(Principal) *mcp.Server, o *Options)
 	return o.web(newServer).run(ctx, l)
 }
 
-// run serves until ctx ends.
 func (s *web) run(ctx context.Context, l net.Listener) error {
 	lasting := context.WithoutCancel(ctx)
 	base := WithPrincipal(lasting, local) // for the case without Auth, in which the listener is private

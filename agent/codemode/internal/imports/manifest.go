@@ -93,7 +93,6 @@ func (v *value) elements(d *json.Decoder, depth int) error {
 	return err
 }
 
-// member returns the value of a member.
 func (v value) member(name string) (value, bool) {
 	for i, m := range v.members {
 		if m == name {

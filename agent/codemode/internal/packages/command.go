@@ -134,7 +134,6 @@ func (e *Environment) program() ([]string, error) {
 	return []string{node, filepath.Join(filepath.Dir(npm), "node_modules", "npm", "bin", "npm-cli.js")}, nil
 }
 
-// environ returns the environment of npm.
 func (e *Environment) environ(home string) []string {
 	var env []string
 	names := append([]string{certificates}, e.env...)

@@ -85,7 +85,7 @@ func ParseSpec(text string) (Spec, error) {
 // badName returns the reason why the name of a package is refused, or "" if it is valid.
 func badName(name string) string {
 	if len(name) > maxName {
-		return fmt.Sprintf("the name has %d characters and the limit is %d", len(name), maxName)
+		return fmt.Sprintf("the name has %d characters; the limit is %d", len(name), maxName)
 	}
 	parts := []string{name}
 	if scoped, ok := strings.CutPrefix(name, "@"); ok {
@@ -114,7 +114,7 @@ func badVersion(version string) string {
 	case version == "":
 		return ""
 	case len(version) > maxVersion:
-		return fmt.Sprintf("the version has %d characters and the limit is %d", len(version), maxVersion)
+		return fmt.Sprintf("the version has %d characters; the limit is %d", len(version), maxVersion)
 	case !versionText.MatchString(version):
 		return "after the @ must be one version, range or tag, such as 4.17.21, ^4, ~1.2, >=2 or latest; no spaces, " +
 			"addresses, paths or aliases"

@@ -75,7 +75,7 @@ func lockable(root *os.Root, name string) error {
 	}
 	defer file.Close()
 	if _, err := filelock.TryLock(file); err != nil {
-		return fmt.Errorf("its file system does not support locks, which processes need to share a folder: %w", err)
+		return fmt.Errorf("its file system does not support locks; choose a folder on a different file system: %w", err)
 	}
 	return nil
 }

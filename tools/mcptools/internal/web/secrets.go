@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Secrets are the values of the headers sent to one server. The server may repeat them in its
-// messages, which become part of errors.
+// Secrets are the secret values that are sent to one server: headers, the password in its URL, and the
+// session ID. The server may repeat them in its messages, which become part of errors.
 type Secrets struct {
 	mu     sync.Mutex
 	values []secret // the most recently used first
