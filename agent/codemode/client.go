@@ -88,7 +88,7 @@ func (s *Server) forget(c *client) {
 	delete(s.clients.all, c)
 }
 
-// updateClients offers the current tools to all clients, and notifies the connected ones.
+// updateClients offers the current tools to all clients, and notifies connected clients.
 func (s *Server) updateClients() {
 	s.clients.mu.Lock()
 	all := slices.Collect(maps.Keys(s.clients.all))
@@ -105,7 +105,7 @@ func (c *client) update() {
 	if server == nil {
 		return
 	}
-	c.mu.Lock() // before the view is taken, so that an older view never replaces a newer one
+	c.mu.Lock() // before the view is taken, so that an older view never replaces a newer view
 	defer c.mu.Unlock()
 	view, release, err := c.app.catalog.use(c.principal)
 	if err != nil {

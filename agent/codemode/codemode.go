@@ -119,11 +119,11 @@ func (s *Server) openStore() (err error) {
 	return nil
 }
 
-// maxTasks is the maximum number of tasks that run at once. One principal may have half of them. Tasks mostly
+// maxTasks is the maximum number of tasks that run at once. Each principal may run half as many. Tasks mostly
 // wait for the model.
 const maxTasks = 16
 
-// maxInstalls is the maximum number of installations that run at once. A principal may have one of them.
+// maxInstalls is the maximum number of installations that run at once. Each principal may run one.
 const maxInstalls = 2
 
 func (s *Server) openQueues() {

@@ -222,8 +222,8 @@ func (c *client) configuration(ctx context.Context, e environment) (configuratio
 	return answer, nil
 }
 
-// npm returns the options for installing packages. Of the variables of this process, npm inherits only those
-// that it needs to reach the registry.
+// npm returns the options for installing packages. npm inherits only the variables of this process that it may
+// need to reach the registry.
 func (o *Options) npm() packages.Options {
 	return packages.Options{Allow: o.Packages, Env: []string{
 		"HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy", "NODE_EXTRA_CA_CERTS",

@@ -76,8 +76,8 @@ func (c *client) readTool() tool {
 		})
 }
 
-// fileDefinition returns the definition of execute_code_file, whose arguments and results are those
-// of execute_code, except for the code.
+// fileDefinition returns the definition of execute_code_file. Its schemas are the schemas of
+// execute_code, with file_path instead of code.
 func fileDefinition() mcp.Tool {
 	t, run := definition("execute_code_file"), definition("execute_code")
 	const code, file = `"code": {"type": "string", "description": "The program."}`,

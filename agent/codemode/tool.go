@@ -61,8 +61,8 @@ type tool struct {
 // action is a call whose arguments are valid.
 type action func(ctx context.Context, r *mcp.CallToolRequest) (any, error)
 
-// result is a result that may be a failure, and has its own content for clients that ignore
-// structured content.
+// result is the result of a tool that can report a failure, and provides its own content for clients
+// that ignore structured content.
 type result interface {
 	failed() bool
 	content() []mcp.Content

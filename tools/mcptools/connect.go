@@ -56,7 +56,7 @@ func (s *server) live(ctx context.Context) (*connection, error) {
 	}
 }
 
-// currentAttempt returns the last attempt, or starts a new one if the last one is over.
+// currentAttempt returns the last attempt, or starts a new attempt if the last one is over.
 func (s *server) currentAttempt() *attempt {
 	s.mu.Lock()
 	defer s.mu.Unlock()

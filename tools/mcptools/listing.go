@@ -171,7 +171,7 @@ type listing struct {
 	refused  map[string]string // as server.refused
 	warnings warnings
 
-	listed  int // tools, including those that are left out as malformed
+	listed  int // number of tools, including malformed tools
 	pages   int
 	size    int
 	values  jsonscan.Scanner // counts the JSON values of the schemas

@@ -116,9 +116,9 @@ type Options struct {
 
 	// --- Logging
 
-	// Logger logs connections, failures, and the warnings that [tools.Set.Warnings] cannot return: those that arise
-	// after the tools were listed, and those of an Open that failed. It logs what a failed server wrote to stderr, but
-	// no arguments, results or environment variables. Nil logs nothing.
+	// Logger logs connections, failures, and the warnings that [tools.Set.Warnings] cannot return: warnings that arise
+	// after the tools were listed, and warnings of an Open that failed. It logs what a failed server wrote to stderr,
+	// but no arguments, results or environment variables. Nil logs nothing.
 	Logger *slog.Logger
 }
 

@@ -11,7 +11,7 @@ import (
 // them as JSON and pass them as Options.Pins later.
 type Pins map[string]map[string]string
 
-// Pins returns the fingerprints of the tools in the last listing of each server, including those
+// Pins returns the fingerprints of the tools in the last listing of each server, including tools
 // that were left out because they had changed. A server that has not been listed is missing.
 func (s *Servers) Pins() Pins {
 	pins := Pins{}

@@ -70,7 +70,7 @@ type health struct {
 	failedStarts int   // consecutive failed starts
 	losses       int   // consecutive lost connections; a response to a call resets the number
 	retry        time.Time
-	process      *stdio.Server // the last one
+	process      *stdio.Server // the last process
 }
 
 func (h *health) starting() {

@@ -20,7 +20,7 @@ type drainer struct {
 	calls  *counter
 	lost   context.Context // ends when responses cannot be delivered anymore
 	giveUp context.CancelFunc
-	life   context.Context // its end stops reading; ends with lost
+	life   context.Context // a child of lost; its end stops reading
 	end    context.CancelFunc
 
 	mu      sync.Mutex

@@ -33,7 +33,7 @@ func newMiddleware(log *slog.Logger) *middleware {
 
 type markKey struct{}
 
-// mark returns a context that marks a request as one that m handles.
+// mark marks the context of a request, so that m handles the request.
 func (m *middleware) mark(ctx context.Context) context.Context {
 	return context.WithValue(ctx, markKey{}, m)
 }

@@ -58,11 +58,10 @@ type Options struct {
 	// from other pages get status 403. Clients other than browsers send no origin.
 	Origins []string
 
-	// Stateless serves clients of the older protocols without a session, like clients of the
-	// newest one, so that any of several replicas can serve any request. By default, they
-	// have a session in this process, in which the server can notify them that tools have
-	// changed, and they can cancel calls. A load balancer must then send all requests of a
-	// session to the same replica.
+	// Stateless serves clients of the older protocols without sessions, so that any of several
+	// replicas can serve any request. By default, these clients have sessions in this process,
+	// in which the server can notify them that tools have changed, and they can cancel calls.
+	// A load balancer must then send all requests of a session to the same replica.
 	Stateless bool
 
 	// Rate is the number of messages per second that one principal may send on average. In a

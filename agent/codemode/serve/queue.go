@@ -311,7 +311,7 @@ func isClosed(c <-chan struct{}) bool {
 }
 
 // AddQueue returns another queue, for another kind of call. It has its own limits, stops
-// with q, and appears in the metrics of q under its name: writ_tasks_running for the name "tasks".
+// with q, and appears in the metrics of q under its own name: writ_tasks_running for the name "tasks".
 // The name must consist of letters and be unique.
 func (q *Queue) AddQueue(name string, o *QueueOptions) *Queue {
 	other := NewQueue(o)

@@ -129,8 +129,8 @@ func (s *sessions) expire(one *session) {
 	}
 }
 
-// trim ends idle sessions of the owner until at most max are left, beginning with the one that has been idle
-// for the longest time. It reports false if too many are in use. The caller must hold s.mu.
+// trim ends idle sessions of the owner, beginning with the session that has been idle for the longest time,
+// until at most max sessions are left. It returns false if too many are in use. The caller must hold s.mu.
 func (s *sessions) trim(owner string, max int) bool {
 	for {
 		count := 0

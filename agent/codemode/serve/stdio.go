@@ -45,7 +45,7 @@ func (o *Options) stdio(ctx context.Context, server *mcp.Server, m *middleware) 
 
 type probeKey struct{}
 
-// probe answers a request for the supported protocol versions in a session of its own. Otherwise, the SDK
+// probe answers a request for the supported protocol versions in a separate session. Otherwise, the SDK
 // would begin the client's session with the newest version, although a client that gets no answer in time
 // continues with an older version.
 func probe(

@@ -50,8 +50,8 @@ func quote(s string) string {
 }
 
 var (
-	// namePart excludes what npm allows only in old names (uppercase letters and ~'!()*),
-	// and first characters that could begin an option or a path.
+	// namePart excludes the characters that npm allows only in old names (uppercase letters and
+	// ~'!()*), and first characters that could begin an option or a path.
 	namePart = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 	// versionText matches one comparison or a tag. It excludes the characters that could
 	// make npm interpret the string as something other than a version: slash, colon and at sign.

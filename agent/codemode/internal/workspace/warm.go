@@ -35,7 +35,7 @@ func (w *warm) take(name string) (warmed, bool) {
 	return s, ok
 }
 
-// put keeps a session in memory. If there are too many, it drops the one that was used least recently.
+// put keeps a session in memory. If there are too many sessions, it drops the least recently used session.
 func (w *warm) put(name string, s warmed) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

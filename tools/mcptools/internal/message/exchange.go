@@ -64,7 +64,7 @@ func (c *Call) MarkUnsent() { c.sent.Store(false) }
 
 type callKey struct{}
 
-// WithCall returns a context for the one request whose result call receives.
+// WithCall returns a context for one request, whose result call receives.
 func WithCall(ctx context.Context, call *Call) context.Context {
 	return context.WithValue(ctx, callKey{}, call)
 }

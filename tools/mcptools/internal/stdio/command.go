@@ -93,7 +93,7 @@ func searchPath(env []string) string {
 	path := ""
 	for _, e := range env {
 		if name, value, _ := strings.Cut(e, "="); strings.EqualFold(name, "PATH") {
-			path = value // the last one counts
+			path = value // the last PATH counts
 		}
 	}
 	return path

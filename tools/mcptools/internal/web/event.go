@@ -27,7 +27,7 @@ func newEventReader(r io.Reader, limit int) *eventReader {
 	return &eventReader{r: bufio.NewReaderSize(r, 32<<10), limit: limit}
 }
 
-// maxField bounds the fields other than the data, in bytes. Longer ones are ignored.
+// maxField bounds the fields other than the data, in bytes. Longer fields are ignored.
 const maxField = 1 << 10
 
 // next returns the next event. As the standard says, it drops an incomplete event at the end of

@@ -245,7 +245,7 @@ func cutShort(err error) error {
 	}
 }
 
-// maxErrorBody bounds what is read of the body of an HTTP error.
+// maxErrorBody is how many bytes of the body of an HTTP error are read.
 const maxErrorBody = 64 << 10
 
 // refused interprets an HTTP error: the JSON-RPC error in its body, the end of the session, or
