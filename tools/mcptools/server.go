@@ -17,7 +17,7 @@ import (
 // server is one server of a [Servers]. It outlives its connections; its tools use the current connection.
 type server struct {
 	name      string
-	config    ServerConfig  // how to start or reach it, unless there is a transport
+	config    ServerConfig  // how to start or reach the server; only its name if there is a transport
 	transport mcp.Transport // of a server that the caller runs
 	o         *Options
 

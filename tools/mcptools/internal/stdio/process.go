@@ -14,8 +14,8 @@ import (
 
 const (
 	stderrKept = 8 << 10          // bytes of stderr kept for error messages
-	drainTime  = 2 * time.Second  // to read what is left in the pipes of a dead process
-	killTime   = 10 * time.Second // for the system to end a killed process
+	drainTime  = 2 * time.Second  // how long to read what is left in the pipes of a dead process
+	killTime   = 10 * time.Second // how long the system may take to end a killed process
 )
 
 // process is a running server and everything that it started. It runs until it exits or end is called, independent of
