@@ -69,9 +69,9 @@
 //
 // # Remote servers
 //
-// The transport for a server with a URL is streamable HTTP, with protocol version
-// 2026-07-28 or the newest that the server supports, or the older HTTP with SSE.
-// Headers come from the server's entry, from [Options.HeaderFunc] for each
+// A server with a URL is reached over streamable HTTP (protocol version 2026-07-28, or
+// the newest version that the server supports) or over the older HTTP with SSE.
+// Headers come from the server's entry, from [Options.HeaderFunc], which is called for each
 // request with the context of the call, and from [Options.OAuth]. Headers, the URL
 // and the session ID never appear in an error, status or log entry. They are sent
 // to the server's own origin only: a redirect to another origin fails.
@@ -97,13 +97,13 @@
 // returns
 //
 //   - a string, if all content is text: several blocks are joined by newlines,
-//     text that looks like JSON stays text, and no content is the empty string;
+//     text that looks like JSON stays text, and without content the string is empty;
 //   - an array of the content blocks as the server sent them ({type: "image",
 //     …}), if any of them is not text;
 //   - the structured content, if there is no other content or its text is the same
 //     JSON, as most servers send it; texts above 1 MiB are not compared;
-//   - {text, data}, if they differ: data is the structured content, and blocks has
-//     all content blocks if any of them is not text.
+//   - {text, data}, if the text and the structured content differ: data is the structured
+//     content, and blocks has all content blocks if any of them is not text.
 //
 // JSON is passed on as the server wrote it: integers of any size and the order of
 // properties are preserved, in results and in schemas.
