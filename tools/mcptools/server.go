@@ -131,7 +131,7 @@ type warnings struct {
 
 const maxWarnings = 100
 
-// add reports whether the warning is new and kept.
+// add adds a warning. It reports whether the warning is new and was kept.
 func (w *warnings) add(text string) bool {
 	switch {
 	case slices.Contains(w.texts, text):
