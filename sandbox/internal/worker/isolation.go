@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Isolation describes what a worker could not do when it tried.
+// Isolation says what a worker cannot do. The worker has tried all of it.
 type Isolation struct {
 	OwnProcess         bool     `json:"ownProcess"`
 	MemoryCap          bool     `json:"memoryCap"`
@@ -70,7 +70,7 @@ func (i Isolation) Check(minimum Isolation) error {
 	return fmt.Errorf("the required isolation is not available; missing: %s: %s", strings.Join(missing, ", "), why)
 }
 
-// String lists the properties that i has, and those that it lacks with the reasons.
+// String lists the properties that i has and lacks, the mechanisms in force, and the gaps.
 func (i Isolation) String() string {
 	var has, lacks []string
 	for _, p := range i.properties() {

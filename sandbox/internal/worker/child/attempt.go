@@ -107,8 +107,8 @@ func (r *attempt) Waiting(replies int) {
 	}
 }
 
-// patience is short because a slow program loses nothing: it fails in the same way, and its worker is not used
-// again in either case.
+// patience can be short: whether a stopped program ends in time or is stuck, it fails in the same way, and its
+// worker is not used again.
 const patience = 100 * time.Millisecond
 
 // Patience implements [engine.Supervisor].

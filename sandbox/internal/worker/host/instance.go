@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker"
 )
 
-// Reasons for which the host kills a worker, other than [worker.ErrBreach] and errUnread.
+// Reasons why the host kills a worker, other than [worker.ErrBreach] and errUnread.
 var (
 	errTimeout = errors.New("the deadline has passed")
 	errStopped = errors.New("the caller canceled the run")
@@ -130,7 +130,7 @@ func (w *instance) disconnect(err error) {
 		w.kill(err)
 	}
 	select {
-	case <-w.ended: // reported before Wait returns, which on a busy machine may take seconds
+	case <-w.ended: // closed before Wait returns, which may take seconds on a busy machine
 	case <-w.exited:
 	case <-time.After(exitTime):
 		w.kill(fmt.Errorf("%w: it closed the connection", worker.ErrBreach))

@@ -21,7 +21,7 @@ type waits struct {
 	left     time.Duration // the time left until the deadline while the clocks stand still; otherwise zero
 }
 
-// wait handles the frame of a worker whose program waits for calls: the run gives up its slot. A worker that
+// wait handles a frame that says that the program waits for calls: the run gives up its slot. A worker that
 // lies about waiting only delays its own program.
 func (r *attempt) wait(f worker.Frame) error {
 	var replies int
@@ -48,7 +48,7 @@ func (r *attempt) isWaiting() bool {
 	return r.waiting
 }
 
-// hold keeps a reply until the run has a slot. The time until then counts towards no limit.
+// hold keeps a reply until the run has a slot. The time until then does not count towards any limit.
 func (r *attempt) hold(a worker.Reply) {
 	if r.held = append(r.held, a); len(r.held) > 1 {
 		return
