@@ -34,7 +34,7 @@ func isIdentifierRune(r rune, first bool) bool {
 	}
 }
 
-// Identifier returns a name for which IsIdentifier is true and which is similar to text.
+// Identifier turns text into a similar name that is an identifier.
 func Identifier(text string) string {
 	var b strings.Builder
 	for _, r := range text {

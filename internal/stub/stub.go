@@ -39,7 +39,7 @@ type Options struct {
 
 // Request is a request that a stub received.
 type Request struct {
-	N      int // from 1
+	N      int // the number of the request, from 1
 	Path   string
 	Header http.Header
 	Raw    json.RawMessage // the body

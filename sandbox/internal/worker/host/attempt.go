@@ -355,8 +355,7 @@ func (r *attempt) checkFailure(f *engine.Failure) error {
 	return nil
 }
 
-// minValue is a size that is allowed regardless of the limit: the engine does not apply the limit to null and
-// {}.
+// minValue is a size that is always allowed: the engine does not apply the limit to null and {}.
 const minValue = 4
 
 // checkSize rejects a value that is longer than the engine allows.

@@ -36,8 +36,7 @@ func newSlots(o *Options) *slots {
 	return &slots{maxWorkers: o.Workers, maxResident: o.Resident, free: o.Max, closed: make(chan struct{})}
 }
 
-// slot is the permission to compute. Nested runs may share a slot: each holder is an ancestor of the next
-// holder.
+// slot is the permission to compute. Nested runs may share it: each holder is an ancestor of the next holder.
 type slot struct{ holders []*Ticket }
 
 // Ticket is a run's claim to a slot. A run is nested in another one if a tool call of that run
