@@ -16,8 +16,8 @@ type Files interface {
 	First(paths []string) (File, error)
 }
 
-// Snapshot provides the files for one bundle and records which files were read. First is not called concurrently;
-// Changed may be, after the last First.
+// Snapshot provides the files for one bundle and records which files were read. First is not called
+// concurrently. Changed may be called concurrently, after the last call of First.
 type Snapshot interface {
 	Files
 	// Changed reports whether the packages have changed since they were read.

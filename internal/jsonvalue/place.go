@@ -27,7 +27,7 @@ func isIdentifierRune(r rune, first bool) bool {
 	switch {
 	case r == '_' || r == '$':
 		return true
-	case unicode.In(r, unicode.Pattern_Syntax, unicode.Pattern_White_Space): // includes a few letters
+	case unicode.In(r, unicode.Pattern_Syntax, unicode.Pattern_White_Space): // these sets contain a few letters
 		return false
 	default:
 		return unicode.IsLetter(r) || !first && unicode.IsDigit(r)

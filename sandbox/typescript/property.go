@@ -15,7 +15,7 @@ type property struct{ in, out []*unicode.RangeTable }
 
 func (p property) has(r rune) bool { return unicode.In(r, p.in...) && !unicode.In(r, p.out...) }
 
-// propertyOf returns the property with a name.
+// propertyOf returns the property with the given name.
 func propertyOf(name string) (property, bool) {
 	key, value, valued := strings.Cut(name, "=")
 	switch {

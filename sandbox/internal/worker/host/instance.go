@@ -23,8 +23,7 @@ var (
 const (
 	// handshakeLimit bounds the body of a frame before the first run.
 	handshakeLimit = 1 << 20
-	// unreadShare limits the data that waits for a worker to read it, to 1/unreadShare of the
-	// worker's memory.
+	// unreadShare limits the data that a worker has not read to 1/unreadShare of its memory.
 	unreadShare = 2
 	// exitTime is how long a worker may take to exit after its connection has failed.
 	exitTime = 5 * time.Second
