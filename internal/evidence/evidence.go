@@ -51,8 +51,8 @@ func Sorted(facts []sandbox.Finding) []sandbox.Finding {
 var readingName = regexp.MustCompile(`^(get|list|search|find|read|describe|count|query)[A-Z_.-]|` +
 	`[_.-](get|list|search|find|read|describe|count|query)$|[a-z](Get|List|Search|Find|Read|Describe|Count|Query)$`)
 
-// Acts reports whether a call of the tool may change data. An unclassified tool whose name begins or ends with a word
-// such as get or list only reads.
+// Acts reports whether a call of the tool may change data. An unclassified tool whose name begins or ends with
+// a word such as get or list counts as a tool that only reads.
 func Acts(b *tools.Binding) bool {
 	class := b.ReplayClass()
 	return class != tools.Read &&

@@ -49,7 +49,7 @@ var (
 	pagesNames  = words("pages totalpages pagecount numpages lastpage")
 	totalNames  = words("total totalcount totalresults totalitems totalrows")
 	fromNames   = words("offset from start skip")
-	rangeNames  = words("from start size count first") // paging arguments only with numbers: from may be a date
+	rangeNames  = words("from start size count first") // paging arguments if they are numbers: from may be a date
 	pagingNames = words("cursor token next pagetoken after before startingafter endingbefore page pagenumber pageno " +
 		"pagesize perpage offset skip limit")
 )

@@ -98,7 +98,7 @@ func (r *attempt) tellClock() {
 	r.flush()
 }
 
-// stopDeadline stops the timer of the deadline, and reports whether the deadline had not passed.
+// stopDeadline stops the timer of the deadline. It returns false if the deadline has passed.
 func (r *attempt) stopDeadline() bool {
 	r.w.out.Lock()
 	defer r.w.out.Unlock()
