@@ -67,7 +67,7 @@ func (i Isolation) Check(minimum Isolation) error {
 	if len(i.Gaps) > 0 {
 		why = strings.Join(i.Gaps, "; ")
 	}
-	return fmt.Errorf("the required isolation is not available; missing: %s: %s", strings.Join(missing, ", "), why)
+	return fmt.Errorf("the required isolation is not available; not in force: %s: %s", strings.Join(missing, ", "), why)
 }
 
 // String lists the properties that i has and lacks, the mechanisms in force, and the gaps.
@@ -85,7 +85,7 @@ func (i Isolation) String() string {
 		title string
 		items []string
 		comma string
-	}{{"isolation: ", has, ", "}, {"lacking: ", lacks, ", "}, {"by: ", i.Layers, ", "}, {"gaps: ", i.Gaps, "; "}} {
+	}{{"isolation: ", has, ", "}, {"not in force: ", lacks, ", "}, {"by: ", i.Layers, ", "}, {"gaps: ", i.Gaps, "; "}} {
 		if len(part.items) > 0 {
 			parts = append(parts, part.title+strings.Join(part.items, part.comma))
 		}
