@@ -24,8 +24,7 @@ type Snapshot interface {
 	Changed() bool
 }
 
-// Packages are the packages that programs may import, in the host process. They must be safe for
-// concurrent use.
+// Packages finds the packages that programs may import. The host process uses it, concurrently.
 type Packages interface {
 	// Refusal returns the reason why a program cannot import a module, and a hint. The
 	// message is empty if the module can be imported.

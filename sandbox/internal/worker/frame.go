@@ -23,7 +23,7 @@ import (
 //	tools    host    []engine.Binding  before a run whose tools differ from the last ones
 //	run      host    engine.Job        starts a run, which uses the tools sent last
 //	report   worker  engine.Report     at most once in a run, before any call
-//	verdict  host    bool              after report, unless it is clean and the job has RunClean
+//	verdict  host    bool              after report, unless the report is clean and the job has RunClean
 //	call     worker  engine.Call       after verdict true; IDs 1, 2, 3, …
 //	reply    host    Reply             at most once for each call, in any order
 //	waiting  worker  int               the program only waits; the body counts the replies received

@@ -19,7 +19,7 @@ type attempt struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	verdict chan bool
-	clean   bool                       // the report is clean and the job has RunClean: no verdict follows
+	clean   bool                       // no verdict follows, because the report is clean and the job has RunClean
 	still   atomic.Pointer[func(bool)] // stops and starts the program's clocks
 
 	mu      sync.Mutex

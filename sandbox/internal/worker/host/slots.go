@@ -50,7 +50,7 @@ type Ticket struct {
 	rank     rank          // rank in the queue
 	granted  chan struct{} // closed when the ticket has left the queue
 	slot     *slot         // nil if the run has none
-	worker   bool          // the run has been given a worker
+	worker   bool          // the run has a worker
 	waiting  bool          // the run waits for calls
 	resident int64         // memory of the worker while the run waits
 	left     bool          // the run has given up its place
