@@ -24,7 +24,8 @@ type Snapshot interface {
 	Changed() bool
 }
 
-// Packages finds the packages that programs may import. The host process uses it, concurrently.
+// Packages finds the packages that programs may import, in the host process. It must be safe for concurrent
+// use.
 type Packages interface {
 	// Refusal returns the reason why a program cannot import a module, and a hint. The
 	// message is empty if the module can be imported.
