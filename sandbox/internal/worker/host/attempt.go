@@ -62,7 +62,7 @@ type attempt struct {
 	reported bool        // whether the report has arrived
 	allowed  bool        // whether the host has allowed the program to run
 	replays  bool        // whether the session's earlier programs run again first
-	abridged bool        // whether the job was sent without a session or prelude that the worker should have
+	abridged bool        // whether the job was sent without a session or prelude that the worker should already have
 	last     bool        // whether the worker cannot be used again
 	canceled atomic.Bool // whether the caller has canceled the run
 	over     atomic.Bool // whether the run has ended, so that replies are dropped

@@ -14,15 +14,15 @@ type waits struct {
 	still   bool           // the host has stopped the program's clocks
 	told    bool           // the worker has been told that its program's clocks stand still
 	sent    int            // the number of replies sent
-	next    int            // the smallest number of replies with which the program may wait again
+	next    int            // the minimum number of replies in the next waiting frame
 
 	deadline *time.Timer   // kills the worker; nil if there is no limit of time
 	end      time.Time     // the time of the deadline
 	left     time.Duration // the time left until the deadline while the clocks stand still; otherwise zero
 }
 
-// wait handles a frame that says that the program waits for calls: the run gives up its slot. A worker that
-// lies about waiting only delays its own program.
+// wait handles a waiting frame: the run gives up its slot. A worker that lies about waiting only delays its own
+// program.
 func (r *attempt) wait(f worker.Frame) error {
 	var replies int
 	if err := f.DecodeUntrusted(&replies, 0); err != nil {
