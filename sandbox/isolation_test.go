@@ -46,7 +46,8 @@ func TestNoIsolation(t *testing.T) {
 		t.Error(got)
 	}
 	_, err = sandbox.NewInProcess(&sandbox.Options{FullIsolation: true})
-	want := "sandbox: the required isolation is not available; not in force: " + properties[:len(properties)-1] + ": " + gap
+	want := "sandbox: the required isolation is not available; not in force: " +
+		properties[:len(properties)-1] + ": " + gap
 	if err == nil || err.Error() != want {
 		t.Error(err)
 	}
