@@ -90,7 +90,7 @@ func unpaired(turns []turn) string {
 		for _, id := range t.results {
 			at := slices.Index(open, id)
 			if at < 0 {
-				return fmt.Sprintf("messages.%d: the result of %s belongs to no tool call of message %d", i, id, i-1)
+				return fmt.Sprintf("messages.%d: the result of %s belongs to no open tool call", i, id)
 			}
 			open = slices.Delete(open, at, at+1)
 		}
