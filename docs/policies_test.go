@@ -122,7 +122,7 @@ func Example_approve() {
 	ctx := context.Background()
 	set := shop()
 	ask := func(ctx context.Context, r policy.Request) (policy.Decision, error) {
-		fmt.Println("may I?", r) // its strings are safe to be shown
+		fmt.Println("may I?", r) // its strings are safe to display
 		if strings.Contains(r.Args, "vip") {
 			return policy.Decision{Reason: "leave this one to the shop"}, nil
 		}

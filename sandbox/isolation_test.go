@@ -19,7 +19,7 @@ func TestIsolation(t *testing.T) {
 	box, err := sandbox.New(&sandbox.Options{FullIsolation: true})
 	if !has {
 		if err == nil || !strings.HasPrefix(err.Error(),
-			"sandbox: start worker: the required isolation is not available; missing: ") {
+			"sandbox: start worker: the required isolation is not available; not in force: ") {
 			t.Error(err)
 		}
 		return
@@ -42,11 +42,12 @@ func TestNoIsolation(t *testing.T) {
 	}
 	defer box.Close()
 	const gap = "programs run in the host's own process: use New instead of NewInProcess"
-	if got := box.Isolation(); got != "lacking: "+properties+"gaps: "+gap {
+	if got := box.Isolation(); got != "not in force: "+properties+"gaps: "+gap {
 		t.Error(got)
 	}
 	_, err = sandbox.NewInProcess(&sandbox.Options{FullIsolation: true})
-	want := "sandbox: the required isolation is not available; missing: " + properties[:len(properties)-1] + ": " + gap
+	want := "sandbox: the required isolation is not available; not in force: " +
+		properties[:len(properties)-1] + ": " + gap
 	if err == nil || err.Error() != want {
 		t.Error(err)
 	}

@@ -1,4 +1,4 @@
-// Hello is the smallest whole program.
+// Hello is a minimal complete program.
 package main
 
 import (

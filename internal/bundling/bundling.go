@@ -16,16 +16,16 @@ type Files interface {
 	First(paths []string) (File, error)
 }
 
-// Snapshot provides the files for one bundle and records which files were read. First is not called concurrently;
-// Changed may be, after the last First.
+// Snapshot provides the files for one bundle and records which files were read. First is not called
+// concurrently. Changed may be called concurrently, after the last call of First.
 type Snapshot interface {
 	Files
 	// Changed reports whether the packages have changed since they were read.
 	Changed() bool
 }
 
-// Packages are the packages that programs may import, in the host process. They must be safe for
-// concurrent use.
+// Packages finds the packages that programs may import, in the host process. It must be safe for concurrent
+// use.
 type Packages interface {
 	// Refusal returns the reason why a program cannot import a module, and a hint. The
 	// message is empty if the module can be imported.

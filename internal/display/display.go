@@ -70,8 +70,8 @@ func Cut(text string, limit int) string {
 	return strings.ToValidUTF8(text[:limit-len(mark)], "") + mark
 }
 
-// Comment returns the line that [OneLine] returns, changed so that it cannot end a block comment. It only
-// inserts a backslash into each */, so that globs such as src/**/*.ts stay readable.
+// Comment is like [OneLine], but the line cannot end a block comment. It only inserts a backslash into each */,
+// so that globs such as src/**/*.ts stay readable.
 func Comment(text string) string {
 	return strings.ReplaceAll(OneLine(text), "*/", `*\/`)
 }

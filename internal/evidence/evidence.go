@@ -19,7 +19,7 @@ import (
 
 // Kinds of evidence. [sandbox.Kind] describes the kinds that the sandbox also reports.
 const (
-	KindFailedEffect sandbox.Kind = "failed_effect" // a failed call that may change data, which the run did not resolve
+	KindFailedEffect sandbox.Kind = "failed_effect" // a call that may change data failed, and the run did not settle it
 
 	kindPartialList   sandbox.Kind = "partial_list" // a list that was not read to the end
 	kindInexact       sandbox.Kind = "inexact"      // rounding errors of binary fractions in the answer
@@ -51,8 +51,8 @@ func Sorted(facts []sandbox.Finding) []sandbox.Finding {
 var readingName = regexp.MustCompile(`^(get|list|search|find|read|describe|count|query)[A-Z_.-]|` +
 	`[_.-](get|list|search|find|read|describe|count|query)$|[a-z](Get|List|Search|Find|Read|Describe|Count|Query)$`)
 
-// Acts reports whether a call of the tool may change data. An unclassified tool whose name begins or ends with a word
-// such as get or list only reads.
+// Acts reports whether a call of the tool may change data. An unclassified tool whose name begins or ends with
+// a word such as get or list counts as a tool that only reads.
 func Acts(b *tools.Binding) bool {
 	class := b.ReplayClass()
 	return class != tools.Read &&

@@ -155,7 +155,7 @@ func (c *Cursor) Peek() byte {
 // Skip moves over n bytes of a token.
 func (c *Cursor) Skip(n int) { c.at += n }
 
-// String moves over a string. It returns the string without its quotes, and whether it has no escapes.
+// String moves over a string. It returns the string without its quotes, and reports whether it has no escapes.
 func (c *Cursor) String() (raw []byte, plain bool) {
 	start := c.at + 1
 	for c.at++; c.text[c.at] != '"'; c.at++ {

@@ -27,14 +27,14 @@ func isIdentifierRune(r rune, first bool) bool {
 	switch {
 	case r == '_' || r == '$':
 		return true
-	case unicode.In(r, unicode.Pattern_Syntax, unicode.Pattern_White_Space): // includes a few letters
+	case unicode.In(r, unicode.Pattern_Syntax, unicode.Pattern_White_Space): // these sets contain a few letters
 		return false
 	default:
 		return unicode.IsLetter(r) || !first && unicode.IsDigit(r)
 	}
 }
 
-// Identifier returns a name for which IsIdentifier is true and which is similar to text.
+// Identifier turns text into a similar name that is an identifier.
 func Identifier(text string) string {
 	var b strings.Builder
 	for _, r := range text {

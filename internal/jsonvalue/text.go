@@ -57,8 +57,8 @@ func Literal(v any) string {
 	return strings.ReplaceAll(string(b), "```", "\\u0060``")
 }
 
-// Literals returns the first 40 values as literals. If there are more, the last
-// element is the number of all values.
+// Literals returns the first 40 values as literals. If there are more, the last element says how many values
+// there are.
 func Literals(values []any) []string {
 	const limit = 40
 	var all []string

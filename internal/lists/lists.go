@@ -49,7 +49,7 @@ var (
 	pagesNames  = words("pages totalpages pagecount numpages lastpage")
 	totalNames  = words("total totalcount totalresults totalitems totalrows")
 	fromNames   = words("offset from start skip")
-	rangeNames  = words("from start size count first") // paging arguments only with numbers: from may be a date
+	rangeNames  = words("from start size count first") // paging arguments if they are numbers: from may be a date
 	pagingNames = words("cursor token next pagetoken after before startingafter endingbefore page pagenumber pageno " +
 		"pagesize perpage offset skip limit")
 )
@@ -154,8 +154,8 @@ type skipped struct{}
 // UnmarshalJSON implements [json.Unmarshaler].
 func (*skipped) UnmarshalJSON([]byte) error { return nil }
 
-// read returns s, in which Rows is set, with the information in the members of an object. It returns false if
-// they have none.
+// read adds the information in the members of an object to s, whose Rows is set. It returns false if the
+// members do not say which part of a list the result holds.
 func (s State) read(members, args map[string]json.RawMessage, isList bool) (State, bool) {
 	hasTotal := isList && number(members, totalNames, &s.Total)
 	next, more := first(members, nextNames, `"-0123456789n`), first(members, moreNames, "tf")
@@ -256,7 +256,7 @@ func first(members map[string]json.RawMessage, names []string, begins string) js
 	return nil
 }
 
-// plainText returns the string that value is, or the JSON of any other value.
+// plainText returns the text of a JSON string, and any other value as JSON.
 func plainText(value json.RawMessage) string {
 	var text string
 	if json.Unmarshal(value, &text) != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	maxSummary  = 160 // bytes of a description, unless its first sentence is longer
+	maxSummary  = 160 // bytes of a summary, unless its first sentence is longer
 	maxSentence = 400 // bytes of the first sentence
 )
 

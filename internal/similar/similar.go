@@ -40,7 +40,7 @@ func Nearest(name string, candidates []string) string {
 }
 
 // distance returns the number of letters that must be inserted, deleted, replaced or swapped with a neighbor to
-// turn a into b. If the number is larger than enough, distance may return any number from enough up to it.
+// turn a into b. It may stop counting at enough.
 func distance(a, b []rune, enough int) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {

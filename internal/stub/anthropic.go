@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Anthropic returns a stub of Anthropic's Messages API, at any path that ends in /v1/messages. It gives the
+// Anthropic returns a stub of Anthropic's Messages API, at any path that ends in /v1/messages. It sends the
 // replies in order. It signs thoughts, and refuses requests that contain changed thoughts.
 func Anthropic(o *Options, replies ...Reply) *Server { return newServer(anthropic{}, o, replies) }
 
@@ -196,8 +196,8 @@ func (e anthropicEvents) send(kind string, fields map[string]any) {
 	flush(e.w)
 }
 
-// block writes the events of a block of content: the start, without the members that are streamed, and then
-// their pieces.
+// block writes the events of a content block: the start, without the streamed members, and then these members
+// in pieces.
 func (e anthropicEvents) block(index int, block map[string]any) {
 	start := maps.Clone(block)
 	var deltas []map[string]any

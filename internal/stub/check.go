@@ -90,7 +90,7 @@ func unpaired(turns []turn) string {
 		for _, id := range t.results {
 			at := slices.Index(open, id)
 			if at < 0 {
-				return fmt.Sprintf("messages.%d: the result of %s answers no tool call of the message before", i, id)
+				return fmt.Sprintf("messages.%d: the result of %s belongs to no open tool call", i, id)
 			}
 			open = slices.Delete(open, at, at+1)
 		}

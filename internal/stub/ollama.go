@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Ollama returns a stub of Ollama's /api/chat and /api/show. At /api/chat, it gives the replies in order. At
+// Ollama returns a stub of Ollama's /api/chat and /api/show. At /api/chat, it sends the replies in order. At
 // /api/show, it reports a model that has a context of 32768 tokens, thinks and calls tools. A key is required
 // only if Options.Key is set.
 func Ollama(o *Options, replies ...Reply) *Server {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// OpenAI returns a stub of OpenAI's chat completions, at any path that ends in
-// /chat/completions. It gives the replies in order.
+// OpenAI returns a stub of OpenAI's chat completions, at any path that ends in /chat/completions. It sends the
+// replies in order.
 func OpenAI(o *Options, replies ...Reply) *Server { return newServer(openAI{}, o, replies) }
 
 type openAI struct{}

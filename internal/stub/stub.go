@@ -26,10 +26,10 @@ type Options struct {
 	// such as those of another dialect.
 	Fields []string
 
-	// NoSchema refuses every request with a schema.
+	// If NoSchema is set, every request with a schema is refused.
 	NoSchema bool
 
-	// Unconstrained accepts every schema.
+	// If Unconstrained is set, every schema is accepted.
 	Unconstrained bool
 
 	// Answer, if set, returns the reply to a request; the script of replies is then not used. It may be called
@@ -39,7 +39,7 @@ type Options struct {
 
 // Request is a request that a stub received.
 type Request struct {
-	N      int // from 1
+	N      int // the number of the request, from 1
 	Path   string
 	Header http.Header
 	Raw    json.RawMessage // the body

@@ -28,7 +28,7 @@ func TestRefused(t *testing.T) {
 		{"/chat/completions", openAI(`],"max_tokens":1}`), "additional properties 'max_tokens' not allowed"},
 		{"/chat/completions", openAI(`],"tool_choice":"auto"}`), "'tools' required"},
 		{"/chat/completions", openAI(`,{"role":"assistant","content":null}]}`), "anyOf"},
-		{"/chat/completions", openAI(`,{"role":"tool","tool_call_id":"a","content":""}]}`), "answers no tool call"},
+		{"/chat/completions", openAI(`,{"role":"tool","tool_call_id":"a","content":""}]}`), "belongs to no open tool call"},
 		{"/chat/completions", openAI(`,{"role":"assistant","tool_calls":[{"id":"a","function":{}}]}]}`),
 			"have no results: a"},
 		{"/chat/completions", format(strict), `"content":"{`},

@@ -115,11 +115,11 @@ func TestPlaces(t *testing.T) {
 		"Windows' lines": {"type A = 1;\r\nconst b: A = 1;\r\n\tzed",
 			"line 3, column 2: zed is not defined\n3 | \tzed\n  | \t^"},
 		"unknown property": {`new RegExp("\\p{Nope}", "u")`,
-			"line 1, column 1: SyntaxError: Invalid regular expression: /\\p{Nope}/: \\p{…} with this name is not known " +
-				"in this engine\n1 | new RegExp(\"\\\\p{Nope}\", \"u\")\n  | ^"},
+			"line 1, column 1: SyntaxError: Invalid regular expression: /\\p{Nope}/: \\p{…} has a name that this " +
+				"engine does not know\n1 | new RegExp(\"\\\\p{Nope}\", \"u\")\n  | ^"},
 		"sets of patterns": {`/[a--b]/v`,
-			"line 1, column 1: SyntaxError: Invalid regular expression: /[a--b]/: sets of characters cannot be computed " +
-				"with in this engine\n1 | /[a--b]/v\n  | ^"},
+			"line 1, column 1: SyntaxError: Invalid regular expression: /[a--b]/: this engine does not support " +
+				"set operations on characters\n1 | /[a--b]/v\n  | ^"},
 		"a computed import": {"const n = 'x';\nawait import(n)",
 			"line 2, column 7: import() needs the name of a package as a string literal (write import(\"name\"))\n2 | " +
 				"await import(n)\n  |       ^"},

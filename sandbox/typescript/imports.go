@@ -31,9 +31,9 @@ var (
 	// declaration matches import a, {b as c} from "x".
 	declaration = regexp.MustCompile(`^import (?:(` + identifier + `)(?:, )?)?` +
 		`(?:\* as (` + identifier + `)|\{((?:[^"'}]|` + quoted + `)*)\})?(?: from )?(` + quoted + `);`)
-	specifier = regexp.MustCompile(`(` + quoted + `|` + identifier + `)(?: as (` + identifier + `))?`)
+	specifier  = regexp.MustCompile(`(` + quoted + `|` + identifier + `)(?: as (` + identifier + `))?`)
+	nameGoesOn = regexp.MustCompile(`^[\pL\pN_$]`)
 	// importCall and requireCall match calls with a string literal.
-	nameGoesOn  = regexp.MustCompile(`^[\pL\pN_$]`)
 	importCall  = regexp.MustCompile(`^import\((?:\s|` + comment + `)*(` + quoted + `)(?:\s|` + comment + `)*[,)]`)
 	requireCall = regexp.MustCompile(`^require\((` + quoted + `)`)
 	// ownRequire matches a program's own declaration of require.
@@ -81,7 +81,7 @@ func (p *translation) keyword(source []byte, start int, word string) {
 		if strings.HasPrefix(rest, "export ") && (start == 0 || p.code[start-1] == '\n') {
 			p.export(source, rest, at, origin)
 		}
-	case !strings.HasPrefix(origin, word), nameGoesOn.MatchString(origin[len(word):]): // such as the tag of a template
+	case !strings.HasPrefix(origin, word), nameGoesOn.MatchString(origin[len(word):]): // not a keyword in the program
 	case word == "require":
 		if m := requireCall.FindStringSubmatch(rest); m != nil && !ownRequire.MatchString(p.text) {
 			p.fault(at, "require cannot be used here", "write import name from "+m[1])

@@ -10,15 +10,15 @@ const RegExp = (classes => {
       if (c === "\\" && (next === "p" || next === "P") && pattern[i + 2] === "{") {
         const end = pattern.indexOf("}", i);
         const name = (next === "P" ? "^" : "") + pattern.slice(i + 3, end);
-        if (end < 0 || !Object.hasOwn(classes, name)) fail(pattern, "\\" + next + "{…} with this name is not known in this engine");
+        if (end < 0 || !Object.hasOwn(classes, name)) fail(pattern, "\\" + next + "{…} has a name that this engine does not know");
         out += within ? classes[name] : "[" + classes[name] + "]";
         i = end;
       } else if (c === "\\") {
-        if (sets && next === "q") fail(pattern, "\\q{…} cannot be used in this engine");
+        if (sets && next === "q") fail(pattern, "this engine does not support \\q{…}");
         out += c + next;
         i++;
       } else {
-        if (sets && within && (c === "[" || (c === "&" || c === "-") && next === c)) fail(pattern, "sets of characters cannot be computed with in this engine");
+        if (sets && within && (c === "[" || (c === "&" || c === "-") && next === c)) fail(pattern, "this engine does not support set operations on characters");
         if (c === "[") within = true;
         if (c === "]") within = false;
         out += c;
@@ -28,7 +28,7 @@ const RegExp = (classes => {
   };
   const RegExp = function RegExp(pattern, flags) {
     if (!new.target && pattern instanceof Native && flags === undefined) return pattern;
-    if (typeof flags === "string" && flags.includes("d")) throw new SyntaxError("Invalid flags supplied to RegExp constructor '" + flags + "': there is no d in this engine");
+    if (typeof flags === "string" && flags.includes("d")) throw new SyntaxError("Invalid flags supplied to RegExp constructor '" + flags + "': this engine does not support the flag d");
     let source = null;
     if (typeof flags === "string" && /[uv]/.test(flags)) {
       const given = pattern instanceof Native ? pattern.source : String(pattern);

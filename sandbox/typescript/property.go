@@ -15,7 +15,7 @@ type property struct{ in, out []*unicode.RangeTable }
 
 func (p property) has(r rune) bool { return unicode.In(r, p.in...) && !unicode.In(r, p.out...) }
 
-// propertyOf returns the property that patterns call by a name.
+// propertyOf returns the property with the given name.
 func propertyOf(name string) (property, bool) {
 	key, value, valued := strings.Cut(name, "=")
 	switch {
@@ -87,7 +87,7 @@ func edgesOf(tables ...*unicode.RangeTable) (edges []rune) {
 	return edges
 }
 
-// derived contains the properties that are combinations of others.
+// derived contains the properties that combine several tables.
 var derived = map[string]property{
 	"Any":        in(table("0-10ffff")),
 	"ASCII":      in(table("0-7f")),

@@ -29,7 +29,7 @@ const TextEncoder = class TextEncoder {
 const TextDecoder = class TextDecoder {
   #fatal; #keep;
   constructor(label = "utf-8", { fatal = false, ignoreBOM = false } = {}) {
-    if (!/^\s*(utf-?8|unicode-1-1-utf-8)\s*$/i.test(label)) throw new RangeError("the only encoding here is utf-8, not " + label);
+    if (!/^\s*(utf-?8|unicode-1-1-utf-8)\s*$/i.test(label)) throw new RangeError("this engine supports only utf-8, not " + label);
     this.#fatal = fatal; this.#keep = ignoreBOM;
   }
   get encoding() { return "utf-8"; }
@@ -157,7 +157,7 @@ const URL = class URL {
     if (!special) return /[\0\t\n\r #/:<>?@[\\\]^|]/.test(host) ? null : URL.#escape(host, "");
     try { host = decodeURIComponent(host); } catch { return null; }
     host = host.toLowerCase();
-    if (/[^\x00-\x7f]/.test(host)) throw new Error("hosts that are not ASCII cannot be read by the URL of this engine: " + host);
+    if (/[^\x00-\x7f]/.test(host)) throw new Error("this engine's URL supports only ASCII hosts, not " + host);
     if (/[\0-\x20"#%/:<>?@[\\\]^`{|}\x7f]/.test(host)) return null;
     const parts = host.replace(/\.$/, "").split(".");
     return /^(\d+|0x[0-9a-f]*)$/.test(parts.at(-1)) ? URL.#four(parts) : host;

@@ -21,7 +21,7 @@ func init() { child.Hook(kind, work) }
 // source map.
 const maxAnswer = 8 << 20
 
-// task is a task for a worker: transform a program, or bundle what programs import.
+// task is a task for a worker: transform a program, or bundle what a program imports.
 type task struct {
 	Program string `json:"program,omitempty"`
 	Bundle  []want `json:"bundle,omitempty"`

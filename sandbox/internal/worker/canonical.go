@@ -20,10 +20,10 @@ const (
 	objectSize = 256
 )
 
-// decodeUntrusted decodes a message from a worker. It rejects JSON that two readers could understand
-// differently, unknown fields, and arrays whose elements need more than room bytes of memory, because a short
-// element such as {} becomes a large struct. Elements in the values of programs do not count, because these
-// values are not decoded.
+// decodeUntrusted decodes a message from a worker. It rejects unknown fields, and JSON that two readers could
+// understand differently. Because a short element such as {} becomes a large struct, it also rejects arrays
+// whose elements need more than room bytes of memory. Elements in the values of programs do not count, because
+// these values are not decoded.
 func decodeUntrusted(body []byte, v any, room int) error {
 	text, err := canonical(body, room)
 	if err != nil {
@@ -38,8 +38,8 @@ func decodeUntrusted(body []byte, v any, room int) error {
 var programValues = map[string]bool{`"value"`: true, `"args"`: true, `"more"`: true}
 
 // scalarLists are the fields whose arrays contain scalars, at any depth. In any other array, encoding/json
-// allocates a whole struct for a scalar: null becomes the zero struct, and after a value of a wrong type,
-// decoding continues until the end of the input.
+// allocates a whole struct even for a scalar: null becomes the zero struct, and a value of the wrong type does
+// not stop the decoder.
 var scalarLists = map[string]bool{
 	`"json"`: true, `"unknown"`: true, `"declared"`: true, `"used"`: true, `"calls"`: true, `"keys"`: true,
 }

@@ -23,10 +23,10 @@ import (
 //	tools    host    []engine.Binding  before a run whose tools differ from the last ones
 //	run      host    engine.Job        starts a run, which uses the tools sent last
 //	report   worker  engine.Report     at most once in a run, before any call
-//	verdict  host    bool              after report, unless it is clean and the job has RunClean
+//	verdict  host    bool              after report, unless the report is clean and the job has RunClean
 //	call     worker  engine.Call       after verdict true; IDs 1, 2, 3, …
 //	reply    host    Reply             at most once for each call, in any order
-//	waiting  worker  int               the program only waits; the number of replies it has received
+//	waiting  worker  int               the program only waits; the body counts the replies received
 //	clock    host    bool              whether the clocks stand still while the program waits
 //	stop     host    none              the caller has canceled: end with engine.KindStopped
 //	result   worker  engine.Result     ends the run; the worker then sends nothing
@@ -59,7 +59,7 @@ const MaxBody = 1 << 30
 
 const (
 	headerSize = 9
-	chunk      = 64 << 10 // how many bytes a buffer grows beyond those that have arrived
+	chunk      = 64 << 10 // the minimum growth of a buffer
 	keep       = 1 << 20  // buffers larger than this are released after use
 )
 
@@ -106,7 +106,7 @@ func NewReader(r io.Reader, limit int) *Reader {
 	return &Reader{r: bufio.NewReaderSize(r, 16<<10), Limit: func(Kind) int { return limit }}
 }
 
-// Next reads one frame. It returns io.EOF only between frames.
+// Next reads one frame. It returns [io.EOF] only if the connection ends between two frames.
 func (r *Reader) Next() (Frame, error) {
 	head, err := r.r.Peek(headerSize)
 	if err != nil {
@@ -151,8 +151,8 @@ func truncated(err error, received int) error {
 	return err
 }
 
-// Writer writes each frame with one system call. It is safe for concurrent use. While
-// it is locked, only the holder of the lock may call Add and Flush, and Send blocks.
+// Writer collects frames and writes them with one system call. It is safe for concurrent use. While it is
+// locked, only the holder of the lock may call Add and Flush, and Send blocks.
 type Writer struct {
 	sync.Mutex
 	w    io.Writer

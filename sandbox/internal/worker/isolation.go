@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Isolation describes what a worker could not do when it tried.
+// Isolation says what a worker cannot do. The worker has tried all of it.
 type Isolation struct {
 	OwnProcess         bool     `json:"ownProcess"`
 	MemoryCap          bool     `json:"memoryCap"`
@@ -67,10 +67,10 @@ func (i Isolation) Check(minimum Isolation) error {
 	if len(i.Gaps) > 0 {
 		why = strings.Join(i.Gaps, "; ")
 	}
-	return fmt.Errorf("the required isolation is not available; missing: %s: %s", strings.Join(missing, ", "), why)
+	return fmt.Errorf("the required isolation is not available; not in force: %s: %s", strings.Join(missing, ", "), why)
 }
 
-// String lists the properties that i has, and those that it lacks with the reasons.
+// String lists the properties that i has and lacks, the mechanisms in force, and the gaps.
 func (i Isolation) String() string {
 	var has, lacks []string
 	for _, p := range i.properties() {
@@ -85,7 +85,7 @@ func (i Isolation) String() string {
 		title string
 		items []string
 		comma string
-	}{{"isolation: ", has, ", "}, {"lacking: ", lacks, ", "}, {"by: ", i.Layers, ", "}, {"gaps: ", i.Gaps, "; "}} {
+	}{{"isolation: ", has, ", "}, {"not in force: ", lacks, ", "}, {"by: ", i.Layers, ", "}, {"gaps: ", i.Gaps, "; "}} {
 		if len(part.items) > 0 {
 			parts = append(parts, part.title+strings.Join(part.items, part.comma))
 		}

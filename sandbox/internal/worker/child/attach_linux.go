@@ -40,9 +40,9 @@ func checkHost() error {
 	return nil
 }
 
-// dieWithHost makes the kernel kill this process when the other end of the liveness pipe
-// is closed, whatever this process is doing. (The parent death signal would be sent when
-// the parent's thread ends.)
+// dieWithHost makes the kernel kill this process when the other end of the liveness pipe is closed, whatever
+// this process is doing. (A parent death signal would come as soon as the thread that started this process
+// ends.)
 func dieWithHost() error {
 	if _, err := unix.FcntlInt(harden.LivenessFD, unix.F_SETSIG, int(unix.SIGKILL)); err != nil {
 		return err
@@ -60,7 +60,7 @@ func dieWithHost() error {
 	return checkAlive()
 }
 
-// checkAlive returns an error if the host died before the kernel watched it.
+// checkAlive returns an error if the host died before the kernel began to watch the pipe.
 func checkAlive() error {
 	fds := []unix.PollFd{{Fd: harden.LivenessFD, Events: unix.POLLIN}}
 	if _, err := unix.Poll(fds, 0); err != nil {

@@ -19,7 +19,7 @@ type attempt struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	verdict chan bool
-	clean   bool                       // the report is clean and the job has RunClean: no verdict follows
+	clean   bool                       // no verdict follows, because the report is clean and the job has RunClean
 	still   atomic.Pointer[func(bool)] // stops and starts the program's clocks
 
 	mu      sync.Mutex
@@ -107,8 +107,8 @@ func (r *attempt) Waiting(replies int) {
 	}
 }
 
-// patience is short because a slow program loses nothing: it fails in the same way, and its worker is not used
-// again in either case.
+// patience can be short: whether a stopped program ends in time or is stuck, it fails in the same way, and its
+// worker is not used again.
 const patience = 100 * time.Millisecond
 
 // Patience implements [engine.Supervisor].

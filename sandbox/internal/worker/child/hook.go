@@ -42,9 +42,8 @@ func Registered(kind string) bool { return kinds[kind] }
 
 func init() { Hook(Sandbox, new(vm.Engine).Run) }
 
-// Hook makes this executable able to become a worker of a kind. It must be called from
-// the init of the package that owns the kind, so that the inits of the packages that
-// import it do not run in a worker.
+// Hook registers a kind of worker that this executable can become. It must be called from the init of the
+// package that owns the kind, so that the inits of the packages that import it do not run in a worker.
 //
 // In a process that was started as such a worker, Hook does not return: it hardens the
 // process, serves runs until the host closes the connection, and exits.

@@ -43,8 +43,8 @@ func (g *growth) exceeded() bool { return g != nil && g.total() > g.start+g.limi
 const watchInterval = 2 * time.Millisecond
 
 // watched returns a Run that ends the process when the heap exceeds the limit. It is for systems that do not
-// limit memory. It stops a program that allocates in many steps before the system runs short, but a program
-// that allocates everything at once only after the allocation.
+// limit memory. A program that allocates in many steps is stopped before the system runs short. A program that
+// allocates everything at once is stopped only after the allocation.
 func watched(run Run, limit int64) Run {
 	return func(ctx context.Context, job *engine.Job, host engine.Host) *engine.Result {
 		over := make(chan struct{})

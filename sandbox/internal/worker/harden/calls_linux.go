@@ -52,14 +52,14 @@ func callRules(pid int) []rule {
 			unix.MADV_DONTNEED, unix.MADV_FREE, unix.MADV_HUGEPAGE, unix.MADV_NOHUGEPAGE,
 			unix.MADV_COLLAPSE, unix.MADV_DONTDUMP, unix.MADV_GUARD_INSTALL, unix.MADV_GUARD_REMOVE,
 		}}}},
-		// Threads without new namespaces.
+		// New threads, but no new processes or namespaces.
 		{unix.SYS_CLONE, []arg{{
 			index: 0,
 			must:  unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_THREAD,
 			may: unix.CLONE_SYSVSEM | unix.CLONE_SETTLS | unix.CLONE_PARENT_SETTID |
 				unix.CLONE_CHILD_CLEARTID | unix.CLONE_DETACHED,
 		}}},
-		// One thread interrupts another.
+		// Signals from one thread of this process to another.
 		{unix.SYS_TGKILL, []arg{{index: 0, values: []uint32{uint32(pid)}}}},
 	}
 	return append(rules, archRules...)

@@ -17,7 +17,7 @@ import (
 
 // Descriptors that a worker inherits from its host.
 const (
-	LinkFD     = 3 // a socket: the frames
+	LinkFD     = 3 // the socket for frames
 	LivenessFD = 4 // a pipe without data that breaks when the host dies
 	firstLeak  = 5
 )

@@ -92,7 +92,7 @@ func signalsFixed() bool {
 	return errno == 0 && errata&signalErratum != 0
 }
 
-// create creates a rule set. It may pass attributes that the kernel does not know if they are zero.
+// create creates a rule set. A kernel that does not know an attribute accepts it if it is zero.
 func (r rights) create() (int, unix.Errno) {
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: r.files, Handled_access_net: r.network, Scoped: r.scopes}
 	size := unsafe.Offsetof(attr.Quiet_access_fs)

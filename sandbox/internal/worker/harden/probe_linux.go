@@ -61,7 +61,7 @@ func Probe(i *worker.Isolation, parent int, memory int64) {
 func prevented(err error) bool {
 	switch err {
 	case unix.EPERM, unix.EACCES, unix.ENOSYS, // not permitted, or no such call
-		unix.EMFILE, // no descriptors, ever
+		unix.EMFILE, // no descriptor can be opened
 		errCapped:   // not enough memory because of the limit
 		return true
 	}

@@ -62,7 +62,7 @@ type attempt struct {
 	reported bool        // whether the report has arrived
 	allowed  bool        // whether the host has allowed the program to run
 	replays  bool        // whether the session's earlier programs run again first
-	abridged bool        // whether the job was sent without a session or prelude that the worker should have
+	abridged bool        // whether the job was sent without a session or prelude that the worker should already have
 	last     bool        // whether the worker cannot be used again
 	canceled atomic.Bool // whether the caller has canceled the run
 	over     atomic.Bool // whether the run has ended, so that replies are dropped
@@ -166,7 +166,7 @@ func (r *attempt) sessionElements() int {
 	return engine.MaxTurns + 1 + len(r.job.Tools)
 }
 
-// startDeadline starts the timer that kills a worker which does not end the run itself.
+// startDeadline starts the timer that kills the worker if it does not end the run itself.
 func (r *attempt) startDeadline() {
 	limit := r.job.Limits.Time
 	if limit <= 0 {
@@ -197,7 +197,7 @@ func (r *attempt) close() bool {
 
 // exchange sends the job and handles the worker's frames until the result arrives.
 func (r *attempt) exchange() (*engine.Result, error) {
-	// The reader finds other errors, after it has read the frames that the worker sent before.
+	// If the connection has failed, receive returns the error, after the frames that the worker sent before.
 	if err := r.send(); errors.Is(err, worker.ErrEncode) || errors.Is(err, errUnread) {
 		return nil, err
 	}
@@ -292,7 +292,7 @@ func (r *attempt) call(f worker.Frame) error {
 	}
 	switch {
 	case !r.allowed:
-		return breach("call %d of a program that was not allowed", c.ID)
+		return breach("call %d, but the program was not allowed to run", c.ID)
 	case c.ID != r.calls+1:
 		return breach("call %d after call %d", c.ID, r.calls)
 	case c.Tool < 0 || c.Tool >= len(r.job.Tools):
@@ -325,7 +325,7 @@ func (r *attempt) result(f worker.Frame) (*engine.Result, error) {
 	case res == nil:
 		return nil, breach("no result")
 	case res.Failure == nil && !r.allowed:
-		return nil, breach("success of a program that was not allowed")
+		return nil, breach("success, but the program was not allowed to run")
 	case slices.ContainsFunc(res.Used, func(tool int) bool { return tool < 0 || tool >= len(r.job.Tools) }):
 		return nil, breach("use of tools that do not exist")
 	case min(res.Stdout.Bytes, res.Stderr.Bytes) < 0:
@@ -348,14 +348,14 @@ func (r *attempt) checkFailure(f *engine.Failure) error {
 	case f.Kind == engine.KindStale && (r.reported || !r.abridged):
 		return breach("a session or prelude that was sent is reported missing")
 	case f.Call < 0 || f.Call > r.calls:
-		return breach("a failure of call %d, but %d calls were made", f.Call, r.calls)
+		return breach("a failure that names call %d, but %d calls were made", f.Call, r.calls)
 	case slices.ContainsFunc(f.Calls, func(id int) bool { return id < 1 || id > r.calls }):
-		return breach("a failure of calls that were not made")
+		return breach("a failure that names calls that were not made")
 	}
 	return nil
 }
 
-// minValue is a size that is allowed whatever the limit is: the engine does not apply the limit to null and {}.
+// minValue is a size that is always allowed: the engine does not apply the limit to null and {}.
 const minValue = 4
 
 // checkSize rejects a value that is longer than the engine allows.

@@ -104,8 +104,8 @@ func crashed(how string) *engine.Failure {
 	}
 }
 
-// failureKinds are the kinds of failure that an engine reports, and whether the worker
-// may be used again after it.
+// failureKinds has the kinds of failure that an engine reports. The value says whether the worker may be used
+// again.
 var failureKinds = map[string]bool{
 	engine.KindSyntax: true, engine.KindRefused: true, engine.KindThrown: true, engine.KindUnawaited: true,
 	engine.KindDeadlock: true, engine.KindBadValue: true, engine.KindDiverged: true, engine.KindStale: true,

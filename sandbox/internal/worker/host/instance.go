@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker"
 )
 
-// Reasons for which the host kills a worker, other than [worker.ErrBreach] and errUnread.
+// Reasons why the host kills a worker, other than [worker.ErrBreach] and errUnread.
 var (
 	errTimeout = errors.New("the deadline has passed")
 	errStopped = errors.New("the caller canceled the run")
@@ -23,8 +23,7 @@ var (
 const (
 	// handshakeLimit bounds the body of a frame before the first run.
 	handshakeLimit = 1 << 20
-	// unreadShare limits the data that waits for a worker to read it, to 1/unreadShare of the
-	// worker's memory.
+	// unreadShare limits the data that a worker has not read to 1/unreadShare of its memory.
 	unreadShare = 2
 	// exitTime is how long a worker may take to exit after its connection has failed.
 	exitTime = 5 * time.Second
@@ -130,7 +129,7 @@ func (w *instance) disconnect(err error) {
 		w.kill(err)
 	}
 	select {
-	case <-w.ended: // reported before Wait returns, which on a busy machine may take seconds
+	case <-w.ended: // closed before Wait returns, which may take seconds on a busy machine
 	case <-w.exited:
 	case <-time.After(exitTime):
 		w.kill(fmt.Errorf("%w: it closed the connection", worker.ErrBreach))

@@ -405,7 +405,7 @@ func TestNoSeccomp(t *testing.T) {
 		}
 		for _, err := range []string{told.Demanded, told.Later} {
 			const (
-				begin = "start worker: the required isolation is not available; missing: "
+				begin = "start worker: the required isolation is not available; not in force: "
 				then  = "no other processes, no signals to others, no tracing, no shared memory, no executable memory: " +
 					"Landlock is not in force (landlock_create_ruleset: function not implemented); seccomp is not in force " +
 					"(seccomp: function not implemented); "

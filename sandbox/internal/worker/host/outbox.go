@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// errUnread is the error for a worker that has too many unread bytes.
+// errUnread is the error for a worker with too much unread data.
 var errUnread = errors.New("the worker does not read its messages")
 
 // outbox writes to a worker without waiting for it to read, so that a program that keeps its worker busy does

@@ -100,8 +100,7 @@ type idleInstance struct {
 	since time.Time
 }
 
-// NewPool returns a pool. It starts one worker, so that an environment in which no
-// worker can run is reported now.
+// NewPool returns a pool. It starts one worker, and returns an error if no worker can run in this environment.
 func NewPool(o Options) (*Pool, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -254,7 +253,7 @@ func (p *Pool) warm() {
 	}
 }
 
-// park makes a worker idle. It returns false if enough workers are idle.
+// park makes a worker idle, unless enough workers are idle already. It reports whether it did.
 func (p *Pool) park(w *instance) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -268,7 +267,7 @@ func (p *Pool) park(w *instance) bool {
 	return true
 }
 
-// unpark returns the idle worker for a job, or nil.
+// unpark takes the best worker for a job from the idle workers. If no worker is idle, it returns nil.
 func (p *Pool) unpark(job *engine.Job) *instance {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -231,7 +231,7 @@ func TestLies(t *testing.T) {
 	p := newPool(t, Options{})
 	const broke = "the worker broke the protocol: "
 	for source, message := range map[string]string{
-		"raw-early-call":    broke + "call 1 of a program that was not allowed",
+		"raw-early-call":    broke + "call 1, but the program was not allowed to run",
 		"raw-bad-id":        broke + "call 7 after call 0",
 		"raw-same-id":       broke + "call 1 after call 1",
 		"raw-bad-tool":      broke + "a call of tool 5, but the number of tools is 1",
@@ -243,7 +243,7 @@ func TestLies(t *testing.T) {
 		"raw-two-reports":   broke + "a second report",
 		"raw-unknown-kind":  broke + "unexpected frame '?'",
 		"raw-host-kind":     broke + "unexpected frame 'V'",
-		"raw-early-end":     broke + "success of a program that was not allowed",
+		"raw-early-end":     broke + "success, but the program was not allowed to run",
 		"raw-odd-failure":   broke + `a failure of kind "approved"`,
 		"raw-used":          broke + "use of tools that do not exist",
 		"raw-stale":         broke + "a session or prelude that was sent is reported missing",

@@ -36,7 +36,7 @@ func newSlots(o *Options) *slots {
 	return &slots{maxWorkers: o.Workers, maxResident: o.Resident, free: o.Max, closed: make(chan struct{})}
 }
 
-// slot is the permission to compute. Nested runs share a slot: each holder is an ancestor of the next holder.
+// slot is the permission to compute. Nested runs may share it: each holder is an ancestor of the next holder.
 type slot struct{ holders []*Ticket }
 
 // Ticket is a run's claim to a slot. A run is nested in another one if a tool call of that run
@@ -50,7 +50,7 @@ type Ticket struct {
 	rank     rank          // rank in the queue
 	granted  chan struct{} // closed when the ticket has left the queue
 	slot     *slot         // nil if the run has none
-	worker   bool          // the run has been given a worker
+	worker   bool          // the run has a worker
 	waiting  bool          // the run waits for calls
 	resident int64         // memory of the worker while the run waits
 	left     bool          // the run has given up its place
@@ -140,7 +140,7 @@ func (s *slots) relieve() {
 	})
 }
 
-// resume waits until a run that has called wait has a slot again, or has called leave.
+// resume ends the wait of a run: it returns when the run has a slot again, or when leave was called.
 func (s *slots) resume(t *Ticket) {
 	s.mu.Lock()
 	if t.waiting {

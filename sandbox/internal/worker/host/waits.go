@@ -14,15 +14,15 @@ type waits struct {
 	still   bool           // the host has stopped the program's clocks
 	told    bool           // the worker has been told that its program's clocks stand still
 	sent    int            // the number of replies sent
-	next    int            // the smallest number of replies with which the program may wait again
+	next    int            // the minimum number of replies in the next waiting frame
 
 	deadline *time.Timer   // kills the worker; nil if there is no limit of time
 	end      time.Time     // the time of the deadline
 	left     time.Duration // the time left until the deadline while the clocks stand still; otherwise zero
 }
 
-// wait handles the frame of a worker whose program waits for calls: the run gives up its slot. A worker that
-// lies about waiting only delays its own program.
+// wait handles a waiting frame: the run gives up its slot. A worker that lies about waiting only delays its own
+// program.
 func (r *attempt) wait(f worker.Frame) error {
 	var replies int
 	if err := f.DecodeUntrusted(&replies, 0); err != nil {
@@ -48,7 +48,7 @@ func (r *attempt) isWaiting() bool {
 	return r.waiting
 }
 
-// hold keeps a reply until the run has a slot. The time until then counts towards no limit.
+// hold keeps a reply until the run has a slot. The time until then does not count towards any limit.
 func (r *attempt) hold(a worker.Reply) {
 	if r.held = append(r.held, a); len(r.held) > 1 {
 		return
@@ -98,7 +98,7 @@ func (r *attempt) tellClock() {
 	r.flush()
 }
 
-// stopDeadline stops the timer of the deadline, and reports whether the deadline had not passed.
+// stopDeadline stops the timer of the deadline. It returns false if the deadline has passed.
 func (r *attempt) stopDeadline() bool {
 	r.w.out.Lock()
 	defer r.w.out.Unlock()

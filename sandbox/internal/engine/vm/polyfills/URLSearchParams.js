@@ -1,6 +1,6 @@
 // A factory. decode and encode implement application/x-www-form-urlencoded, and wellFormed
-// converts a value to a string without halves of surrogate pairs.
-// No generator is used, because its constructor could create code from text.
+// converts a value to a string without unpaired surrogates. There are no generator functions,
+// because programs could create code from strings with their constructor.
 ((decode, encode, wellFormed) => {
   const iteratorPrototype = Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]()));
   const iterate = (list, pick) => {

@@ -1,5 +1,5 @@
-// A factory. kindOf returns the kind of an object, whatever its prototype is. Unfinished
-// objects are on a list instead of the stack, so that any depth is possible.
+// A factory. kindOf returns the kind of an object, regardless of its prototype. Objects in progress are on a
+// list instead of the call stack, so that any depth is possible.
 (kindOf => ({ structuredClone(value) {
   if (arguments.length === 0) throw new TypeError("structuredClone: the argument is missing");
   const copies = new Map(), open = [];
