@@ -98,11 +98,7 @@ func (r *run) send(ctx context.Context, step int, messages []conversation.Messag
 	params := lm.ParamsOf(ctx)
 	params.Schema, params.CacheSystem = request.Schema, true
 	ctx = lm.WithParams(charge.Context(ctx), params)
-	call, end := r.call(step)
-	reply, err := lm.Ask(ctx, p.Model, call, request.Messages, options...)
-	if err == nil {
-		end()
-	}
+	reply, err := r.reply(ctx, step, request.Messages, options)
 	r.wrote, r.toolCalls = reply.Message, reply.ToolCalls
 	response = responseOf(reply, err)
 	response.Origin = r.at(step)
@@ -134,19 +130,25 @@ func responseOf(reply lm.Reply, err error) event.ModelResponse {
 	}
 }
 
-// call returns the parameters of a request except for its messages. The caller must call end when the reply is
-// complete.
-func (r *run) call(step int) (c lm.Call, end func()) {
-	c = lm.Call{Rollout: r.predictor.Rollout, Temperature: r.predictor.Temperature}
+// reply calls the model. If an observer wants TextDelta events, reply emits them while the reply arrives.
+func (r *run) reply(
+	ctx context.Context, step int, messages []llms.MessageContent, options []llms.CallOption,
+) (lm.Reply, error) {
+	p := r.predictor
+	call := lm.Call{Rollout: p.Rollout, Temperature: p.Temperature}
 	if !r.scope.deltas {
-		return c, func() {}
+		return lm.Ask(ctx, p.Model, call, messages, options...)
 	}
 	splitter := r.splitter(func(field, text string) {
 		r.emit(event.TextDelta{Origin: r.at(step), Field: field, Text: text})
 	})
-	c.OnText = splitter.Add
-	c.OnReasoning = func(text string) { r.emit(event.TextDelta{Origin: r.at(step), Text: text, Thinking: true}) }
-	return c, splitter.End
+	call.OnText = splitter.Add
+	call.OnReasoning = func(text string) { r.emit(event.TextDelta{Origin: r.at(step), Text: text, Thinking: true}) }
+	reply, err := lm.Ask(ctx, p.Model, call, messages, options...)
+	if err == nil {
+		splitter.End()
+	}
+	return reply, err
 }
 
 // splitter returns a Splitter that assigns the pieces of a streamed reply to its fields.

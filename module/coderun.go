@@ -165,9 +165,9 @@ type codeRun struct {
 	environment
 	gate
 	types
-	inputs  map[string]any
-	asked   bool  // the model was asked about orphans
-	problem error // why the last answer was not accepted, or nil
+	inputs            map[string]any
+	askedAboutOrphans bool
+	problem           error // why the last answer was not accepted, or nil
 }
 
 func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *codeRun, error) {

@@ -71,14 +71,11 @@ func (g *gate) judge(r *run, out *sandbox.Outcome, answer json.RawMessage) []san
 	return facts
 }
 
-// confirmed returns a function that reports whether an entry is a call of the program whose answer the model was asked
-// to confirm. If the given answer differs from that answer, the function always returns false.
-func (r *codeRun) confirmed(answer json.RawMessage) func(journal.Entry) bool {
-	return func(e journal.Entry) bool {
-		return bytes.Equal(answer, r.gate.answer) && slices.ContainsFunc(r.gate.calls, func(c sandbox.Call) bool {
-			return c.Error == nil && c.Tool == e.Tool && bytes.Equal(c.Args, e.Args)
-		})
-	}
+// confirmed reports whether the entry records a call of the program whose answer the model was asked to confirm.
+func (g *gate) confirmed(e journal.Entry) bool {
+	return slices.ContainsFunc(g.calls, func(c sandbox.Call) bool {
+		return c.Error == nil && c.Tool == e.Tool && bytes.Equal(c.Args, e.Args)
+	})
 }
 
 // guardedAttempt is an attempt that stops a program before the first effect of the run if the program has read only

@@ -41,9 +41,16 @@ func Ask(ctx context.Context, model llms.Model, call Call, messages []llms.Messa
 	if in := interceptorOf(ctx); in != nil && model != nil {
 		ctx, model = WithInterceptor(ctx, nil), in(model)
 	}
-	options, end := call.with(options)
+	options = options[:len(options):len(options)]
+	if call.Temperature != nil {
+		options = append(options, llms.WithTemperature(*call.Temperature))
+	}
+	var s *stream
+	if call.OnText != nil || call.OnReasoning != nil {
+		options, s = newStream(call, options)
+	}
 	_, reply, err := exchange(ctx, model, messages, options)
-	end(err)
+	s.close(err)
 	if err != nil {
 		return Reply{Usage: reply.Usage, Cached: reply.Cached}, err
 	}
@@ -64,19 +71,6 @@ func WithInterceptor(ctx context.Context, in Interceptor) context.Context {
 func interceptorOf(ctx context.Context) Interceptor {
 	in, _ := ctx.Value(interceptorKey{}).(Interceptor)
 	return in
-}
-
-// with adds the parameters to the call options. It also returns a function that ends the
-// stream.
-func (c Call) with(options []llms.CallOption) ([]llms.CallOption, func(error)) {
-	options = options[:len(options):len(options)]
-	if c.Temperature != nil {
-		options = append(options, llms.WithTemperature(*c.Temperature))
-	}
-	if c.OnText == nil && c.OnReasoning == nil {
-		return options, func(error) {}
-	}
-	return c.stream(options)
 }
 
 // Generate calls a model once. The error is an *[Error]. It is not nil if ctx is done, the connection broke, the model
