@@ -136,8 +136,8 @@ func (p *Predictor) toolCalling() *conversation.Calling {
 	return p.calling
 }
 
-func (p *Predictor) form() conversation.Form {
-	return conversation.Form{Spec: p.Spec, Adapter: p.adapter()}
+func (p *Predictor) formatter() conversation.Formatter {
+	return conversation.Formatter{Spec: p.Spec, Adapter: p.adapter()}
 }
 
 // opening returns the messages from the system prompt to the question.
@@ -146,7 +146,7 @@ func (p *Predictor) opening(q conversation.Question) ([]conversation.Message, er
 	for _, d := range p.Demos {
 		demos = append(demos, conversation.Demo(d))
 	}
-	return p.form().Opening(p.systemPrompt(cmp.Or(q.Briefing, p.Briefing)), demos, q, p.Hint)
+	return p.formatter().Opening(p.systemPrompt(cmp.Or(q.Briefing, p.Briefing)), demos, q, p.Hint)
 }
 
 // read finds the outputs of spec in a reply, and returns the predictor's other outputs as the reasoning. Needed reports

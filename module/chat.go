@@ -91,7 +91,7 @@ func (c *Chat[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], 
 	}
 	turn := CodeAct[In, Out]{Predictor: c.Predictor, coder: c.coder}
 	turn.coder.box = c.history.notebook
-	turn.coder.past = c.history.past.Messages(c.Predictor.form())
+	turn.coder.past = c.history.past.Messages(c.Predictor.formatter())
 	pred, err = turn.Run(ctx, in)
 	if pred != nil {
 		c.addTurn(in, pred.Trajectory, nil)

@@ -231,9 +231,9 @@ func emptyValue(f signature.Field) json.RawMessage {
 // program returns the compiled program in the first step of a [Program], and otherwise the program in the last reply.
 // Whatever reply format an adapter asks for, models sometimes reply with a fenced block or with a bare program, so
 // these are read as well.
-func (r *codeRun) program(ctx context.Context) (replies.Program, error) {
+func (r *codeRun) program(ctx context.Context) (replies.ProgramReply, error) {
 	if r.isCompiled() {
-		return replies.Program{Code: r.compiled.code}, nil
+		return replies.ProgramReply{Code: r.compiled.code}, nil
 	}
 	step, p := r.last(), r.predictor
 	outputs, reasoning, err := p.read(step, replies.ProgramAlone, func(field string) bool { return field == "code" })
@@ -242,10 +242,10 @@ func (r *codeRun) program(ctx context.Context) (replies.Program, error) {
 		if unread == nil || found.Code != "" && r.isProgram(ctx, found.Code) {
 			return found, nil
 		}
-		return replies.Program{}, err
+		return replies.ProgramReply{}, err
 	}
 	code, _ := outputs.Get("code")
-	found := replies.Program{Reasoning: reasoning, Code: replies.PlainText(code)}
+	found := replies.ProgramReply{Reasoning: reasoning, Code: replies.PlainText(code)}
 	if _, ok := p.adapter().(prompt.Program); !ok {
 		found.Code, err = replies.Code(found.Code)
 	}

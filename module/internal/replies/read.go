@@ -9,18 +9,18 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// Form is the form in which a model was asked to reply. [Read] also accepts other forms.
-type Form int
+// Format is the format in which a model was asked to reply. [Read] also accepts other formats.
+type Format int
 
 const (
 	// Markers puts each value under the marker of its field, and the end marker last.
-	Markers Form = iota
+	Markers Format = iota
 	// Object is one JSON object.
 	Object
 )
 
 // advice returns the advice for a reply in which no field was found.
-func (f Form) advice(field string) string {
+func (f Format) advice(field string) string {
 	if f == Object {
 		return "answer with the JSON object"
 	}
@@ -33,14 +33,14 @@ type reply struct {
 	text    string
 }
 
-// given is the value of a field in a reply, as text or as JSON.
-type given struct {
+// fieldValue is the value of a field in a reply, as text or as JSON.
+type fieldValue struct {
 	text string
 	json json.RawMessage
 }
 
 // fields are the values in a reply, by the name of the output. A repeated field has several values.
-type fields map[string][]given
+type fields map[string][]fieldValue
 
 func (f fields) add(other fields) {
 	for name, values := range other {
@@ -51,7 +51,7 @@ func (f fields) add(other fields) {
 // Read returns the outputs in a reply of any form. The requested form, asked, affects only the advice in errors. If the
 // reply was truncated at the token limit, Read returns an error unless the answer is complete. Every error is an
 // [*Error].
-func Read(spec *signature.Spec, said string, truncated bool, asked Form) (signature.Values, error) {
+func Read(spec *signature.Spec, said string, truncated bool, asked Format) (signature.Values, error) {
 	r := reply{outputs: spec.Outputs(), text: said}
 	var err error
 	if r.text, err = visible(said); err != nil {
@@ -133,7 +133,7 @@ func (r reply) settle(found fields) (signature.Values, error) {
 }
 
 // value decodes the value of a field. It returns nil if the value is empty.
-func (r reply) value(f signature.Field, all []given) (value json.RawMessage, err error) {
+func (r reply) value(f signature.Field, all []fieldValue) (value json.RawMessage, err error) {
 	for _, g := range all {
 		other, err := readValue(f, g, len(r.outputs) == 1)
 		switch {

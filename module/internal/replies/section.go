@@ -63,7 +63,7 @@ func (l label) end(found fields, text string, at int) {
 	if l.bold {
 		section = strings.TrimSuffix(section, "**")
 	}
-	found[l.name] = append(found[l.name], given{text: strings.TrimSpace(section)})
+	found[l.name] = append(found[l.name], fieldValue{text: strings.TrimSpace(section)})
 }
 
 // decoration has the characters that may surround a name in a reply.

@@ -11,11 +11,11 @@ import (
 // readValue decodes one value. In text, a string may be plain or a JSON string, and any other value should be JSON; a
 // fence around the value is removed. Other notations are accepted if they are unambiguous. Only reports whether the
 // field is the only output. If an optional field has no value, readValue returns nil without an error.
-func readValue(f signature.Field, g given, only bool) (json.RawMessage, error) {
-	if g.json != nil {
-		return readMember(f, g.json, only)
+func readValue(f signature.Field, given fieldValue, only bool) (json.RawMessage, error) {
+	if given.json != nil {
+		return readMember(f, given.json, only)
 	}
-	text := trimmed(g.text)
+	text := trimmed(given.text)
 	if inner := Unfence(text); !blank(inner) && inner != text {
 		text = strings.Trim(inner, "\n")
 	}

@@ -37,7 +37,7 @@ func Written(f signature.Field, value json.RawMessage) string {
 
 // readsAs reports whether text under the marker of a field is read as the value.
 func readsAs(f signature.Field, text string, value json.RawMessage) bool {
-	read, err := readValue(f, given{text: text}, false)
+	read, err := readValue(f, fieldValue{text: text}, false)
 	return err == nil && read != nil && equalJSON(read, value)
 }
 

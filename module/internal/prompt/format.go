@@ -11,7 +11,7 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// The forms of replies. Each one implements module.Adapter.
+// The reply formats. Each one implements module.Adapter.
 type (
 	// Markers asks for each output under its marker.
 	Markers struct{}
