@@ -16,13 +16,13 @@ import (
 	"github.com/writ-go/writ/module/internal/replies"
 )
 
-// errNothingSaid reports that a model used up its tokens for reasoning. Repeating the request would only cost the same
-// again.
+// errNothingSaid reports that a model used up its tokens for reasoning. The run ends, since the same request would
+// probably fail again.
 var errNothingSaid = errors.New("the model's reply was cut off before its answer began; allow it more tokens")
 
 // ask begins a step: it sends the conversation to the model and records the reply. As long as the conversation is too
-// long for the model, ask drops the older half of the steps and tries again. If the model turns out not to support tool
-// calls, ask then asks for calls as text.
+// long for the model, ask drops the older half of the steps and tries again. If the provider answers that the model
+// does not support tools, ask tries again with calls as text.
 func (r *run) ask(ctx context.Context) error {
 	r.outcome, r.results = nil, nil
 	step := len(r.Steps) + 1
@@ -187,8 +187,7 @@ func unsent(err error) bool {
 	return ok && !failure.MaybeCharged && (failure.Kind == lm.KindOverBudget || failure.Kind == lm.KindCancelled)
 }
 
-// tokensOf returns the number of tokens that a call used. If the provider does not report it, the number is an
-// estimate.
+// tokensOf returns the number of tokens that a call used, or an estimate if the provider does not report the number.
 func tokensOf(r event.ModelResponse, promptTokens int) int {
 	failure, failed := errors.AsType[*lm.Error](r.Err)
 	switch used := r.Usage.InputTokens + r.Usage.OutputTokens; {

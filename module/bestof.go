@@ -33,7 +33,7 @@ type Score struct {
 // AttemptOptions configures [BestOfN] and [Refine]. The zero value and nil mean the defaults.
 type AttemptOptions struct {
 	// FailCount is how many attempts may fail; the next failure ends the run. Zero means that any number may fail, and
-	// a negative number means that none may.
+	// a negative number means that no attempt may fail.
 	FailCount int
 
 	// Criterion describes what the reward measures, for the model that [Refine] asks for advice.

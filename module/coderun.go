@@ -53,8 +53,8 @@ type environment struct {
 	extended *memo.Last[*tools.Set, *tools.Set]            // the set with tools.search and tools.describe
 }
 
-// programTools returns the tools of programs: the set, tools.search and tools.describe. They are the same for every
-// program, so that they are sent to a worker only once.
+// programTools returns the tools of programs: the set, tools.search and tools.describe. It returns the same Set for
+// every program, so that a worker receives the tools only once.
 func (e *environment) programTools() *tools.Set {
 	return e.extended.Get(e.set, func() *tools.Set {
 		return search.New(e.set, cmp.Or(limitsOf(e.box).Output, prompt.MaxText)).Extended()

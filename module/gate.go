@@ -63,7 +63,7 @@ func (r *codeRun) question(out *sandbox.Outcome, answer json.RawMessage) bool {
 }
 
 // judge returns the facts that contradict the outcome and the answer of the last program, and keeps them for the
-// trajectory. The answer is nil if the program gave none.
+// trajectory. The answer is nil if the program did not submit one.
 func (g *gate) judge(r *run, out *sandbox.Outcome, answer json.RawMessage) []sandbox.Finding {
 	failed := evidence.Failed(answer, r.journal.Unresolved(), r.journal.Entries(), out.Calls, g.find)
 	facts := evidence.Sorted(slices.Concat(out.Warnings, failed, g.lists.Unfinished(), evidence.Answer(answer)))

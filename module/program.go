@@ -17,7 +17,7 @@ import (
 //
 // In each run, the program is checked against the current tools, and its answer is validated. A program written for
 // another signature, or for tools with other schemas, is not run; see [Script]. If the program is refused, if it fails,
-// or if its answer is invalid, and Predictor has a model, the run continues like that of a [CodeAct] whose first
+// or if its answer is invalid, and Predictor has a model, the run continues like a run of a [CodeAct] whose first
 // program failed: the model sees what happened and writes the next program. All programs of a run share one journal, so
 // no effect is repeated. A run never changes the Script.
 //

@@ -58,8 +58,8 @@ func (r *codeRun) askAboutOrphans(answer json.RawMessage) bool {
 	return true
 }
 
-// step describes the last step for an observation. Closes means that the program's effects are final, so that step
-// closes the journal's step.
+// step describes the last step for an observation. If closes is set, the program's effects are final, and the journal's
+// step is closed.
 func (r *codeRun) step(out *sandbox.Outcome, closes bool) prompt.Step {
 	s := prompt.Step{
 		Code: r.last().Code, Outcome: out, Left: r.left(), Session: r.session, Same: r.repeats(),

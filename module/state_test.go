@@ -180,16 +180,16 @@ func TestLoadRefuses(t *testing.T) {
 		state string
 		want  string
 	}{
-		{"nothing", two, "", "module: load: it is not a saved state: unexpected end of JSON input"},
+		{"nothing", two, "", "module: load: not a saved state: unexpected end of JSON input"},
 		{"no JSON", two, "judges",
-			"module: load: it is not a saved state: invalid character 'j' looking for beginning of value"},
+			"module: load: not a saved state: invalid character 'j' looking for beginning of value"},
 		{"no version", two, "{}", "module: load: the state has version 0, but this program reads version 1"},
 		{"a list", two, "[]",
-			"module: load: it is not a saved state: json: cannot unmarshal array into Go value of type struct { Version int }"},
+			"module: load: not a saved state: json: cannot unmarshal array into Go value of type struct { Version int }"},
 		{"a later version", two, edit(`"version": 1`, `"version": 2`),
 			"module: load: the state has version 2, but this program reads version 1"},
 		{"two states", two, good + good,
-			"module: load: it is not a saved state: invalid character '{' after top-level value"},
+			"module: load: not a saved state: invalid character '{' after top-level value"},
 		{"an unknown part", two, edit(`"version": 1`, `"version": 1, "keys": []`),
 			`module: load: json: unknown field "keys"`},
 		{"a predictor twice", two, edit(`"Judge": {`, `"Shorten": {`),

@@ -111,7 +111,7 @@ func (s StoreStats) String() string {
 	return text
 }
 
-var errNotStore = errors.New("it is not a store of replies; name another file")
+var errNotStore = errors.New("not a store of replies; name another file")
 
 // OpenStore opens a store, or creates an empty one. It returns an error if the file is open elsewhere.
 func OpenStore(o *StoreOptions) (*Store, error) {
@@ -305,7 +305,8 @@ func cacheable(r *llms.ContentResponse) bool {
 	return reply.Whole() && !reply.Cached && (reply.Text != "" || len(reply.ToolCalls) > 0)
 }
 
-// inOrder answers a request with the stored reply to its next occurrence.
+// inOrder answers a request with the stored reply to its next occurrence. Without a stored reply, Resume sends the
+// request, and Replay fails.
 func (s *Store) inOrder(ctx context.Context, e *exchange, options []llms.CallOption,
 	ask func() (*llms.ContentResponse, error)) (*llms.ContentResponse, error) {
 	if old := s.next(e); old != nil {
@@ -320,7 +321,7 @@ func (s *Store) inOrder(ctx context.Context, e *exchange, options []llms.CallOpt
 		return nil, &Error{Kind: KindInvalid, Err: s.missing(e)}
 	}
 	if err := s.file.Broken(); err != nil { // do not pay for a reply that would be lost
-		return nil, &Error{Kind: KindUnknown, Err: fmt.Errorf("the store cannot be written: %w", err)}
+		return nil, &Error{Kind: KindUnknown, Err: fmt.Errorf("cannot write to the store: %w", err)}
 	}
 	r, err := ask()
 	if failed, ok := errors.AsType[*Error](err); ok {
@@ -337,7 +338,7 @@ func (s *Store) inOrder(ctx context.Context, e *exchange, options []llms.CallOpt
 	if failed := s.append(e); failed != nil {
 		failed = fmt.Errorf("models: the store: %w", failed)
 		if err != nil {
-			failed = fmt.Errorf("%w; the call failed, too: %w", failed, err)
+			failed = fmt.Errorf("%w; the call failed as well: %w", failed, err)
 		}
 		return r, &Error{Kind: KindUnknown, MaybeCharged: true, Err: failed}
 	}

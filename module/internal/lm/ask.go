@@ -24,9 +24,8 @@ type Call struct {
 	// Temperature, if set, overrides the call options.
 	Temperature *float64
 
-	// OnText and OnReasoning, if set, receive the reply in pieces as it arrives. They are
-	// not called concurrently, and not after Ask has returned. To stop the reply, cancel
-	// the context.
+	// OnText and OnReasoning, if set, receive the reply in pieces as it arrives. They are not called concurrently, and
+	// not after Ask has returned. To stop the reply, cancel the context.
 	OnText, OnReasoning func(chunk string)
 }
 
@@ -74,8 +73,8 @@ func interceptorOf(ctx context.Context) Interceptor {
 }
 
 // Generate calls a model once. The error is an *[Error]. It is not nil if ctx is done, the connection broke, the model
-// refused, or the reply is empty, even if the provider returned no error. A response that is returned with an error has
-// the cost of the call.
+// refused, or the reply is empty, even if the provider returned no error. If Generate returns a response with an error,
+// the response has the usage of the call.
 func Generate(ctx context.Context, model llms.Model, messages []llms.MessageContent,
 	options ...llms.CallOption) (*llms.ContentResponse, error) {
 	response, _, err := exchange(ctx, model, messages, options)
@@ -120,9 +119,8 @@ func generate(ctx context.Context, model llms.Model, messages []llms.MessageCont
 	return model.GenerateContent(ctx, messages, options...)
 }
 
-// failed returns the classified error of a call, or nil. Begun reports whether part of the reply
-// was streamed. An error that panics when it is inspected, such as a typed nil, counts as
-// a panic of the provider.
+// failed returns the classified error of a call, or nil. Begun reports whether part of the reply was streamed. An error
+// that panics when it is inspected, such as a typed nil, counts as a panic of the provider.
 func failed(ctx context.Context, err error, begun bool) (failure error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -152,7 +150,7 @@ type PanicError struct {
 	Stack []byte // the stack of the goroutine that panicked; Error omits it
 }
 
-// NewPanic is called where the panic was recovered.
+// NewPanic returns the error of a panic that the caller has just recovered.
 func NewPanic(in string, value any) *PanicError { return &PanicError{in, value, debug.Stack()} }
 
 // Error returns what panicked, and the value.
@@ -181,11 +179,11 @@ func cutShort(ctx context.Context, err error) *Error {
 func judge(reply Reply) error {
 	switch {
 	case reply.refusal != "":
-		return &Error{Kind: KindRefused, MaybeCharged: true, Err: errors.New("it ended the reply: " + reply.refusal)}
+		return &Error{Kind: KindRefused, MaybeCharged: true, Err: errors.New("the stop reason is " + reply.refusal)}
 	case len(reply.ToolCalls) > maxCalls:
 		return &Error{Kind: KindTransient, MaybeCharged: true,
-			Err: fmt.Errorf("it made %d tool calls at once; the limit is %d", len(reply.ToolCalls), maxCalls)}
-	case !reply.said():
+			Err: fmt.Errorf("the reply has %d tool calls; the limit is %d", len(reply.ToolCalls), maxCalls)}
+	case !reply.hasContent():
 		return &Error{Kind: KindTransient, MaybeCharged: true, Err: errNothing}
 	}
 	return nil
@@ -194,4 +192,4 @@ func judge(reply Reply) error {
 // maxCalls is the maximum number of tool calls in a reply.
 const maxCalls = 128
 
-var errNothing = errors.New("it returned an empty response")
+var errNothing = errors.New("the response is empty")

@@ -107,7 +107,7 @@ func TestAskFails(t *testing.T) {
 			return nil,
 				down
 		}),
-		"the model: it returned an empty response": model(func(context.Context) (*llms.ContentResponse, error) {
+		"the model: the response is empty": model(func(context.Context) (*llms.ContentResponse, error) {
 			return nil, nil
 		}),
 	} {

@@ -48,8 +48,8 @@ func (f fields) add(other fields) {
 	}
 }
 
-// Read returns the outputs in a reply of any form. The requested form, asked, affects only the advice in errors. If the
-// reply was truncated at the token limit, Read returns an error unless the answer is complete. Every error is an
+// Read returns the outputs in a reply of any format. The requested format, asked, affects only the advice in errors. If
+// the reply was truncated at the token limit, Read returns an error unless the answer is complete. Every error is an
 // [*Error].
 func Read(spec *signature.Spec, said string, truncated bool, asked Format) (signature.Values, error) {
 	r := reply{outputs: spec.Outputs(), text: said}
@@ -87,7 +87,7 @@ func (r reply) fields() (found fields, whole bool, err error) {
 	return nil, false, nil
 }
 
-// addRest adds the values that the rest of a reply has in another form, so that contradictions are found.
+// addRest adds the values that the rest of a reply has in another format, so that contradictions are found.
 func (r reply) addRest(found fields, rest string) error {
 	other := reply{r.outputs, strings.TrimSpace(rest)}
 	if other.text == "" {

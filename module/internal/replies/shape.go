@@ -10,8 +10,7 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// shape is the part of a schema that helps to read a value that is not written as JSON. Values that it does not
-// describe are read strictly.
+// shape is the part of a schema that is needed to read values in other notations than JSON.
 type shape struct {
 	kinds     map[string]bool // types of JSON Schema; empty if the schema has no type
 	format    string          // the format of a string; schema.Nanoseconds for an integer of nanoseconds
@@ -101,8 +100,10 @@ func (s shape) any() bool    { return len(s.kinds) == 0 }
 func (s shape) text() bool   { return s.kinds["string"] }
 func (s shape) number() bool { return s.kinds["integer"] || s.kinds["number"] }
 
-// lasts reports whether a value is a duration in nanoseconds, which models may write with its unit.
-func (s shape) lasts() bool { return s.format == schema.Nanoseconds && s.kinds["integer"] && !s.text() }
+// isDuration reports whether a value is a duration in nanoseconds, which models may write with its unit.
+func (s shape) isDuration() bool {
+	return s.format == schema.Nanoseconds && s.kinds["integer"] && !s.text()
+}
 
 // admits reports whether the shape admits the type of a value, so that only a constraint can be violated.
 func (s shape) admits(value json.RawMessage) bool {

@@ -152,7 +152,7 @@ func fits(f signature.Field, value json.RawMessage) bool {
 // mismatch says why a value does not fit a field.
 func mismatch(f signature.Field, s shape, value json.RawMessage) error {
 	switch findings := f.Schema.Validate(value); {
-	case s.lasts() && value[0] == '"':
+	case s.isDuration() && value[0] == '"':
 		return structural(f.Name,
 			`is not a duration; write an integer of nanoseconds, or a number with its unit, as in "90s"`)
 	case s.admits(value):

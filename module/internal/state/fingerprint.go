@@ -19,8 +19,8 @@ type field struct {
 	shape string
 }
 
-// Fields identify a signature and its task by their fields without descriptions, so that a state that was saved with
-// one signature is not loaded with another. The fields of each side end with an empty field.
+// Fields are the fields of a signature and its task, without descriptions. They identify the signature, so that a state
+// is loaded only with the signature with which it was saved. The fields of each side end with an empty field.
 type Fields []field
 
 // FieldsOf returns the fields of a signature. The task is nil, unless the signature asks for one step of the task.

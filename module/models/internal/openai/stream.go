@@ -84,8 +84,7 @@ const (
 	perValue    = 64         // bytes that a value takes in addition to its text
 )
 
-// assembly builds messages from their pieces. It keeps unknown fields, because providers need
-// them back.
+// assembly builds messages from their pieces. It keeps unknown fields, because providers need them back.
 type assembly struct {
 	messages []map[string]any
 	size     int  // bytes kept
