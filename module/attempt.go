@@ -98,6 +98,6 @@ func rollouts[In, Out any](m Module[In, Out], n int) ([]Module[In, Out], error) 
 const maxAttempts = 10_000
 
 var (
-	errNoModule   = errors.New("module: the module is nil; pass one")
+	errNoModule   = errors.New("module: the module is nil; pass a module")
 	errNoAttempts = errors.New("module: the number of attempts must be at least 1")
 )

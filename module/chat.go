@@ -241,7 +241,7 @@ func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
 		return fmt.Errorf("module: restore the chat: the record is damaged, or its format is %.50q instead of %q",
 			r.Format, chatFormat)
 	case fields.Hash() != r.Signature:
-		return fmt.Errorf("module: restore the chat: it was recorded with another signature: %s",
+		return fmt.Errorf("module: restore the chat: the record has another signature: %s",
 			fields.Differ(r.Fields))
 	}
 	for i, t := range r.Turns {

@@ -138,8 +138,8 @@ type compiled struct {
 // kindChanged is the kind of the finding about a program that was written for another signature or for other tools.
 const kindChanged sandbox.Kind = "changed"
 
-// isCompiled reports whether the last program is the compiled program. Before the first program, it reports this of the
-// next one.
+// isCompiled reports whether the current program is the compiled program: the program of the last step or, before the
+// first step, the next program.
 func (r *codeRun) isCompiled() bool { return r.compiled != nil && len(r.Steps) <= 1 }
 
 // ask begins a step by asking the model. The first step of a [Program] has the compiled program instead, and does not

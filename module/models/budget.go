@@ -195,7 +195,7 @@ type bill struct {
 	cached    bool
 }
 
-// billOf returns the provider's count of tokens, or an estimate if it did not report one.
+// billOf returns the bill of a call. If the provider did not report the tokens, the bill has an estimate.
 func billOf(response *llms.ContentResponse, err error, guess lm.Usage) bill {
 	reply := lm.Merge(response)
 	b := bill{usage: reply.Usage, guess: guess, cached: reply.Cached}

@@ -70,7 +70,7 @@ func (r Rates) check() error {
 	return nil
 }
 
-// perMinute returns a limiter of n events per minute, or without a limit if n is not positive.
+// perMinute returns a limiter of n events per minute. If n is not positive, there is no limit.
 func perMinute(n, burst int) *rate.Limiter {
 	if n <= 0 {
 		return rate.NewLimiter(rate.Inf, 0)

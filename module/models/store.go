@@ -78,8 +78,8 @@ type occurrence struct {
 	n   int
 }
 
-// exchange is a line of a store: a request with its reply or, if Retry is set, the instruction to send requests again
-// that failed before.
+// exchange is a line of a store: a request with its reply or, if Retry is set, the instruction to resend failed
+// requests.
 type exchange struct {
 	Key     string          `json:"key,omitempty"` // a hash of the request
 	N       int             `json:"n,omitempty"`   // the occurrence of the request, from 0
@@ -311,7 +311,7 @@ func (s *Store) inOrder(ctx context.Context, e *exchange, options []llms.CallOpt
 	ask func() (*llms.ContentResponse, error)) (*llms.ContentResponse, error) {
 	if old := s.next(e); old != nil {
 		var reply response
-		_ = json.Unmarshal(old.Reply, &reply) // add has decoded it; a failure may have none
+		_ = json.Unmarshal(old.Reply, &reply) // add has decoded the reply; a failed request may have none
 		if old.Failure != nil {
 			return reply.provider(), old.Failure.error()
 		}
@@ -372,8 +372,8 @@ func (s *Store) append(e *exchange) error {
 	return err
 }
 
-// RetryFailures makes requests that failed reach the model again when the store is next opened with Resume. A program
-// that ends because of errors, such as a key that has expired, calls it before it ends.
+// RetryFailures marks all failed requests, so that the next program that opens the store with Resume sends them to the
+// model again. Call it before the program ends because of errors, such as an expired key.
 func (s *Store) RetryFailures() error { return s.append(&exchange{Retry: true}) }
 
 // Len returns the number of replies that Resume or Replay found in the file.

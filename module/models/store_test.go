@@ -590,7 +590,7 @@ func TestReplay(t *testing.T) {
 		{asks(again, "one", llms.WithTemperature(0.5)), warm},
 		{asks(again, "one"), first},
 		{asks(again, "one"), third},
-		{asks(again, "one"), "the model: this request was made 3 times, but the store has only 2 of the replies; " +
+		{asks(again, "one"), "the model: this request was made 3 times, but the store has only 2 replies to it; " +
 			"store the replies again"},
 	} {
 		if c.got != c.want {

@@ -35,8 +35,8 @@ func (c *Conversation) Add(messages []Message, brief string) {
 	c.steps = append(c.steps, exchange{messages, brief})
 }
 
-// Messages returns the messages of the next request: the opening and the earlier steps. Their briefs replace all
-// observations except the last. In a request with a Closing, all observations are complete, since the model cannot
+// Messages returns the messages of the next request: the opening and the earlier steps. All observations except the
+// last are replaced by their briefs. In a request with a Closing, all observations are complete, since the model cannot
 // print anything again. If steps have been left out, the question says so; before returns the calls that were made
 // before a step.
 func (c *Conversation) Messages(before func(step int) []journal.Entry) []Message {

@@ -56,7 +56,7 @@ func Ask(ctx context.Context, model llms.Model, call Call, messages []llms.Messa
 	return reply, nil
 }
 
-// Interceptor returns the model to call instead of the given one.
+// Interceptor returns the model to call instead of the given model.
 type Interceptor func(llms.Model) llms.Model
 
 type interceptorKey struct{}
@@ -85,7 +85,7 @@ func Generate(ctx context.Context, model llms.Model, messages []llms.MessageCont
 func exchange(ctx context.Context, model llms.Model, messages []llms.MessageContent,
 	options []llms.CallOption) (*llms.ContentResponse, Reply, error) {
 	if model == nil {
-		return nil, Reply{}, &Error{Kind: KindInvalid, Err: errors.New("the model is nil; pass one")}
+		return nil, Reply{}, &Error{Kind: KindInvalid, Err: errors.New("the model is nil; pass a model")}
 	}
 	if ctx.Err() != nil {
 		return nil, Reply{}, CancelledBy(ctx)

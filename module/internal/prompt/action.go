@@ -72,9 +72,9 @@ Work in steps: call tools, look at their results, and call more. Before each cal
 // CallingReminder is the reminder at the end of a question to such a model.
 const CallingReminder = "Call a tool, or call submit to give the answer."
 
-// The last questions to a model that has no steps left.
+// The questions to a model that has no steps left.
 const (
-	// LastReply is for a model that writes calls or programs as text. The form of the reply follows it.
+	// LastReply is for a model that writes calls or programs as text. The reply format follows it.
 	LastReply = "No steps are left, and nothing more will be run. Give your best answer now from what you know, " +
 		"in this new form.\n\n"
 	// LastCall is for a model that calls tools in its provider's protocol.

@@ -105,7 +105,7 @@ func (r reply) addRest(found fields, rest string) error {
 }
 
 // bare reports whether the whole reply can be the value of the only output. Text must be a single paragraph, since one
-// of several paragraphs may be a comment, and must not look like another form.
+// of several paragraphs may be a comment, and must not look like another format.
 func (r reply) bare() bool {
 	return !r.outputs[0].Schema.AnyText() || !strings.Contains(r.text, "\n\n") && !strings.Contains(r.text, "```") &&
 		!strings.Contains(r.text, " ## ") && !strings.ContainsAny(r.text[:min(1, len(r.text))], "{[<")

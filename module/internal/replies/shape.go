@@ -17,7 +17,7 @@ type shape struct {
 	constants []string        // the strings that the schema lists
 	items     *shape          // the items of an array
 	members   []member        // the members of an object
-	rest      *shape          // an object's other members, or nil if it admits none
+	rest      *shape          // an object's other members, or nil if none are allowed
 	minimum   float64         // the smallest number
 }
 

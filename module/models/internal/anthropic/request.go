@@ -199,7 +199,7 @@ func rawContent(raw json.RawMessage) (content []any, err error) {
 	for _, b := range blocks {
 		var read struct{ Type, Text string }
 		if json.Unmarshal(b, &read) == nil && read.Type == "text" && strings.TrimSpace(read.Text) == "" {
-			continue // the API refuses blank text, even its own
+			continue // the API refuses blank text, even text that the model wrote
 		}
 		content = append(content, b)
 	}

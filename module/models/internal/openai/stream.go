@@ -117,7 +117,7 @@ func (a *assembly) object(into, piece map[string]any) {
 	}
 }
 
-// grows reports whether a string of that name arrives in pieces. Other strings, such as ids,
+// grows reports whether the string in the field with this name arrives in pieces. Other strings, such as ids,
 // arrive whole, and some servers repeat them.
 func grows(name string) bool {
 	switch name {

@@ -14,7 +14,7 @@ import (
 
 // Event is a server-sent event.
 type Event struct {
-	Name string // "" if it has none
+	Name string // "" if the event has no name
 	Data []byte // valid until the next event
 }
 

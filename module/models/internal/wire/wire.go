@@ -56,7 +56,7 @@ type Client struct {
 }
 
 // NewClient returns a client with the key and the URL of the options or, without them, the key in the environment
-// variable and the default URL. Only a local server needs no key.
+// variable and the default URL. Without a key, it returns an error unless the server is local.
 func NewClient(provider, variable, defaultURL string, local bool, o *Options) (Client, error) {
 	c := Client{
 		Provider: provider, Variable: variable, BaseURL: cmp.Or(o.BaseURL, defaultURL), Header: http.Header{},
