@@ -142,8 +142,8 @@ const kindChanged sandbox.Kind = "changed"
 // first step, the next program.
 func (r *codeRun) isCompiled() bool { return r.compiled != nil && len(r.Steps) <= 1 }
 
-// ask begins a step by asking the model. The first step of a [Program] has the compiled program instead, and does not
-// count as a step of the model.
+// ask begins a step. In the first step of a [Program], which runs the compiled program, it does not call the model, and
+// the step does not count. In all other steps, it calls the model.
 func (r *codeRun) ask(ctx context.Context) error {
 	switch {
 	case !r.isCompiled():

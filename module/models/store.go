@@ -38,9 +38,10 @@ const (
 type StoreOptions struct {
 	Mode Mode
 
-	// Path is a file with one reply on each line, and its request or, in a Cache, the hash of its request. It is
-	// created if it does not exist, and only its owner may read it. Resume and Replay require it; without it, a Cache
-	// keeps replies in memory only. Only one Cache or Resume can have the file open at a time, even across processes.
+	// Path is the file of the store. Each line has a reply and its request or, in a Cache, the hash of the request. A
+	// file that does not exist is created, and only its owner may read it. Resume and Replay require a Path; without
+	// one, a Cache keeps replies only in memory. Only one Cache or Resume can have the file open at a time, even across
+	// processes.
 	Path string
 
 	// MaxBytes limits the replies that a Cache keeps in memory; it forgets the least recently used first. Zero means

@@ -59,8 +59,8 @@ func (c *Conversation) Messages(before func(step int) []journal.Entry) []Message
 	return list
 }
 
-// Forget leaves the older half of the steps out of the conversation, but never the last one. It reports whether it
-// left out any. Leaving out one step at a time would invalidate the provider's cache each time.
+// Forget leaves the older half of the steps out of the conversation, but never the last step. It reports whether it
+// left out any steps. Leaving out one step at a time would invalidate the provider's cache each time.
 func (c *Conversation) Forget() bool {
 	older := len(c.steps) - 1 - c.forgotten
 	if older < 1 {

@@ -31,7 +31,7 @@ func (n *Notebook) Limits() sandbox.Limits { return n.box.Limits() }
 // Ready returns an error if no program can be run.
 func (n *Notebook) Ready() error { return n.box.Ready() }
 
-// Check checks a program by itself, without the variables of earlier ones.
+// Check checks a program by itself, without the variables of earlier programs.
 func (n *Notebook) Check(ctx context.Context, p sandbox.Program) (sandbox.CheckResult, error) {
 	return n.box.Check(ctx, p)
 }

@@ -69,7 +69,7 @@ Work in steps: call tools, look at their results, and call more. Before each cal
 - If a call fails, its result says why. If the name or the arguments were wrong, the call was not made.
 `)
 
-// CallingReminder is the reminder at the end of a question to such a model.
+// CallingReminder is the reminder at the end of a question to a model that calls tools in its provider's protocol.
 const CallingReminder = "Call a tool, or call submit to give the answer."
 
 // The questions to a model that has no steps left.

@@ -172,8 +172,8 @@ func fieldNamed(fields []signature.Field, name string) (signature.Field, bool) {
 	return fields[at], true
 }
 
-// nearestName returns the index of name among n names. If name is not among them, it returns the index of the only one
-// that differs just in its case and in the separators of its words, or -1.
+// nearestName returns the index of name among n names or, if name is not among them, the index of the only name that
+// differs from it only in case and in the separators of words. Otherwise it returns -1.
 func nearestName(n int, at func(int) string, name string) int {
 	found, same := -1, 0
 	for i := range n {

@@ -79,7 +79,7 @@ func (m *Model) contextFor(ctx context.Context, model string, bytes, tokens int)
 		return m.options.Context
 	}
 	size := minContext
-	for size < bytes/3+tokens && size < maxContext { // code or Chinese has three bytes a token
+	for size < bytes/3+tokens && size < maxContext { // code and Chinese have about three bytes per token
 		size *= 2
 	}
 	if size > 2*minContext { // every current model supports at least that

@@ -71,7 +71,7 @@ func openRouterReasoning(body map[string]any, effort string, tokens int) {
 	}
 }
 
-// deepSeekThinking turns thinking off with a field of DeepSeek, for which "none" is not an effort.
+// deepSeekThinking turns thinking off with DeepSeek's own field, since DeepSeek has no effort "none".
 func deepSeekThinking(body map[string]any, effort string, _ int) {
 	if effort == "none" {
 		body["thinking"] = map[string]any{"type": "disabled"}
