@@ -49,8 +49,8 @@ func JSON() Adapter { return prompt.Object{} }
 // cannot express an output, such as a map.
 func Native() Adapter { return prompt.Native{} }
 
-// adapter returns the adapter for the predictor's own question. If the question asks for nothing but a program, the
-// adapter is [prompt.Program] instead of [Markers].
+// adapter returns the adapter for the predictor's own question. If the question asks only for a program, the adapter is
+// [prompt.Program] instead of [Markers].
 func (p *Predictor) adapter() Adapter {
 	adapter := p.adapterFor(p.Spec)
 	if _, ok := adapter.(prompt.Markers); !ok || p.task == nil {
@@ -81,7 +81,7 @@ func (p *Predictor) adapterFor(spec *signature.Spec) Adapter {
 // wireSchema is the schema of a spec's outputs as it is sent to providers.
 type wireSchema struct {
 	raw       json.RawMessage // nil if the providers' subset of JSON Schema cannot express the outputs
-	byDefault bool            // use raw without an Adapter: it is not nil, and an output is not plain text
+	byDefault bool            // raw is used if no Adapter is set: raw is not nil, and an output is not plain text
 }
 
 func (p *Predictor) schemaOf(spec *signature.Spec) wireSchema {
@@ -136,8 +136,8 @@ func (p *Predictor) toolCalling() *conversation.Calling {
 	return p.calling
 }
 
-func (p *Predictor) form() conversation.Form {
-	return conversation.Form{Spec: p.Spec, Adapter: p.adapter()}
+func (p *Predictor) formatter() conversation.Formatter {
+	return conversation.Formatter{Spec: p.Spec, Adapter: p.adapter()}
 }
 
 // opening returns the messages from the system prompt to the question.
@@ -146,11 +146,12 @@ func (p *Predictor) opening(q conversation.Question) ([]conversation.Message, er
 	for _, d := range p.Demos {
 		demos = append(demos, conversation.Demo(d))
 	}
-	return p.form().Opening(p.systemPrompt(cmp.Or(q.Briefing, p.Briefing)), demos, q, p.Hint)
+	return p.formatter().Opening(p.systemPrompt(cmp.Or(q.Briefing, p.Briefing)), demos, q, p.Hint)
 }
 
 // read finds the outputs of spec in a reply, and returns the predictor's other outputs as the reasoning. Needed reports
-// which outputs must not be missing; for the same predictor, it must always report the same ones.
+// whether the reply must have an output. Since read caches the lenient spec, all calls for a predictor must pass the
+// same function.
 func (p *Predictor) read(
 	s *Step, spec *signature.Spec, needed func(name string) bool,
 ) (outputs signature.Values, reasoning string, err error) {

@@ -16,13 +16,13 @@ import (
 	"github.com/writ-go/writ/module/internal/replies"
 )
 
-// errNothingSaid reports that a model used up its tokens for reasoning. Repeating the request would only cost the same
-// again.
+// errNothingSaid reports that a model used up its tokens for reasoning. The run ends, since the same request would
+// probably fail again.
 var errNothingSaid = errors.New("the model's reply was cut off before its answer began; allow it more tokens")
 
 // ask begins a step: it sends the conversation to the model and records the reply. As long as the conversation is too
-// long for the model, ask drops the older half of the steps and tries again. If the model turns out not to support tool
-// calls, ask then asks for calls as text.
+// long for the model, ask drops the older half of the steps and tries again. If the provider answers that the model
+// does not support tools, ask tries again with calls as text.
 func (r *run) ask(ctx context.Context) error {
 	r.outcome, r.results = nil, nil
 	step := len(r.Steps) + 1
@@ -98,11 +98,7 @@ func (r *run) send(ctx context.Context, step int, messages []conversation.Messag
 	params := lm.ParamsOf(ctx)
 	params.Schema, params.CacheSystem = request.Schema, true
 	ctx = lm.WithParams(charge.Context(ctx), params)
-	call, end := r.call(step)
-	reply, err := lm.Ask(ctx, p.Model, call, request.Messages, options...)
-	if err == nil {
-		end()
-	}
+	reply, err := r.reply(ctx, step, request.Messages, options)
 	r.wrote, r.toolCalls = reply.Message, reply.ToolCalls
 	response = responseOf(reply, err)
 	response.Origin = r.at(step)
@@ -134,19 +130,25 @@ func responseOf(reply lm.Reply, err error) event.ModelResponse {
 	}
 }
 
-// call returns the parameters of a request except for its messages. The caller must call end when the reply is
-// complete.
-func (r *run) call(step int) (c lm.Call, end func()) {
-	c = lm.Call{Rollout: r.predictor.Rollout, Temperature: r.predictor.Temperature}
+// reply calls the model. If an observer wants TextDelta events, reply emits them while the reply arrives.
+func (r *run) reply(
+	ctx context.Context, step int, messages []llms.MessageContent, options []llms.CallOption,
+) (lm.Reply, error) {
+	p := r.predictor
+	call := lm.Call{Rollout: p.Rollout, Temperature: p.Temperature}
 	if !r.scope.deltas {
-		return c, func() {}
+		return lm.Ask(ctx, p.Model, call, messages, options...)
 	}
 	splitter := r.splitter(func(field, text string) {
 		r.emit(event.TextDelta{Origin: r.at(step), Field: field, Text: text})
 	})
-	c.OnText = splitter.Add
-	c.OnReasoning = func(text string) { r.emit(event.TextDelta{Origin: r.at(step), Text: text, Thinking: true}) }
-	return c, splitter.End
+	call.OnText = splitter.Add
+	call.OnReasoning = func(text string) { r.emit(event.TextDelta{Origin: r.at(step), Text: text, Thinking: true}) }
+	reply, err := lm.Ask(ctx, p.Model, call, messages, options...)
+	if err == nil {
+		splitter.End()
+	}
+	return reply, err
 }
 
 // splitter returns a Splitter that assigns the pieces of a streamed reply to its fields.
@@ -185,8 +187,7 @@ func unsent(err error) bool {
 	return ok && !failure.MaybeCharged && (failure.Kind == lm.KindOverBudget || failure.Kind == lm.KindCancelled)
 }
 
-// tokensOf returns the number of tokens that a call used. If the provider does not report it, the number is an
-// estimate.
+// tokensOf returns the number of tokens that a call used, or an estimate if the provider does not report the number.
 func tokensOf(r event.ModelResponse, promptTokens int) int {
 	failure, failed := errors.AsType[*lm.Error](r.Err)
 	switch used := r.Usage.InputTokens + r.Usage.OutputTokens; {

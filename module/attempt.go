@@ -12,8 +12,8 @@ import (
 )
 
 // attempt returns a copy of m for attempt i of n. The Rollouts of its predictors differ from those of all other
-// attempts, even if attempts are nested. The hints are added to the predictors' own hints; their keys are the paths of
-// the predictors.
+// attempts, even if attempts are nested. The hints, by the paths of the predictors, are added to the predictors' own
+// hints.
 func attempt[In, Out any](m Module[In, Out], i, n int, hints map[string]string) (Module[In, Out], error) {
 	if err := checkModule(m); err != nil {
 		return nil, err
@@ -98,6 +98,6 @@ func rollouts[In, Out any](m Module[In, Out], n int) ([]Module[In, Out], error) 
 const maxAttempts = 10_000
 
 var (
-	errNoModule   = errors.New("module: the module is nil; pass one")
+	errNoModule   = errors.New("module: the module is nil; pass a module")
 	errNoAttempts = errors.New("module: the number of attempts must be at least 1")
 )

@@ -33,7 +33,7 @@ type Score struct {
 // AttemptOptions configures [BestOfN] and [Refine]. The zero value and nil mean the defaults.
 type AttemptOptions struct {
 	// FailCount is how many attempts may fail; the next failure ends the run. Zero means that any number may fail, and
-	// a negative number means that none may.
+	// a negative number means that no attempt may fail.
 	FailCount int
 
 	// Criterion describes what the reward measures, for the model that [Refine] asks for advice.
@@ -240,11 +240,12 @@ func (r *contestRun[In, Out]) choose() (*Prediction[Out], error) {
 	return &Prediction[Out]{Output: r.best.Output, Trajectory: r.trajectory()}, nil
 }
 
-// incomplete ends the run without an answer. Its error gives the last failure as the reason and wraps all earlier ones.
+// incomplete ends the run without an answer. The error's message has the last failure, and the error wraps all
+// failures.
 func (r *contestRun[In, Out]) incomplete() error {
 	err := r.failed[len(r.failed)-1]
 	if n := len(r.failed); n > 1 {
-		err = &failures{fmt.Sprintf("%d attempts failed; the last: %s", n, bare(err)), r.failed}
+		err = &failures{fmt.Sprintf("%d attempts failed; the last error: %s", n, bare(err)), r.failed}
 		if r.trajectory().empty() {
 			r.emit(event.RunEnd{Origin: r.at(0), Err: err})
 			return &failures{"module: " + err.Error(), r.failed}

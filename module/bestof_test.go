@@ -159,15 +159,15 @@ func TestBestOfNFails(t *testing.T) {
 		want     string
 	}{
 		{"all attempts", failing(broken), fairly, 0, broken, 3,
-			"module: no answer after 3 attempts; the last: no answer: the model: broken"},
+			"module: no answer after 3 attempts; the last error: no answer: the model: broken"},
 		{"too many failures", failing(broken), fairly, 1, broken, 2,
-			"module: no answer after 2 attempts; the last: no answer: the model: broken"},
+			"module: no answer after 2 attempts; the last error: no answer: the model: broken"},
 		{"none may", failing(broken), fairly, -1, broken, 1,
 			"module: no answer after 1 run: the model: broken"},
 		{"an error that ends the attempts", failing(tools.Fatal(broken)), fairly, 0, broken, 1,
 			"module: no answer after 1 run: the model: broken"},
 		{"the reward", answering(total(1), total(2), total(3)), rewarded(module.Score{}, broken), 0, broken, 3,
-			"module: no answer after 3 attempts; the last: the reward: broken"},
+			"module: no answer after 3 attempts; the last error: the reward: broken"},
 		{"no number", answering(total(1)), rewarded(module.Score{Value: math.NaN()}, nil), -1, nil, 1,
 			"module: no answer after 1 run: the reward: the score is not a number"},
 		{"garbage", answering("?", "?"), fairly, -1, module.ErrNoAnswer, 1, ""},
@@ -250,7 +250,7 @@ func TestAttemptErrors(t *testing.T) {
 	}{
 		{zero, "module: the BestOfN is nil, or was not made by NewBestOfN"},
 		{none, "module: the Refine is nil, or was not made by NewRefine"},
-		{best(nil, 1, fairly), "module: the module is nil; pass one"},
+		{best(nil, 1, fairly), "module: the module is nil; pass a module"},
 		{best(one, 0, fairly), "module: the number of attempts must be at least 1"},
 		{best(one, 1, nil), "module: the reward is missing; pass a function that scores answers"},
 		{best(&guarded{sumPredict: one, Ask: one}, 1, fairly),
@@ -260,7 +260,7 @@ func TestAttemptErrors(t *testing.T) {
 			"module: module_test.hidden has no Predictor in its exported fields, so all attempts would be the same; " +
 				"export the fields that hold its modules"},
 		{best(empty{one}, 2, fairly),
-			"module: 2 attempts failed; the last: module_test.empty returned neither a prediction nor an error"},
+			"module: 2 attempts failed; the last error: module_test.empty returned neither a prediction nor an error"},
 		{best(&sumPredict{Predictor: &module.Predictor{}}, 1, fairly),
 			"module: the signature is missing; create one with signature.New"},
 		{sampled(one, 0), "module: the number of attempts must be at least 1"},
@@ -269,7 +269,7 @@ func TestAttemptErrors(t *testing.T) {
 				"github.com/writ-go/writ/module_test.sum]; create it with its New function"},
 		{sampled((*hidden)(nil), 2),
 			"module: the module is a nil *module_test.hidden; create it with its New function"},
-		{sampled(nil, 2), "module: the module is nil; pass one"},
+		{sampled(nil, 2), "module: the module is nil; pass a module"},
 		{sampled(hidden{one}, 2),
 			"module: module_test.hidden has no Predictor in its exported fields, so all attempts would be the same; " +
 				"export the fields that hold its modules"},

@@ -91,7 +91,7 @@ func (c *Chat[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], 
 	}
 	turn := CodeAct[In, Out]{Predictor: c.Predictor, coder: c.coder}
 	turn.coder.box = c.history.notebook
-	turn.coder.past = c.history.past.Messages(c.Predictor.form())
+	turn.coder.past = c.history.past.Messages(c.Predictor.formatter())
 	pred, err = turn.Run(ctx, in)
 	if pred != nil {
 		c.addTurn(in, pred.Trajectory, nil)
@@ -241,7 +241,7 @@ func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
 		return fmt.Errorf("module: restore the chat: the record is damaged, or its format is %.50q instead of %q",
 			r.Format, chatFormat)
 	case fields.Hash() != r.Signature:
-		return fmt.Errorf("module: restore the chat: it was recorded with another signature: %s",
+		return fmt.Errorf("module: restore the chat: the record has another signature: %s",
 			fields.Differ(r.Fields))
 	}
 	for i, t := range r.Turns {

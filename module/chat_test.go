@@ -71,7 +71,7 @@ func TestChat(t *testing.T) {
 		"--- ai ---\n```js\nconst more = 5; more\n```\n" +
 		"--- human ---\nThe program finished. Its value:\n5\n\n" +
 		"Not shown: 1 failed, refused or stopped program.\n" +
-		"This question was not answered: the steps are used up; the last one: The program finished without submitting " +
+		"This question was not answered: the steps are used up; the last step: The program finished without submitting " +
 		"an answer. Its value: 5.\n" +
 		"Calls that were made:\n- send({\"to\":\"Rat\",\"text\":\"x\"}) → \"message 1 to Rat\"\n\n" +
 		"Variables from earlier programs that you can use:\n- seen: array of 3 items\n- more: number\n\n" +

@@ -131,7 +131,7 @@ func (a *candidate[Out]) orFail(r *codeRun, err error) (*Prediction[Out], error)
 // records the intent, calls the Go function (the Handler of the [tools.Tool]) and records the result. The result goes
 // back into the sandbox as JSON, and the program's promise resolves with it. Since all programs of a run share its
 // journal, a rewritten program does not repeat the effects of the previous one.
-func (r *codeRun) execute(ctx context.Context, p replies.Program) (*sandbox.Outcome, error) {
+func (r *codeRun) execute(ctx context.Context, p replies.ProgramReply) (*sandbox.Outcome, error) {
 	step := max(len(r.Steps), 1) // a compiled program has no step yet
 	r.emit(event.ProgramStart{Origin: r.at(step), Code: p.Code, Reasoning: p.Reasoning, Compiled: r.isCompiled()})
 	if r.outcome = r.outdated(); r.outcome != nil {

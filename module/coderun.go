@@ -53,8 +53,8 @@ type environment struct {
 	extended *memo.Last[*tools.Set, *tools.Set]            // the set with tools.search and tools.describe
 }
 
-// programTools returns the tools of programs: the set, tools.search and tools.describe. They are the same for every
-// program, so that they are sent to a worker only once.
+// programTools returns the tools of programs: the set, tools.search and tools.describe. It returns the same Set for
+// every program, so that a worker receives the tools only once.
 func (e *environment) programTools() *tools.Set {
 	return e.extended.Get(e.set, func() *tools.Set {
 		return search.New(e.set, cmp.Or(limitsOf(e.box).Output, prompt.MaxText)).Extended()
@@ -165,9 +165,9 @@ type codeRun struct {
 	environment
 	gate
 	types
-	inputs  map[string]any
-	asked   bool  // the model was asked about orphans
-	problem error // why the last answer was not accepted, or nil
+	inputs            map[string]any
+	askedAboutOrphans bool
+	problem           error // why the last answer was not accepted, or nil
 }
 
 func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *codeRun, error) {
@@ -231,9 +231,9 @@ func emptyValue(f signature.Field) json.RawMessage {
 // program returns the compiled program in the first step of a [Program], and otherwise the program in the last reply.
 // Whatever reply format an adapter asks for, models sometimes reply with a fenced block or with a bare program, so
 // these are read as well.
-func (r *codeRun) program(ctx context.Context) (replies.Program, error) {
+func (r *codeRun) program(ctx context.Context) (replies.ProgramReply, error) {
 	if r.isCompiled() {
-		return replies.Program{Code: r.compiled.code}, nil
+		return replies.ProgramReply{Code: r.compiled.code}, nil
 	}
 	step, p := r.last(), r.predictor
 	outputs, reasoning, err := p.read(step, replies.ProgramAlone, func(field string) bool { return field == "code" })
@@ -242,10 +242,10 @@ func (r *codeRun) program(ctx context.Context) (replies.Program, error) {
 		if unread == nil || found.Code != "" && r.isProgram(ctx, found.Code) {
 			return found, nil
 		}
-		return replies.Program{}, err
+		return replies.ProgramReply{}, err
 	}
 	code, _ := outputs.Get("code")
-	found := replies.Program{Reasoning: reasoning, Code: replies.PlainText(code)}
+	found := replies.ProgramReply{Reasoning: reasoning, Code: replies.PlainText(code)}
 	if _, ok := p.adapter().(prompt.Program); !ok {
 		found.Code, err = replies.Code(found.Code)
 	}

@@ -63,7 +63,7 @@ func (r *codeRun) question(out *sandbox.Outcome, answer json.RawMessage) bool {
 }
 
 // judge returns the facts that contradict the outcome and the answer of the last program, and keeps them for the
-// trajectory. The answer is nil if the program gave none.
+// trajectory. The answer is nil if the program did not submit one.
 func (g *gate) judge(r *run, out *sandbox.Outcome, answer json.RawMessage) []sandbox.Finding {
 	failed := evidence.Failed(answer, r.journal.Unresolved(), r.journal.Entries(), out.Calls, g.find)
 	facts := evidence.Sorted(slices.Concat(out.Warnings, failed, g.lists.Unfinished(), evidence.Answer(answer)))
@@ -71,14 +71,11 @@ func (g *gate) judge(r *run, out *sandbox.Outcome, answer json.RawMessage) []san
 	return facts
 }
 
-// confirmed returns a function that reports whether an entry is a call of the program whose answer the model was asked
-// to confirm. If the given answer differs from that answer, the function always returns false.
-func (r *codeRun) confirmed(answer json.RawMessage) func(journal.Entry) bool {
-	return func(e journal.Entry) bool {
-		return bytes.Equal(answer, r.gate.answer) && slices.ContainsFunc(r.gate.calls, func(c sandbox.Call) bool {
-			return c.Error == nil && c.Tool == e.Tool && bytes.Equal(c.Args, e.Args)
-		})
-	}
+// confirmed reports whether the entry records a call of the program whose answer the model was asked to confirm.
+func (g *gate) confirmed(e journal.Entry) bool {
+	return slices.ContainsFunc(g.calls, func(c sandbox.Call) bool {
+		return c.Error == nil && c.Tool == e.Tool && bytes.Equal(c.Args, e.Args)
+	})
 }
 
 // guardedAttempt is an attempt that stops a program before the first effect of the run if the program has read only

@@ -35,7 +35,7 @@ func TestInvalidModules(t *testing.T) {
 	t.Parallel()
 	var none module.Module[orders, sum]
 	for want, m := range map[string]module.Module[orders, sum]{
-		"module: the module is nil; pass one": none,
+		"module: the module is nil; pass a module": none,
 		"module: Run of module_test.own panicked: boom": own(func(context.Context, orders) (*module.Prediction[sum], error) {
 			panic("boom")
 		}),
@@ -131,7 +131,7 @@ func TestRunPanics(t *testing.T) {
 		"CodeAct": {module.NewCodeAct(adding, llmtest.New(submit1), brokenBox{}, nil, nil), 1,
 			"module: no answer after 1 step: Run of CodeAct panicked: box"},
 		"BestOfN": {module.NewBestOfN(one(nil), 2, broken, 1, nil), 2,
-			"module: no answer after 2 attempts; the last: the reward panicked: reward"},
+			"module: no answer after 2 attempts; the last error: the reward panicked: reward"},
 		"BestOfN, before": {module.NewBestOfN(one(early), 2, never, 1, nil), 0, "module: Run of BestOfN panicked: adapter"},
 		"Refine": {module.NewRefine(one(nil), 1, broken, 1, nil), 1,
 			"module: no answer after 1 run: the reward panicked: reward"},

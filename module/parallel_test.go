@@ -175,7 +175,7 @@ func TestParallelCancelled(t *testing.T) {
 		limits(1),
 		nil,
 	); err == nil ||
-		err.Error() != "module: inputs[0]: the module is nil; pass one" {
+		err.Error() != "module: inputs[0]: the module is nil; pass a module" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -109,8 +109,8 @@ func (e *IncompleteError) Unwrap() error {
 	return e.Err
 }
 
-// MayHaveActed reports whether the run had, or may have had, effects. If a tool runs the module and returns this error,
-// the method tells whether the effect of the tool call is unknown: see [tools.Handler].
+// MayHaveActed reports whether the run had, or may have had, effects. If it returns true for the error of a tool that
+// runs the module, the effect of the tool call counts as unknown: see [tools.Handler].
 func (e *IncompleteError) MayHaveActed() bool { return e != nil && e.Trajectory.acted() }
 
 // acted reports whether t has calls that had, or may have had, effects.

@@ -70,7 +70,7 @@ type Predictor struct {
 	// CallOptions are passed to every call of the model.
 	CallOptions []llms.CallOption
 
-	calling *conversation.Calling // the form of tool calls in the provider's protocol, or nil
+	calling *conversation.Calling // the adapter for tool calls in the provider's protocol, or nil
 	refused *sync.Map             // the names of models that refused tools; shared by clones
 	decided bool                  // a run has begun, so the form of calls is fixed
 	set     *tools.Set            // the tools of its programs or calls, or nil

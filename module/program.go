@@ -17,7 +17,7 @@ import (
 //
 // In each run, the program is checked against the current tools, and its answer is validated. A program written for
 // another signature, or for tools with other schemas, is not run; see [Script]. If the program is refused, if it fails,
-// or if its answer is invalid, and Predictor has a model, the run continues like that of a [CodeAct] whose first
+// or if its answer is invalid, and Predictor has a model, the run continues like a run of a [CodeAct] whose first
 // program failed: the model sees what happened and writes the next program. All programs of a run share one journal, so
 // no effect is repeated. A run never changes the Script.
 //
@@ -138,12 +138,12 @@ type compiled struct {
 // kindChanged is the kind of the finding about a program that was written for another signature or for other tools.
 const kindChanged sandbox.Kind = "changed"
 
-// isCompiled reports whether the last program is the compiled program. Before the first program, it reports this of the
-// next one.
+// isCompiled reports whether the current program is the compiled program: the program of the last step or, before the
+// first step, the next program.
 func (r *codeRun) isCompiled() bool { return r.compiled != nil && len(r.Steps) <= 1 }
 
-// ask begins a step by asking the model. The first step of a [Program] has the compiled program instead, and does not
-// count as a step of the model.
+// ask begins a step. In the first step of a [Program], which runs the compiled program, it does not call the model, and
+// the step does not count. In all other steps, it calls the model.
 func (r *codeRun) ask(ctx context.Context) error {
 	switch {
 	case !r.isCompiled():

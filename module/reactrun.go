@@ -121,7 +121,7 @@ func (r *reactRun) observe(text string) { r.tell(text + r.remaining()) }
 
 func (r *reactRun) remaining() string { return prompt.Remaining(r.left(), "step", "") }
 
-// forgiveMistake makes a step without calls free, unless its reply repeats that of the previous step.
+// forgiveMistake makes a step without calls free, unless the model repeats the reply of the previous step.
 func (r *reactRun) forgiveMistake() {
 	reply := fmt.Sprint(r.last().Reply, r.toolCalls)
 	if r.outcome == nil && reply != r.mistake {

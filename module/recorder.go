@@ -55,7 +55,7 @@ func begin(
 	return ctx, r
 }
 
-// group returns a recorder that collects the runs that a module makes. A module of this package makes one; a user's
+// group returns a recorder that collects the runs that a module makes. A module of this package makes one run; a user's
 // module may make several.
 func group(ctx context.Context) *recorder {
 	s := scopeOf(ctx)
@@ -149,8 +149,8 @@ func (r *recorder) at(step int) event.Origin {
 	return o
 }
 
-// emit adds an event to the trajectory and calls the observers. If an observer panics, the run ends, but not
-// in the middle of an action: see fault.
+// emit adds an event to the trajectory and calls the observers. If an observer panics, emit keeps the panic. The run
+// ends when it next calls fault, and not in the middle of an action.
 func (r *recorder) emit(e event.Event) {
 	r.record(e)
 	if r.tell == nil {
@@ -262,14 +262,14 @@ func (r *recorder) keepUsageOnly() {
 	r.usageOnly = true
 }
 
-// keepOrphans adds entries to the effects that no accepted program asked for.
+// keepOrphans adds entries to the trajectory's Orphans.
 func (r *recorder) keepOrphans(entries []journal.Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.Orphans = append(r.Orphans, entries...)
 }
 
-// keepEvidence sets the facts that contradict the answer.
+// keepEvidence sets the trajectory's Evidence.
 func (r *recorder) keepEvidence(facts []sandbox.Finding) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

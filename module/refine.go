@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// Refine makes up to n attempts, each of which gets feedback on the previous one. It is safe for concurrent use.
+// Refine makes up to n attempts and gives each attempt feedback on the previous one. It is safe for concurrent use.
 type Refine[In, Out any] struct {
 	// Module makes the attempts.
 	Module Module[In, Out]
@@ -34,9 +34,9 @@ func NewRefine[In, Out any](
 	return &Refine[In, Out]{Module: m, Advisor: newAdvisor(m), contest: newContest(n, reward, threshold, o)}
 }
 
-// Run makes attempts until one reaches the threshold, like [BestOfN.Run] and with the same errors. The runs of
-// the advisor are in Trajectory.Runs as well. If the advisor fails, that counts as a failed attempt, and the
-// next attempt is made without advice.
+// Run makes attempts until one reaches the threshold, like [BestOfN.Run] and with the same errors. The runs of the
+// advisor are in Trajectory.Runs as well. A failure of the advisor counts as a failed attempt, and the next attempt is
+// made without advice.
 func (r *Refine[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
 	defer rescue("Run of Refine", &err)
 	if r == nil {

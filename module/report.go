@@ -1,6 +1,7 @@
 package module
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -42,20 +43,23 @@ func (r *codeRun) rejected(spec *signature.Spec, out *sandbox.Outcome, err error
 // last program did not ask for. If so, askAboutOrphans ends the step with a question about these effects and returns
 // true. This happens at most once in a run, and only if a free turn is left.
 func (r *codeRun) askAboutOrphans(answer json.RawMessage) bool {
-	orphans := slices.DeleteFunc(r.journal.Accept(), r.confirmed(answer))
+	orphans := r.journal.Accept()
+	if bytes.Equal(answer, r.gate.answer) {
+		orphans = slices.DeleteFunc(orphans, r.confirmed)
+	}
 	r.keepOrphans(orphans)
-	if len(orphans) == 0 || r.asked || !r.forgive() {
+	if len(orphans) == 0 || r.askedAboutOrphans || !r.forgive() {
 		return false
 	}
-	r.asked = true
+	r.askedAboutOrphans = true
 	r.problem = errors.New("the program did not ask for the effects of earlier programs")
 	open := slices.ContainsFunc(r.Evidence, func(f sandbox.Finding) bool { return f.Kind == evidence.KindFailedEffect })
 	r.observe(prompt.Orphaned(answer, orphans, open))
 	return true
 }
 
-// step describes the last step for an observation. Closes means that the program's effects are final, so that step
-// closes the journal's step.
+// step describes the last step for an observation. If closes is set, the program's effects are final, and the journal's
+// step is closed.
 func (r *codeRun) step(out *sandbox.Outcome, closes bool) prompt.Step {
 	s := prompt.Step{
 		Code: r.last().Code, Outcome: out, Left: r.left(), Session: r.session, Same: r.repeats(),

@@ -86,7 +86,7 @@ func answerPrompts(ctx context.Context, args json.RawMessage) (json.RawMessage, 
 }
 
 // subCalls makes the model calls of the programs of one run. It keeps the replies, so that a program that repeats a
-// prompt of a failed program does not pay for it again. The context of each program holds it.
+// prompt of a failed program does not pay for it again. It is a value of each program's context.
 type subCalls struct {
 	budget *budget.Budget
 	width  int // the maximum number of concurrent calls
@@ -134,7 +134,7 @@ func (c *subCalls) askAll(ctx context.Context, prompts []string) (json.RawMessag
 	wg.Wait()
 	if size.Load() > maxAnswers {
 		return nil, &tools.ToolError{Kind: tools.KindLimit, Message: fmt.Sprintf("the answers have more than %d bytes "+
-			"together; send fewer prompts at a time (those that were answered are free)", maxAnswers)}
+			"together; send fewer prompts at a time (answered prompts are free)", maxAnswers)}
 	}
 	for i, err := range errs {
 		te, ok := errors.AsType[*tools.ToolError](err)
@@ -192,8 +192,8 @@ func (c *subCalls) delegate(ctx context.Context, in subTask) (string, error) {
 }
 
 // modelError returns the error that a program gets if a model call fails. The model that wrote the program can read the
-// error's message, so the message does not repeat the provider's, which may contain addresses, keys and paths. For the
-// host, the error wraps cause.
+// error's message, so the message leaves out the provider's message, which may contain addresses, keys and paths. For
+// the host, the error wraps cause.
 func modelError(ctx context.Context, prefix string, cause, err error) error {
 	if ctx.Err() != nil {
 		return cause

@@ -59,8 +59,8 @@ func TestRLMRepeatedPrompts(t *testing.T) {
 	if err != nil || pred.Output.Total != 40 || len(sub.Requests()) != 1 {
 		t.Fatalf("got %v, %v after %d calls", pred, err, len(sub.Requests()))
 	}
-	const told = "the answers have more than 2097152 bytes together; send fewer prompts at a time (those that were " +
-		"answered are free)"
+	const told = "the answers have more than 2097152 bytes together; send fewer prompts at a time (answered " +
+		"prompts are free)"
 	if got := model.Requests()[2].Last(); !strings.Contains(got, told) {
 		t.Errorf("told %s", got)
 	}

@@ -20,10 +20,9 @@ import (
 // Module answers questions. The modules of this package implement it, and so does any type of yours that has this
 // method, such as a struct of modules. If Run returns an error, the prediction is nil.
 //
-// The Run methods of this package do not panic. If something that the caller gave to a module panics, such as an
-// adapter, a reward or an observer, Run returns an error that wraps a *[models.PanicError]. If a module of your own
-// panics, the function or module that runs it returns such an error: [Start], [Parallel], [Samples], [BestOfN] and
-// others.
+// The Run methods of this package do not panic. If code that the caller passed to a module panics, such as an adapter,
+// a reward or an observer, Run returns an error that wraps a *[models.PanicError]. If a module of your own panics, the
+// function or module that runs it, such as [Start], [Parallel] or [BestOfN], returns such an error.
 type Module[In, Out any] interface {
 	Run(ctx context.Context, in In) (*Prediction[Out], error)
 }
@@ -40,7 +39,7 @@ type run struct {
 	outcome      *sandbox.Outcome // how the program of the last step ended, or nil after the step
 	wrote        *lm.Message      // the last reply, as its provider wrote it, or nil
 	toolCalls    []llms.ToolCall  // the tool calls in the last reply
-	results      []string         // what the model is told about the results of toolCalls
+	results      []string         // the results of toolCalls, as the model is shown them
 	fallback     string           // why the compiled program gave no answer, until the next request
 }
 
@@ -72,7 +71,7 @@ func newRun(ctx context.Context, module string, p *Predictor, q conversation.Que
 	return ctx, r.newRun(path, p, q, opening), nil
 }
 
-// newRun returns a run that has the recorder and asks a predictor, which has the given path.
+// newRun returns a run that is recorded by r and asks p. The path is that of p.
 func (r *recorder) newRun(path string, p *Predictor, q conversation.Question, opening []conversation.Message) *run {
 	return &run{
 		recorder: r, predictor: p, spec: p.Spec, path: cmp.Or(path, ownField), asked: q,
@@ -84,7 +83,7 @@ func (r *recorder) newRun(path string, p *Predictor, q conversation.Question, op
 type allowance struct {
 	steps int
 	free  int  // free turns that are left
-	late  bool // the run gets no additional step for an answer of the wrong shape
+	late  bool // no additional step for an answer of the wrong shape is left
 }
 
 func (o Options) allowance() allowance { return allowance{o.MaxIters, o.FreeTurns, o.Extract} }
@@ -111,7 +110,7 @@ func (r *run) left() int { return r.steps - len(r.Steps) }
 
 // usedUp returns the error of a run that has used up its steps.
 func (r *run) usedUp() error {
-	return fmt.Errorf("%w; the last one: %s", ErrMaxIters, prompt.FirstLine(r.last().Observation))
+	return fmt.Errorf("%w; the last step: %s", ErrMaxIters, prompt.FirstLine(r.last().Observation))
 }
 
 // callsBefore returns the calls that were made before the step with the given index.
@@ -122,8 +121,8 @@ func (r *run) callsBefore(step int) []journal.Entry {
 	return r.journal.Entries()[:r.Steps[step].before]
 }
 
-// observe ends a step with an observation for the model. Brief, if set, replaces the observation in the prompt once the
-// step is old.
+// observe ends a step with an observation for the model. Brief, if set, replaces the observation in prompts after the
+// next step.
 func (r *run) observe(text, brief string) {
 	r.conversation.Add(conversation.Reply(r.last().Reply, r.wrote, r.toolCalls, r.results, text), brief)
 	if r.outcome == nil {

@@ -180,16 +180,16 @@ func TestLoadRefuses(t *testing.T) {
 		state string
 		want  string
 	}{
-		{"nothing", two, "", "module: load: it is not a saved state: unexpected end of JSON input"},
+		{"nothing", two, "", "module: load: not a saved state: unexpected end of JSON input"},
 		{"no JSON", two, "judges",
-			"module: load: it is not a saved state: invalid character 'j' looking for beginning of value"},
+			"module: load: not a saved state: invalid character 'j' looking for beginning of value"},
 		{"no version", two, "{}", "module: load: the state has version 0, but this program reads version 1"},
 		{"a list", two, "[]",
-			"module: load: it is not a saved state: json: cannot unmarshal array into Go value of type struct { Version int }"},
+			"module: load: not a saved state: json: cannot unmarshal array into Go value of type struct { Version int }"},
 		{"a later version", two, edit(`"version": 1`, `"version": 2`),
 			"module: load: the state has version 2, but this program reads version 1"},
 		{"two states", two, good + good,
-			"module: load: it is not a saved state: invalid character '{' after top-level value"},
+			"module: load: not a saved state: invalid character '{' after top-level value"},
 		{"an unknown part", two, edit(`"version": 1`, `"version": 1, "keys": []`),
 			`module: load: json: unknown field "keys"`},
 		{"a predictor twice", two, edit(`"Judge": {`, `"Shorten": {`),
@@ -199,7 +199,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"an additional predictor", &less{two.Shorten}, good,
 			"module: load: *module_test.less has no predictor Judge; the state belongs to another module"},
 		{"another signature", &reshaped{twoJudges(nil).Shorten, twoJudges(nil).Shorten}, good,
-			"module: load Judge: it was saved with another signature: the output lang is new, the output note is new, " +
+			"module: load Judge: the state was saved with another signature: the output lang is new, the output note is new, " +
 				"the output mood is missing, the output returned is missing, the output score is missing"},
 		{"an unknown part of a predictor", two, edit(`"hint":`, `"hunt":`),
 			`module: load Shorten: json: unknown field "hunt"`},
@@ -365,7 +365,7 @@ func TestStateOfAnotherTask(t *testing.T) {
 	box := inProcess(t)
 	state := save(t, module.NewCodeAct(adding, llmtest.New(), box, nil, nil))
 	err := module.Load(strings.NewReader(state), module.NewCodeAct(grading, llmtest.New(), box, nil, nil))
-	want := "module: load Predictor: it was saved with another signature: the task input context is new, the task " +
+	want := "module: load Predictor: the state was saved with another signature: the task input context is new, the task " +
 		"input question is new, the task output answer is new, the task output score is new, the task input limit is " +
 		"missing, the task output total is missing"
 	if err == nil || err.Error() != want {
@@ -388,7 +388,7 @@ func TestLoadSaysWhichFieldDiffers(t *testing.T) {
 		"a: str, b: int -> c: str, d: str": "the output d is new",
 	} {
 		err := module.Load(strings.NewReader(state), predict(text))
-		if err == nil || err.Error() != "module: load Predictor: it was saved with another signature: "+want {
+		if err == nil || err.Error() != "module: load Predictor: the state was saved with another signature: "+want {
 			t.Errorf("%s: got %v", text, err)
 		}
 	}

@@ -91,7 +91,7 @@ func fileDefinition() mcp.Tool {
 func (c *client) executeFileTool() tool {
 	type args struct {
 		FilePath string `json:"file_path"`
-		program
+		programArgs
 	}
 	return offer(fileDefinition(),
 		func(ctx context.Context, r *mcp.CallToolRequest, in args) (execution, error) {
@@ -103,7 +103,7 @@ func (c *client) executeFileTool() tool {
 			if in.Language == "" && strings.HasSuffix(file.Name, ".ts") {
 				in.Language = languageTS
 			}
-			return c.run(ctx, r, in.program)
+			return c.run(ctx, r, in.programArgs)
 		}).failing(refused)
 }
 

@@ -13,7 +13,7 @@ import (
 
 // addHints adds hints to the diagnostics of a program: about servers that are not connected, and about
 // arguments of the tool, which the sandbox does not know.
-func (c *client) addHints(p program, e *execution) {
+func (c *client) addHints(p programArgs, e *execution) {
 	for i := range e.Diagnostics {
 		d := &e.Diagnostics[i]
 		if name, ok := strings.CutSuffix(d.Message, " is not defined"); ok {
@@ -27,7 +27,7 @@ func (c *client) addHints(p program, e *execution) {
 
 // withArguments adds a suggestion to a hint if another argument of execute_code would make the program valid.
 // Otherwise it returns the hint unchanged.
-func (c *client) withArguments(p program, hint string) string {
+func (c *client) withArguments(p programArgs, hint string) string {
 	switch {
 	case strings.HasSuffix(hint, "without types") && p.Language != languageTS:
 		return hint + `, or pass language: "typescript"`

@@ -26,8 +26,8 @@ func (c *client) executeTool(v *view) tool {
 	return offer(t, c.run).failing(refused)
 }
 
-// program is a program that a client wants to run.
-type program struct {
+// programArgs are the arguments of a tool that runs a program.
+type programArgs struct {
 	Code      string                     `json:"code"`
 	Variables map[string]json.RawMessage `json:"variables"`
 	Timeout   float64                    `json:"timeout"` // seconds
@@ -39,7 +39,7 @@ type program struct {
 
 // run waits for the client's turn and runs one program with the tools that exist then. Errors of the
 // program are part of the execution, for the model to read.
-func (c *client) run(ctx context.Context, r *mcp.CallToolRequest, p program) (e execution, err error) {
+func (c *client) run(ctx context.Context, r *mcp.CallToolRequest, p programArgs) (e execution, err error) {
 	prepared, err := p.prepare()
 	if err != nil {
 		return execution{}, err
@@ -54,7 +54,7 @@ func (c *client) run(ctx context.Context, r *mcp.CallToolRequest, p program) (e 
 	return e, forModel(err)
 }
 
-func (c *client) runNow(ctx context.Context, p program, prepared sandbox.Program) (execution, error) {
+func (c *client) runNow(ctx context.Context, p programArgs, prepared sandbox.Program) (execution, error) {
 	view, release, err := c.app.catalog.use(c.principal)
 	if err != nil {
 		return execution{}, err
@@ -84,7 +84,7 @@ func (c *client) runNow(ctx context.Context, p program, prepared sandbox.Program
 	return e, nil
 }
 
-func (p program) prepare() (sandbox.Program, error) {
+func (p programArgs) prepare() (sandbox.Program, error) {
 	if strings.TrimSpace(p.Code) == "" {
 		return sandbox.Program{}, invalid("the program is empty; pass JavaScript")
 	}
@@ -133,7 +133,7 @@ func refused(p *problem) result {
 }
 
 // compiler returns the compiler for a program. It is nil for JavaScript without imports.
-func (c *client) compiler(ctx context.Context, p program) (sandbox.Compiler, error) {
+func (c *client) compiler(ctx context.Context, p programArgs) (sandbox.Compiler, error) {
 	if p.Environment == "" && p.Language != languageTS {
 		return nil, nil
 	}

@@ -91,7 +91,7 @@ func (c *client) runTaskNow(ctx context.Context, tell func(message string), in t
 		return report{}, err
 	}
 	defer release()
-	compiler, err := c.compiler(ctx, program{Environment: in.Environment})
+	compiler, err := c.compiler(ctx, programArgs{Environment: in.Environment})
 	if err != nil {
 		return report{}, err
 	}

@@ -219,7 +219,7 @@ func TestFailures(t *testing.T) {
 			"the budget of 4000 tokens allows no further call of the model; spent: 3 calls, 3000 input and 300 output tokens"},
 		{"no valid program", nil, []string{"-model", "openai:x", "-steps", "2", "-config", good, "task"},
 			[]string{"no", "", "",
-				""}, 1, "no answer after 4 steps: the steps are used up; the last one: Nothing was run: the reply is empty"},
+				""}, 1, "no answer after 4 steps: the steps are used up; the last step: Nothing was run: the reply is empty"},
 		{"deadline", nil, []string{"-model", "openai:x", "-timeout", "1s", "-config", good, "task"}, []string{loop}, 1,
 			"context deadline exceeded"},
 		{"syntax error", nil, []string{"-model", "openai:x", "-steps", "1", "-config", good, "task"},

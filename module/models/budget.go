@@ -23,9 +23,8 @@ type Limits struct {
 	Tokens       int     // InputTokens and OutputTokens together
 	Cost         float64 // in the currency of Prices
 
-	// Prices maps the names of models to their prices. The name of a model is the
-	// one passed to [Budget.Model], or to llms.WithModel if a call has that option. If
-	// Cost is limited, calls of a model without a price fail.
+	// Prices maps the names of models to their prices. The name of a model is the one passed to [Budget.Model], or to
+	// llms.WithModel if a call has that option. If Cost is limited, calls of a model without a price fail.
 	Prices map[string]Price
 }
 
@@ -123,10 +122,9 @@ func (b *Budget) Spent() Spent {
 // Model returns a model whose calls are counted by the budget. The name selects the price,
 // unless a call names another model with llms.WithModel.
 //
-// A call fails without reaching the model, with an *[Error] of kind [KindOverBudget] that
-// wraps a *[BudgetError], if a limit is reached or if the request alone would exceed it.
-// The number of calls is never exceeded. The cost of a reply is known only after it has
-// arrived, so replies in progress may exceed the limits of tokens and cost.
+// A call fails without reaching the model, with an *[Error] of kind [KindOverBudget] that wraps a *[BudgetError], if a
+// limit is reached or if the request alone would exceed it. The number of calls is never exceeded. The cost of a reply
+// is known only after it has arrived, so replies in progress may exceed the limits of tokens and cost.
 func (b *Budget) Model(model llms.Model, name string) llms.Model {
 	return lm.Wrap(model, func(ctx context.Context, messages []llms.MessageContent,
 		options []llms.CallOption) (*llms.ContentResponse, error) {
@@ -197,7 +195,7 @@ type bill struct {
 	cached    bool
 }
 
-// billOf returns the provider's count of tokens, or an estimate if it did not report one.
+// billOf returns the bill of a call. If the provider did not report the tokens, the bill has an estimate.
 func billOf(response *llms.ContentResponse, err error, guess lm.Usage) bill {
 	reply := lm.Merge(response)
 	b := bill{usage: reply.Usage, guess: guess, cached: reply.Cached}

@@ -9,7 +9,7 @@ import (
 // missing returns the error for a request without a stored reply in the mode Replay.
 func (s *Store) missing(asked *exchange) error {
 	if asked.N > 0 {
-		return fmt.Errorf("this request was made %d times, but the store has only %d of the replies; "+
+		return fmt.Errorf("this request was made %d times, but the store has only %d replies to it; "+
 			"store the replies again", asked.N+1, asked.N)
 	}
 	if len(s.loaded) == 0 {

@@ -1,6 +1,5 @@
-// Package models opens language models and wraps them with retries, budgets, rate limits,
-// fallbacks and stores of replies. Every wrapper takes an llms.Model and returns one, and
-// all errors have one form, [Error].
+// Package models opens language models and wraps them with retries, budgets, rate limits, fallbacks and stores of
+// replies. Every wrapper takes an llms.Model and returns one, and all errors have one form, [Error].
 //
 //	package main
 //
@@ -74,8 +73,8 @@
 // # Capabilities
 //
 // A model of [Open] states its [Capabilities], and modules use them. A wrapper has the capabilities of its model, a
-// [Fallback] has the capabilities that all of its models share, and a model of [Replay] has those in
-// its file. Models of langchaingo state none.
+// [Fallback] has the capabilities that all of its models share, and a model of [Replay] has the
+// capabilities that its file records. Models of langchaingo do not state capabilities.
 //
 // # Streams
 //

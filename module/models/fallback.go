@@ -85,7 +85,7 @@ func allFailed(failures []*Error) *Error {
 	if len(failures) == 1 {
 		return failures[0]
 	}
-	best := *slices.MinFunc(failures, func(a, b *Error) int { return cmp.Compare(hopes(a), hopes(b)) })
+	best := *slices.MinFunc(failures, func(a, b *Error) int { return cmp.Compare(retryWait(a), retryWait(b)) })
 	all := make([]error, len(failures))
 	for i, e := range failures {
 		all[i] = e
@@ -94,8 +94,8 @@ func allFailed(failures []*Error) *Error {
 	return &best
 }
 
-// hopes returns the wait after which a retry may succeed. The smaller it is, the more promising is a retry.
-func hopes(e *Error) time.Duration {
+// retryWait returns the wait after which a retry may succeed. The shorter the wait, the more promising a retry is.
+func retryWait(e *Error) time.Duration {
 	switch e.Kind {
 	case KindTransient:
 		return e.RetryAfter

@@ -173,7 +173,7 @@ func TestTruncatedAndRefused(t *testing.T) {
 			continue
 		}
 		if e := failure(t, err); e.Kind != models.KindRefused || reply.Text != "" ||
-			e.Error() != "the model refuses to answer: it ended the reply: "+reason {
+			e.Error() != "the model refuses to answer: the stop reason is "+reason {
 			t.Errorf("%s: got %+v, %v", reason, reply, err)
 		}
 	}

@@ -22,17 +22,14 @@ import (
 
 // OpenOptions configures [Open]. Nil and the zero value mean the defaults.
 type OpenOptions struct {
-	// Key is the API key. If empty, it is read from the provider's environment
-	// variable, such as OPENAI_API_KEY.
+	// Key is the API key. If empty, it is read from the provider's environment variable, such as OPENAI_API_KEY.
 	Key string
 
-	// BaseURL is the provider's URL. If empty, it is read from the provider's
-	// environment variable, such as OPENAI_BASE_URL or OLLAMA_HOST, and defaults to
-	// the public address.
+	// BaseURL is the provider's URL. If empty, it is read from the provider's environment variable, such as
+	// OPENAI_BASE_URL or OLLAMA_HOST, and defaults to the public address.
 	BaseURL string
 
-	// Client makes the requests. Nil means a client without a timeout, since Attempt
-	// and the context limit a call.
+	// Client makes the requests. Nil means a client without a timeout, since Attempt and the context limit a call.
 	Client *http.Client
 
 	// MaxTokens limits the length of a reply, including reasoning. Zero means the provider's limit; for Anthropic,
@@ -45,14 +42,12 @@ type OpenOptions struct {
 	// increases it but never decreases it. Other providers ignore it.
 	Context int
 
-	// Extra is merged into the JSON of every request, for members that Writ does not know,
-	// such as {"service_tier": "auto"}: objects are merged, other values are replaced, and
-	// nil removes a member.
+	// Extra is merged into the JSON of every request, for members that Writ does not know, such as {"service_tier":
+	// "auto"}: objects are merged, other values are replaced, and nil removes a member.
 	Extra map[string]any
 
-	// Attempt limits the duration of one attempt. An attempt that takes longer fails
-	// with [KindTransient] and is retried. Zero means 10 minutes, because models that
-	// think take minutes.
+	// Attempt limits the duration of one attempt. An attempt that takes longer fails with [KindTransient] and is
+	// retried. Zero means 10 minutes, because models that think take minutes.
 	Attempt time.Duration
 
 	// Retry configures the retries. Nil means the defaults of [Retry].
@@ -78,9 +73,8 @@ type OpenOptions struct {
 //
 // For other servers with OpenAI's protocol, use openai with a BaseURL.
 //
-// Requests that fail because of the provider or the network are retried, as by [Retry].
-// Each attempt has its own time limit. No temperature is sent unless a call sets one. The
-// model states its [Capabilities].
+// Requests that fail because of the provider or the network are retried, as by [Retry]. Each attempt has its own time
+// limit. No temperature is sent unless a call sets one. The model states its [Capabilities].
 func Open(model string, o *OpenOptions) (llms.Model, error) {
 	if o == nil {
 		o = &OpenOptions{}

@@ -25,9 +25,8 @@ type Rates struct {
 	// means a tenth of RequestsPerMinute, but at least 1.
 	Burst int
 
-	// TokensPerMinute is the number of input and output tokens per minute. A request waits
-	// until there is room for its estimated input. Tokens that it uses beyond the
-	// estimate delay later requests.
+	// TokensPerMinute is the number of input and output tokens per minute. A request waits until there is room for its
+	// estimated input. Tokens that it uses beyond the estimate delay later requests.
 	TokensPerMinute int
 
 	// Concurrent is the number of concurrent requests.
@@ -71,7 +70,7 @@ func (r Rates) check() error {
 	return nil
 }
 
-// perMinute returns a limiter of n events per minute, or without a limit if n is not positive.
+// perMinute returns a limiter of n events per minute. If n is not positive, there is no limit.
 func perMinute(n, burst int) *rate.Limiter {
 	if n <= 0 {
 		return rate.NewLimiter(rate.Inf, 0)
@@ -172,8 +171,7 @@ func tooLate(ctx context.Context, why error) error {
 // maxPause limits the pause that a provider can demand.
 const maxPause = time.Minute
 
-// learn records the tokens of the call beyond the estimate, and the pause that the provider
-// demands.
+// learn records the tokens of the call beyond the estimate, and the pause that the provider demands.
 func (l *rateLimit) learn(response *llms.ContentResponse, err error, guess int) {
 	usage := lm.UsageOf(response)
 	if more := usage.Input + usage.Output - guess; more > 0 {

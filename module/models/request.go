@@ -16,8 +16,7 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// request identifies a call: everything that the reply depends on, and nothing about how it
-// is received.
+// request identifies a call. It has everything that the reply depends on, and nothing about how the reply is received.
 type request struct {
 	Label       string                     `json:"label,omitempty"`
 	Rollout     int                        `json:"rollout,omitempty"`
@@ -25,11 +24,11 @@ type request struct {
 	TopP        *float64                   `json:"top_p,omitempty"`
 	Params      *Params                    `json:"params,omitempty"`
 	Options     map[string]json.RawMessage `json:"options,omitempty"`
-	Messages    []said                     `json:"messages"`
+	Messages    []requestMessage           `json:"messages"`
 }
 
-// said is a message.
-type said struct {
+// requestMessage is a message of a request.
+type requestMessage struct {
 	Role  string `json:"role"`
 	Parts []part `json:"parts"`
 }
@@ -41,8 +40,7 @@ type part struct {
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
-// requestOf returns the request of a call, or an error if an option cannot be written as
-// JSON.
+// requestOf returns the request of a call, or an error if an option cannot be written as JSON.
 func requestOf(ctx context.Context, label string, messages []llms.MessageContent,
 	options []llms.CallOption) (*request, error) {
 	sampling := lm.SamplingOf(options)
@@ -63,7 +61,7 @@ func requestOf(ctx context.Context, label string, messages []llms.MessageContent
 		return nil, err
 	}
 	for _, m := range messages {
-		s := said{Role: string(m.Role)}
+		s := requestMessage{Role: string(m.Role)}
 		for _, p := range m.Parts {
 			part, err := partOf(p)
 			if err != nil {

@@ -31,9 +31,8 @@ type toolCall struct {
 	Function *llms.FunctionCall `json:"function,omitempty"`
 }
 
-// responseOf converts a provider's response. It keeps the plain values of the info, such as
-// usage, reasoning, model and id. A message with invalid JSON is dropped, since it cannot
-// be sent back.
+// responseOf converts a provider's response. It keeps the plain values of the info, such as usage, reasoning, model and
+// id. A message with invalid JSON is dropped, since it cannot be sent back.
 func responseOf(r *llms.ContentResponse) response {
 	list := response{}
 	for _, c := range r.Choices {

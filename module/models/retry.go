@@ -17,25 +17,22 @@ type RetryOptions struct {
 	// Attempts is the number of attempts in all. Zero means 4.
 	Attempts int
 
-	// MinWait is the wait before the second attempt; it doubles with every further attempt.
-	// Up to a tenth is added at random, so that many callers do not retry at once. Zero
-	// means half a second.
+	// MinWait is the wait before the second attempt; it doubles with every further attempt. Up to a tenth is added at
+	// random, so that many callers do not retry at once. Zero means half a second.
 	MinWait time.Duration
 
 	// MaxWait is the longest wait. If a provider demands a longer wait, there is no further
 	// attempt. Zero means one minute.
 	MaxWait time.Duration
 
-	// OnRetry, if set, is called before the wait that precedes each further attempt. It may
-	// be called concurrently.
+	// OnRetry, if set, is called before the wait that precedes each further attempt. It may be called concurrently.
 	OnRetry func(ctx context.Context, why *Error, wait time.Duration)
 }
 
-// Retry returns a model that retries requests that fail with [KindRateLimited] or
-// [KindTransient], after the wait that the provider demands, or else after
-// growing waits. It does not retry a request if part of the reply was already streamed, or
-// if the context's deadline would pass during the wait. In these cases, it returns the
-// model's last error. The error is MaybeCharged if the error of any attempt is.
+// Retry returns a model that retries requests that fail with [KindRateLimited] or [KindTransient], after the wait that
+// the provider demands, or else after growing waits. It does not retry a request if part of the reply was already
+// streamed, or if the context's deadline would pass during the wait. In these cases, it returns the model's last error.
+// The error is MaybeCharged if the error of any attempt is.
 func Retry(model llms.Model, o *RetryOptions) llms.Model {
 	return lm.Wrap(model, (&retry{model, o.orDefault()}).generate)
 }
@@ -81,8 +78,7 @@ func again(err error) bool {
 	return errors.As(err, &e) && e.Temporary()
 }
 
-// wait waits before the next attempt. It returns false if the wait is too long or was
-// interrupted.
+// wait waits before the next attempt. It returns false if the wait is too long or was interrupted.
 func (r *retry) wait(ctx context.Context, attempt int, err error) bool {
 	e := (*Error)(nil)
 	errors.As(err, &e)

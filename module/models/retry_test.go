@@ -179,8 +179,8 @@ func TestSilentErrors(t *testing.T) {
 	t.Parallel()
 	var none *models.Error
 	for want, err := range map[string]error{
-		"the model: it failed with a nil *Error": none,
-		"the model: invalid":                     &models.Error{Kind: models.KindInvalid},
+		"the model: the provider returned a nil *Error": none,
+		"the model: invalid":                            &models.Error{Kind: models.KindInvalid},
 	} {
 		model := told(func() (*llms.ContentResponse, error) {
 			return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: "Paris"}}}, err

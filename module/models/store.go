@@ -38,9 +38,10 @@ const (
 type StoreOptions struct {
 	Mode Mode
 
-	// Path is a file with one reply on each line, and its request or, in a Cache, the hash of its request. It is
-	// created if it does not exist, and only its owner may read it. Resume and Replay require it; without it, a Cache
-	// keeps replies in memory only. Only one Cache or Resume can have the file open at a time, even across processes.
+	// Path is the file of the store. Each line has a reply and its request or, in a Cache, the hash of the request. A
+	// file that does not exist is created, and only its owner may read it. Resume and Replay require a Path; without
+	// one, a Cache keeps replies only in memory. Only one Cache or Resume can have the file open at a time, even across
+	// processes.
 	Path string
 
 	// MaxBytes limits the replies that a Cache keeps in memory; it forgets the least recently used first. Zero means
@@ -78,8 +79,8 @@ type occurrence struct {
 	n   int
 }
 
-// exchange is a line of a store: a request with its reply or, if Retry is set, the instruction to send requests again
-// that failed before.
+// exchange is a line of a store: a request with its reply or, if Retry is set, the instruction to resend failed
+// requests.
 type exchange struct {
 	Key     string          `json:"key,omitempty"` // a hash of the request
 	N       int             `json:"n,omitempty"`   // the occurrence of the request, from 0
@@ -111,7 +112,7 @@ func (s StoreStats) String() string {
 	return text
 }
 
-var errNotStore = errors.New("it is not a store of replies; name another file")
+var errNotStore = errors.New("not a store of replies; name another file")
 
 // OpenStore opens a store, or creates an empty one. It returns an error if the file is open elsewhere.
 func OpenStore(o *StoreOptions) (*Store, error) {
@@ -305,12 +306,13 @@ func cacheable(r *llms.ContentResponse) bool {
 	return reply.Whole() && !reply.Cached && (reply.Text != "" || len(reply.ToolCalls) > 0)
 }
 
-// inOrder answers a request with the stored reply to its next occurrence.
+// inOrder answers a request with the stored reply to its next occurrence. Without a stored reply, Resume sends the
+// request, and Replay fails.
 func (s *Store) inOrder(ctx context.Context, e *exchange, options []llms.CallOption,
 	ask func() (*llms.ContentResponse, error)) (*llms.ContentResponse, error) {
 	if old := s.next(e); old != nil {
 		var reply response
-		_ = json.Unmarshal(old.Reply, &reply) // add has decoded it; a failure may have none
+		_ = json.Unmarshal(old.Reply, &reply) // add has decoded the reply; a failed request may have none
 		if old.Failure != nil {
 			return reply.provider(), old.Failure.error()
 		}
@@ -320,7 +322,7 @@ func (s *Store) inOrder(ctx context.Context, e *exchange, options []llms.CallOpt
 		return nil, &Error{Kind: KindInvalid, Err: s.missing(e)}
 	}
 	if err := s.file.Broken(); err != nil { // do not pay for a reply that would be lost
-		return nil, &Error{Kind: KindUnknown, Err: fmt.Errorf("the store cannot be written: %w", err)}
+		return nil, &Error{Kind: KindUnknown, Err: fmt.Errorf("cannot write to the store: %w", err)}
 	}
 	r, err := ask()
 	if failed, ok := errors.AsType[*Error](err); ok {
@@ -337,7 +339,7 @@ func (s *Store) inOrder(ctx context.Context, e *exchange, options []llms.CallOpt
 	if failed := s.append(e); failed != nil {
 		failed = fmt.Errorf("models: the store: %w", failed)
 		if err != nil {
-			failed = fmt.Errorf("%w; the call failed, too: %w", failed, err)
+			failed = fmt.Errorf("%w; the call failed as well: %w", failed, err)
 		}
 		return r, &Error{Kind: KindUnknown, MaybeCharged: true, Err: failed}
 	}
@@ -371,8 +373,8 @@ func (s *Store) append(e *exchange) error {
 	return err
 }
 
-// RetryFailures makes requests that failed reach the model again when the store is next opened with Resume. A program
-// that ends because of errors, such as a key that has expired, calls it before it ends.
+// RetryFailures marks all failed requests, so that the next program that opens the store with Resume sends them to the
+// model again. Call it before the program ends because of errors, such as an expired key.
 func (s *Store) RetryFailures() error { return s.append(&exchange{Retry: true}) }
 
 // Len returns the number of replies that Resume or Replay found in the file.

@@ -590,7 +590,7 @@ func TestReplay(t *testing.T) {
 		{asks(again, "one", llms.WithTemperature(0.5)), warm},
 		{asks(again, "one"), first},
 		{asks(again, "one"), third},
-		{asks(again, "one"), "the model: this request was made 3 times, but the store has only 2 of the replies; " +
+		{asks(again, "one"), "the model: this request was made 3 times, but the store has only 2 replies to it; " +
 			"store the replies again"},
 	} {
 		if c.got != c.want {
@@ -649,9 +649,9 @@ func TestReplayMissing(t *testing.T) {
 func TestReplayUnreadable(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"\n{": ": it is not a store of replies; name another file", "{\n{}": ": line 1: ",
-		"{}":                       ": line 1: it is not a store of replies; name another file",
-		`{"key":"a","reply":null}`: ": line 1: it is not a store of replies; name another file",
+		"\n{": ": not a store of replies; name another file", "{\n{}": ": line 1: ",
+		"{}":                       ": line 1: not a store of replies; name another file",
+		`{"key":"a","reply":null}`: ": line 1: not a store of replies; name another file",
 	} {
 		path := written(t, text)
 		_, err := models.OpenStore(&models.StoreOptions{Mode: models.Replay, Path: path})

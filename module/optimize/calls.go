@@ -29,8 +29,8 @@ type predictorCall struct {
 	failed bool // whether its program failed
 }
 
-// recorder converts the events of a run of a module, and of the runs within it, to calls.
-type recorder struct {
+// callRecorder converts the events of a run of a module, and of the runs within it, to calls.
+type callRecorder struct {
 	specs map[string]*signature.Spec // by path
 
 	mu    sync.Mutex
@@ -38,12 +38,12 @@ type recorder struct {
 	last  map[uint64]*predictorCall // the last call of each run
 }
 
-func newRecorder(specs map[string]*signature.Spec) *recorder {
-	return &recorder{specs: specs, last: map[uint64]*predictorCall{}}
+func newCallRecorder(specs map[string]*signature.Spec) *callRecorder {
+	return &callRecorder{specs: specs, last: map[uint64]*predictorCall{}}
 }
 
 // observe records an event.
-func (r *recorder) observe(_ context.Context, e event.Event) {
+func (r *callRecorder) observe(_ context.Context, e event.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	from := e.From()
@@ -61,7 +61,7 @@ func (r *recorder) observe(_ context.Context, e event.Event) {
 }
 
 // extend updates a call from an event.
-func (r *recorder) extend(c *predictorCall, e event.Event) {
+func (r *callRecorder) extend(c *predictorCall, e event.Event) {
 	switch e := e.(type) {
 	case event.ModelResponse:
 		c.Reply = e.Text
@@ -88,7 +88,7 @@ func (r *recorder) extend(c *predictorCall, e event.Event) {
 }
 
 // answered completes the call that gave the answer.
-func (r *recorder) answered(c *predictorCall, output json.RawMessage) {
+func (r *callRecorder) answered(c *predictorCall, output json.RawMessage) {
 	var values signature.Values
 	if json.Unmarshal(output, &values) != nil {
 		return
@@ -104,7 +104,7 @@ func (r *recorder) answered(c *predictorCall, output json.RawMessage) {
 }
 
 // explain sets the output that holds the reasoning, whatever name the predictor gives it.
-func (r *recorder) explain(c *predictorCall) {
+func (r *callRecorder) explain(c *predictorCall) {
 	if c.Reasoning == "" {
 		return
 	}
@@ -114,7 +114,7 @@ func (r *recorder) explain(c *predictorCall) {
 }
 
 // set sets an output if the predictor has an output with this name.
-func (r *recorder) set(c *predictorCall, name string, value json.RawMessage) {
+func (r *callRecorder) set(c *predictorCall, name string, value json.RawMessage) {
 	if spec := r.specs[c.Path]; spec != nil && isOutput(spec, name) && value != nil {
 		c.Outputs = append(c.Outputs.Without(name), signature.Value{Name: name, JSON: value})
 	}
@@ -122,7 +122,7 @@ func (r *recorder) set(c *predictorCall, name string, value json.RawMessage) {
 
 // list returns the calls in an order that does not depend on when they were made, since concurrent calls come in a
 // random order. Their outputs are in the order of the fields.
-func (r *recorder) list() []predictorCall {
+func (r *callRecorder) list() []predictorCall {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	list := make([]predictorCall, len(r.calls))

@@ -122,7 +122,7 @@ func Run[M module.Module[In, Out], In, Out any](
 	if o == nil {
 		o = &Options{}
 	}
-	p, err := newProgram(ctx, m, d, metric, o)
+	p, err := newTypedTask(ctx, m, d, metric, o)
 	if err != nil {
 		return nil, err
 	}

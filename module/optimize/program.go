@@ -14,15 +14,15 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// program holds the parts of an optimization whose types depend on In and Out: the module, its examples and the metric.
-type program[M module.Module[In, Out], In, Out any] struct {
+// typedTask holds the parts of a task whose types depend on In and Out: the module, its examples and the metric.
+type typedTask[M module.Module[In, Out], In, Out any] struct {
 	module M
 	data   Data[In, Out]
 	metric evaluate.Metric[In, Out]
 	policy tools.Policy // never permits effects
 }
 
-// runner is the interface through which a task uses a program, without the type parameters of the program.
+// runner is the interface through which a task uses its typedTask, without the type parameters.
 type runner interface {
 	value() any
 	items() (train, val []item, err error)
@@ -41,9 +41,9 @@ type batch struct {
 	round     int    // the round of the teacher, from 0
 }
 
-func newProgram[M module.Module[In, Out], In, Out any](
+func newTypedTask[M module.Module[In, Out], In, Out any](
 	ctx context.Context, m M, d Data[In, Out], metric evaluate.Metric[In, Out], o *Options,
-) (*program[M, In, Out], error) {
+) (*typedTask[M, In, Out], error) {
 	switch {
 	case ctx == nil:
 		return nil, errors.New("optimize: the context is nil")
@@ -54,7 +54,7 @@ func newProgram[M module.Module[In, Out], In, Out any](
 	}
 	policy := neverActs(o.Policy)
 	_, err := evaluate.WithPolicy(ctx, m, policy)
-	return &program[M, In, Out]{m, d, metric, policy}, err
+	return &typedTask[M, In, Out]{m, d, metric, policy}, err
 }
 
 // isNil reports whether v is nil, or a pointer or a function that is nil.
@@ -68,9 +68,9 @@ func isNil(v any) bool {
 	return false
 }
 
-func (p *program[M, In, Out]) value() any { return p.module }
+func (p *typedTask[M, In, Out]) value() any { return p.module }
 
-func (p *program[M, In, Out]) items() (train, val []item, err error) {
+func (p *typedTask[M, In, Out]) items() (train, val []item, err error) {
 	if train, err = itemsOf("Train", p.data.Train); err != nil {
 		return nil, nil, err
 	}
@@ -105,7 +105,7 @@ func itemsOf[In, Out any](name string, examples []evaluate.Example[In, Out]) ([]
 
 // build returns a clone of the module with the states of a candidate. It sets Source in the predictors that the
 // candidate changes.
-func (p *program[M, In, Out]) build(c *Candidate, source string) M {
+func (p *typedTask[M, In, Out]) build(c *Candidate, source string) M {
 	m := module.Clone(p.module)
 	for path, predictor := range module.Predictors(m) {
 		if s := c.states[path]; !s.same(stateOf(predictor)) {
@@ -118,17 +118,17 @@ func (p *program[M, In, Out]) build(c *Candidate, source string) M {
 	return m
 }
 
-func (p *program[M, In, Out]) save(w io.Writer, c *Candidate, source string) error {
+func (p *typedTask[M, In, Out]) save(w io.Writer, c *Candidate, source string) error {
 	return module.Save(w, p.build(c, source))
 }
 
 // run runs a candidate on examples, several at the same time. The outcomes are in the order of the indices.
-func (p *program[M, In, Out]) run(ctx context.Context, t *task, b batch) ([]outcome, error) {
+func (p *typedTask[M, In, Out]) run(ctx context.Context, t *task, b batch) ([]outcome, error) {
 	data := p.data.Train
 	if b.split == valSplit {
 		data = p.data.Val
 	}
-	w := &watched[M, In, Out]{program: p, task: t, batch: b, runs: make([]watchedRun, len(b.indices))}
+	w := &watched[M, In, Out]{typed: p, task: t, batch: b, runs: make([]watchedRun, len(b.indices))}
 	w.shared = w.build(b.candidate)
 	var examples []evaluate.Example[place[In, Out], Out]
 	for i, index := range b.indices {
@@ -168,11 +168,11 @@ func (p place[In, Out]) MarshalJSON() ([]byte, error) { return schema.Marshal(&p
 
 // watched runs a candidate on a batch, and records what its predictors do.
 type watched[M module.Module[In, Out], In, Out any] struct {
-	program *program[M, In, Out]
-	task    *task
-	batch   batch
-	shared  M // the candidate with all demos
-	runs    []watchedRun
+	typed  *typedTask[M, In, Out]
+	task   *task
+	batch  batch
+	shared M // the candidate with all demos
+	runs   []watchedRun
 }
 
 type watchedRun struct {
@@ -183,7 +183,7 @@ type watchedRun struct {
 // build returns a clone of the module with the states of a candidate. If the teacher runs the batch, the clone uses the
 // teacher's model.
 func (w *watched[M, In, Out]) build(c *Candidate) M {
-	m := w.program.build(c, "")
+	m := w.typed.build(c, "")
 	if !w.batch.teach {
 		return m
 	}
@@ -213,7 +213,7 @@ func (w *watched[M, In, Out]) moduleFor(index int) M {
 
 // Run runs the candidate. See [module.Module].
 func (w *watched[M, In, Out]) Run(ctx context.Context, in place[In, Out]) (*module.Prediction[Out], error) {
-	index, r := w.batch.indices[in.i], newRecorder(w.task.specs)
+	index, r := w.batch.indices[in.i], newCallRecorder(w.task.specs)
 	ctx = w.task.ledger.inContext(ctx, w.role(), w.batch.scope(index))
 	m := module.Module[In, Out](w.moduleFor(index))
 	results, _ := module.Parallel(module.Observe(ctx, r.observe), m, []In{in.example.In}, nil)
@@ -234,7 +234,7 @@ func (w *watched[M, In, Out]) score(
 	ctx context.Context, e evaluate.Example[place[In, Out], Out], got *module.Prediction[Out],
 ) (module.Score, error) {
 	ctx = w.task.ledger.inContext(ctx, judge, w.batch.scope(w.batch.indices[e.In.i]))
-	return w.program.metric(ctx, e.In.example, got)
+	return w.typed.metric(ctx, e.In.example, got)
 }
 
 // scope identifies a run of an example.

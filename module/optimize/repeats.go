@@ -62,7 +62,8 @@ func (t *task) warnOfRepeats() {
 	for _, item := range t.train {
 		train[item.key] = true
 	}
-	isOther := t.otherInputs()
+	own := t.inputNames()
+	isOther := func(v signature.Value) bool { return !own[v.Name] } // an input of an inner predictor
 	for _, p := range t.predictors {
 		for _, d := range p.Demos {
 			inputs, _ := json.Marshal(slices.DeleteFunc(slices.Clone(d.Inputs), isOther))
@@ -92,16 +93,15 @@ func (t *task) inVal(known map[string]bool) (n int) {
 	return n
 }
 
-// otherInputs returns a function that reports whether an input belongs to an inner predictor and not to the module
-// itself.
-func (t *task) otherInputs() func(signature.Value) bool {
-	own := map[string]bool{}
+// inputNames returns the names of the module's inputs, as far as the examples have them.
+func (t *task) inputNames() map[string]bool {
+	names := map[string]bool{}
 	for _, item := range slices.Concat(t.train, t.val) {
 		var inputs signature.Values
 		_ = json.Unmarshal(item.Inputs, &inputs)
 		for _, v := range inputs {
-			own[v.Name] = true
+			names[v.Name] = true
 		}
 	}
-	return func(v signature.Value) bool { return !own[v.Name] }
+	return names
 }

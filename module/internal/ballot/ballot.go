@@ -5,11 +5,12 @@ package ballot
 import (
 	"bytes"
 	"encoding/json"
-	"github.com/writ-go/writ/internal/canonical"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/writ-go/writ/internal/canonical"
 )
 
 // Of returns a string that is the same for all values that count as equal.

@@ -139,7 +139,7 @@ func (b *Budget) reserve(tokens int) error {
 	return nil
 }
 
-// End replaces the reserved tokens by those that the call used.
+// End replaces the reserved tokens with the tokens that the call used.
 func (c Charge) End(used int) {
 	c.leave()
 	for b := c.budget; b != nil; b = b.outer {

@@ -25,7 +25,7 @@ const (
 	maxDeclaredBytes = 200_000
 )
 
-// Calling is the form for models that call tools in their provider's protocol. It implements module.Adapter.
+// Calling is the adapter for models that call tools in their provider's protocol. It implements module.Adapter.
 type Calling struct {
 	// Tools has the declarations of the tools.
 	Tools []llms.Tool

@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// Conversation has the messages for a model in the steps of a run.
+// Conversation has the messages of a run.
 type Conversation struct {
 	// Opening has the messages up to the question.
 	Opening []Message
@@ -35,9 +35,10 @@ func (c *Conversation) Add(messages []Message, brief string) {
 	c.steps = append(c.steps, exchange{messages, brief})
 }
 
-// Messages returns the messages of the next step: the opening and the earlier steps. All observations but the last are
-// replaced by their summaries, except in the last question of a run, when the model cannot print anything again. If
-// steps have been left out, the question says so; before returns the calls that were made before a step.
+// Messages returns the messages of the next request: the opening and the earlier steps. All observations except the
+// last are replaced by their briefs. In a request with a Closing, all observations are complete, since the model cannot
+// print anything again. If steps have been left out, the question says so; before returns the calls that were made
+// before a step.
 func (c *Conversation) Messages(before func(step int) []journal.Entry) []Message {
 	if len(c.steps) == 0 {
 		return c.Opening
@@ -58,8 +59,8 @@ func (c *Conversation) Messages(before func(step int) []journal.Entry) []Message
 	return list
 }
 
-// Forget leaves the older half of the steps out of the conversation, but never the last one. It reports whether it
-// left out any. Leaving out one step at a time would invalidate the provider's cache each time.
+// Forget leaves the older half of the steps out of the conversation, but never the last step. It reports whether it
+// left out any steps. Leaving out one step at a time would invalidate the provider's cache each time.
 func (c *Conversation) Forget() bool {
 	older := len(c.steps) - 1 - c.forgotten
 	if older < 1 {

@@ -79,7 +79,7 @@ func (q *Question) AddNote(note string) {
 	q.Note += note
 }
 
-// SubmitHistory replaces the outputs of the earlier turns by calls of submit, for a model that answers with calls.
+// SubmitHistory replaces the outputs of the earlier turns with calls of submit, for a model that answers with calls.
 func (q *Question) SubmitHistory(spec *signature.Spec) error {
 	for i, turn := range q.History {
 		inputs, outputs := Sides(spec, turn)

@@ -45,7 +45,7 @@ func PastInputs(spec *signature.Spec, inputs signature.Values) signature.Values 
 
 // Messages returns the messages of the turns. If they are too long, Messages omits the older half. Omitting one turn at
 // a time would change the beginning of the conversation, which providers cache, in every turn.
-func (p *Past) Messages(f Form) []Message {
+func (p *Past) Messages(f Formatter) []Message {
 	var shown [][]Message
 	size := 0
 	for i := range p.Turns {
@@ -69,7 +69,7 @@ func (p *Past) Messages(f Form) []Message {
 }
 
 // messages returns the messages of a turn.
-func (t *Turn) messages(f Form) []Message {
+func (t *Turn) messages(f Formatter) []Message {
 	list := []Message{f.Question(Question{Inputs: t.Inputs}, "")}
 	for _, s := range t.Programs {
 		reply := signature.Values{{Name: "code", JSON: replies.Quote(s.Code)}}

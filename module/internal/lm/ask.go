@@ -24,9 +24,8 @@ type Call struct {
 	// Temperature, if set, overrides the call options.
 	Temperature *float64
 
-	// OnText and OnReasoning, if set, receive the reply in pieces as it arrives. They are
-	// not called concurrently, and not after Ask has returned. To stop the reply, cancel
-	// the context.
+	// OnText and OnReasoning, if set, receive the reply in pieces as it arrives. They are not called concurrently, and
+	// not after Ask has returned. To stop the reply, cancel the context.
 	OnText, OnReasoning func(chunk string)
 }
 
@@ -41,16 +40,23 @@ func Ask(ctx context.Context, model llms.Model, call Call, messages []llms.Messa
 	if in := interceptorOf(ctx); in != nil && model != nil {
 		ctx, model = WithInterceptor(ctx, nil), in(model)
 	}
-	options, end := call.with(options)
+	options = options[:len(options):len(options)]
+	if call.Temperature != nil {
+		options = append(options, llms.WithTemperature(*call.Temperature))
+	}
+	var s *stream
+	if call.OnText != nil || call.OnReasoning != nil {
+		options, s = newStream(call, options)
+	}
 	_, reply, err := exchange(ctx, model, messages, options)
-	end(err)
+	s.close(err)
 	if err != nil {
 		return Reply{Usage: reply.Usage, Cached: reply.Cached}, err
 	}
 	return reply, nil
 }
 
-// Interceptor returns the model to call instead of the given one.
+// Interceptor returns the model to call instead of the given model.
 type Interceptor func(llms.Model) llms.Model
 
 type interceptorKey struct{}
@@ -66,22 +72,9 @@ func interceptorOf(ctx context.Context) Interceptor {
 	return in
 }
 
-// with adds the parameters to the call options. It also returns a function that ends the
-// stream.
-func (c Call) with(options []llms.CallOption) ([]llms.CallOption, func(error)) {
-	options = options[:len(options):len(options)]
-	if c.Temperature != nil {
-		options = append(options, llms.WithTemperature(*c.Temperature))
-	}
-	if c.OnText == nil && c.OnReasoning == nil {
-		return options, func(error) {}
-	}
-	return c.stream(options)
-}
-
 // Generate calls a model once. The error is an *[Error]. It is not nil if ctx is done, the connection broke, the model
-// refused, or the reply is empty, even if the provider returned no error. A response that is returned with an error has
-// the cost of the call.
+// refused, or the reply is empty, even if the provider returned no error. If Generate returns a response with an error,
+// the response has the usage of the call.
 func Generate(ctx context.Context, model llms.Model, messages []llms.MessageContent,
 	options ...llms.CallOption) (*llms.ContentResponse, error) {
 	response, _, err := exchange(ctx, model, messages, options)
@@ -92,7 +85,7 @@ func Generate(ctx context.Context, model llms.Model, messages []llms.MessageCont
 func exchange(ctx context.Context, model llms.Model, messages []llms.MessageContent,
 	options []llms.CallOption) (*llms.ContentResponse, Reply, error) {
 	if model == nil {
-		return nil, Reply{}, &Error{Kind: KindInvalid, Err: errors.New("the model is nil; pass one")}
+		return nil, Reply{}, &Error{Kind: KindInvalid, Err: errors.New("the model is nil; pass a model")}
 	}
 	if ctx.Err() != nil {
 		return nil, Reply{}, CancelledBy(ctx)
@@ -126,9 +119,8 @@ func generate(ctx context.Context, model llms.Model, messages []llms.MessageCont
 	return model.GenerateContent(ctx, messages, options...)
 }
 
-// failed returns the classified error of a call, or nil. Begun reports whether part of the reply
-// was streamed. An error that panics when it is inspected, such as a typed nil, counts as
-// a panic of the provider.
+// failed returns the classified error of a call, or nil. Begun reports whether part of the reply was streamed. An error
+// that panics when it is inspected, such as a typed nil, counts as a panic of the provider.
 func failed(ctx context.Context, err error, begun bool) (failure error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -158,7 +150,7 @@ type PanicError struct {
 	Stack []byte // the stack of the goroutine that panicked; Error omits it
 }
 
-// NewPanic is called where the panic was recovered.
+// NewPanic returns the error of a panic that the caller has just recovered.
 func NewPanic(in string, value any) *PanicError { return &PanicError{in, value, debug.Stack()} }
 
 // Error returns what panicked, and the value.
@@ -187,11 +179,11 @@ func cutShort(ctx context.Context, err error) *Error {
 func judge(reply Reply) error {
 	switch {
 	case reply.refusal != "":
-		return &Error{Kind: KindRefused, MaybeCharged: true, Err: errors.New("it ended the reply: " + reply.refusal)}
+		return &Error{Kind: KindRefused, MaybeCharged: true, Err: errors.New("the stop reason is " + reply.refusal)}
 	case len(reply.ToolCalls) > maxCalls:
 		return &Error{Kind: KindTransient, MaybeCharged: true,
-			Err: fmt.Errorf("it made %d tool calls at once; the limit is %d", len(reply.ToolCalls), maxCalls)}
-	case !reply.said():
+			Err: fmt.Errorf("the reply has %d tool calls; the limit is %d", len(reply.ToolCalls), maxCalls)}
+	case !reply.hasContent():
 		return &Error{Kind: KindTransient, MaybeCharged: true, Err: errNothing}
 	}
 	return nil
@@ -200,4 +192,4 @@ func judge(reply Reply) error {
 // maxCalls is the maximum number of tool calls in a reply.
 const maxCalls = 128
 
-var errNothing = errors.New("it returned an empty response")
+var errNothing = errors.New("the response is empty")

@@ -102,12 +102,12 @@ func TestAskFails(t *testing.T) {
 	t.Parallel()
 	down := errors.New("503")
 	for want, m := range map[string]llms.Model{
-		"the model: the model is nil; pass one": nil,
+		"the model: the model is nil; pass a model": nil,
 		"the model: 503": model(func(context.Context) (*llms.ContentResponse, error) {
 			return nil,
 				down
 		}),
-		"the model: it returned an empty response": model(func(context.Context) (*llms.ContentResponse, error) {
+		"the model: the response is empty": model(func(context.Context) (*llms.ContentResponse, error) {
 			return nil, nil
 		}),
 	} {

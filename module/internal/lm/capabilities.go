@@ -18,14 +18,12 @@ type Capabilities struct {
 	Model string `json:"model,omitempty"`
 }
 
-// Capable is implemented by models that state their capabilities. They receive every
-// [Message] unchanged.
+// Capable is implemented by models that state their capabilities. They receive every [Message] unchanged.
 type Capable interface {
 	Capabilities() Capabilities
 }
 
-// CapabilitiesOf returns the capabilities of a model, or the zero value if it does not
-// state them or is a nil pointer.
+// CapabilitiesOf returns the capabilities of a model, or the zero value if it does not state them or is a nil pointer.
 func CapabilitiesOf(model llms.Model) Capabilities {
 	if c, ok := model.(Capable); ok && !isNil(model) {
 		return c.Capabilities()

@@ -15,8 +15,7 @@ import (
 	"time"
 )
 
-// classify converts an error to an [Error]. Most of langchaingo's
-// providers return errors that have only a message.
+// classify converts an error to an [Error]. Most of langchaingo's providers return errors that have only a message.
 func classify(err error) error {
 	if e := (*Error)(nil); errors.As(err, &e) {
 		if e == nil {
@@ -91,8 +90,7 @@ func kindOfStatus(status int) Kind {
 	return KindUnknown
 }
 
-// gaveUp reports whether a gateway sent the status without waiting for the provider, which
-// may still be working.
+// gaveUp reports whether a gateway sent the status without waiting for the provider, which may still be working.
 func gaveUp(status int) bool {
 	switch status {
 	case http.StatusRequestTimeout, http.StatusBadGateway, http.StatusGatewayTimeout, 524: // Cloudflare's timeout

@@ -50,7 +50,7 @@ type Error struct {
 }
 
 // errSilent is the error of a typed nil *Error.
-var errSilent = errors.New("it failed with a nil *Error")
+var errSilent = errors.New("the provider returned a nil *Error")
 
 // Error returns the provider's message, after a description of the kind if the message alone may not show it.
 func (e *Error) Error() string {

@@ -6,10 +6,9 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// Message is a reply as its provider wrote it. It is sent back verbatim as the first part
-// of the assistant message in the next turn: Gemini needs its thought signatures,
-// DeepSeek its reasoning, Anthropic its signed thinking. Other providers receive the text.
-// Tool calls follow as separate parts, which the provider that wrote the message ignores.
+// Message is a reply as its provider wrote it. It is sent back verbatim as the first part of the assistant message in
+// the next turn: Gemini needs its thought signatures, DeepSeek its reasoning, Anthropic its signed thinking. Other
+// providers receive the text. Tool calls follow as separate parts, which the provider that wrote the message ignores.
 type Message struct {
 	llms.TextContent
 	Provider string          // the provider that wrote it, such as "anthropic"

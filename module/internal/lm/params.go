@@ -15,12 +15,10 @@ type Params struct {
 	// another word that the provider knows. Empty leaves it to the provider.
 	Effort string `json:"effort,omitempty"`
 
-	// ThinkingTokens limits the tokens for thinking, if the provider supports it. Zero
-	// leaves it to the provider.
+	// ThinkingTokens limits the tokens for thinking, if the provider supports it. Zero leaves it to the provider.
 	ThinkingTokens int `json:"thinking_tokens,omitempty"`
 
-	// CacheSystem says that the system message and the tools will be sent again, so the
-	// provider should cache them.
+	// CacheSystem says that the system message and the tools will be sent again, so the provider should cache them.
 	CacheSystem bool `json:"cache_system,omitempty"`
 }
 

@@ -27,8 +27,8 @@ type Reply struct {
 	ended   bool   // the provider gave a stop reason or tool calls
 }
 
-// said reports whether the model replied, even if its text is empty.
-func (r Reply) said() bool { return r.Text != "" || r.Reasoning != "" || r.Truncated || r.ended }
+// hasContent reports whether the response has a reply, even if its text is empty.
+func (r Reply) hasContent() bool { return r.Text != "" || r.Reasoning != "" || r.Truncated || r.ended }
 
 // Whole reports whether no choice was cut off or refused.
 func (r Reply) Whole() bool { return !r.Truncated && r.refusal == "" }
@@ -48,8 +48,8 @@ func merge(response *llms.ContentResponse, options []llms.CallOption) Reply {
 			continue
 		}
 		first = false
-		text, thought := apart(c)
-		reply.Text, reply.Reasoning = below(reply.Text, text), below(reply.Reasoning, thought)
+		text, thought := splitReasoning(c)
+		reply.Text, reply.Reasoning = joinLines(reply.Text, text), joinLines(reply.Reasoning, thought)
 		reply.Truncated = reply.Truncated || truncated(c)
 		if refused(c.StopReason) {
 			reply.refusal = c.StopReason
@@ -103,17 +103,17 @@ func choices(response *llms.ContentResponse) iter.Seq[*llms.ContentChoice] {
 	}
 }
 
-// below joins two strings with a line break, unless one is empty.
-func below(above, text string) string {
+// joinLines joins two strings with a line break, unless one is empty.
+func joinLines(above, text string) string {
 	if above == "" || text == "" {
 		return above + text
 	}
 	return above + "\n" + text
 }
 
-// apart returns the text and the reasoning of a choice. openai's provider has the reasoning
+// splitReasoning returns the text and the reasoning of a choice. openai's provider has the reasoning
 // in a field, anthropic's in the info, and others leave it in the text.
-func apart(c *llms.ContentChoice) (text, reasoning string) {
+func splitReasoning(c *llms.ContentChoice) (text, reasoning string) {
 	if thought, answer, ok := splitThought(c.Content, truncated(c)); ok {
 		return answer, cmp.Or(c.ReasoningContent, thought)
 	}
@@ -124,9 +124,8 @@ func apart(c *llms.ContentChoice) (text, reasoning string) {
 	return c.Content, cmp.Or(c.ReasoningContent, thought)
 }
 
-// truncated reports whether the stop reason is the token limit: openai, mistral and bedrock
-// say length; anthropic, cohere and nova max_tokens; googleai FinishReasonMaxTokens.
-// ollama does not report it.
+// truncated reports whether the stop reason is the token limit: openai, mistral and bedrock say length; anthropic,
+// cohere and nova max_tokens; googleai FinishReasonMaxTokens. ollama does not report it.
 func truncated(c *llms.ContentChoice) bool {
 	switch plain(c.StopReason) {
 	case "length", "modellength", "maxtokens", "maxoutputtokens", "finishreasonmaxtokens", "modelcontextwindowexceeded":

@@ -2,8 +2,7 @@ package lm
 
 import "strings"
 
-// thoughtTags has the tags in which models write reasoning before their answer, if the server
-// does not separate it.
+// thoughtTags has the tags in which models write reasoning before their answer, if the server does not separate it.
 var thoughtTags = []string{"think", "thinking"}
 
 // splitThought separates reasoning at the start of a complete reply. Reasoning without an end

@@ -11,7 +11,7 @@ type Usage struct {
 	CacheWrite  int // the part of Input written to that cache, if writing is charged
 }
 
-// UsageOf returns the usage in a response; zero if it came from a cache.
+// UsageOf returns the usage in a response, or zero if a cache answered.
 func UsageOf(response *llms.ContentResponse) Usage { return merge(response, nil).Usage }
 
 // max returns the larger of each count, for choices that repeat the usage.

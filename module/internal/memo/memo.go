@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 )
 
-// Answers keeps the answers to questions. The zero value has none.
+// Answers keeps the answers to questions. The zero value is empty.
 type Answers struct {
 	mu      sync.Mutex
 	answers map[digest]func() (string, error) // each function waits for its answer
@@ -67,7 +67,7 @@ func (c *Last[K, V]) Get(key K, compute func() V) V {
 	return made.value
 }
 
-// CopyFrom makes c keep what o keeps.
+// CopyFrom copies the value that o keeps.
 func (c *Last[K, V]) CopyFrom(o *Last[K, V]) { c.last.Store(o.last.Load()) }
 
 // equal reports whether two keys are equal. Keys with values that Go cannot compare, such as some adapters, are never

@@ -31,7 +31,7 @@ func (n *Notebook) Limits() sandbox.Limits { return n.box.Limits() }
 // Ready returns an error if no program can be run.
 func (n *Notebook) Ready() error { return n.box.Ready() }
 
-// Check checks a program by itself, without the variables of earlier ones.
+// Check checks a program by itself, without the variables of earlier programs.
 func (n *Notebook) Check(ctx context.Context, p sandbox.Program) (sandbox.CheckResult, error) {
 	return n.box.Check(ctx, p)
 }
@@ -42,8 +42,8 @@ func (n *Notebook) Run(ctx context.Context, p sandbox.Program) (*sandbox.Outcome
 	return out, err
 }
 
-// RunIn runs the next program, in a session with the inputs. If the session is lost, the outcome says that the program
-// was not run.
+// RunIn runs the next program. If it starts a new session, the session has the inputs. If the session is lost, the
+// outcome says that the program was not run.
 func (n *Notebook) RunIn(
 	ctx context.Context, p sandbox.Program, inputs map[string]any,
 ) (out *sandbox.Outcome, lost bool, err error) {

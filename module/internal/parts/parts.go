@@ -197,7 +197,7 @@ type cloning struct {
 	err   error
 }
 
-// replace replaces everything in v that leads to leaves by copies.
+// replace replaces everything in v that leads to leaves with copies.
 func (c *cloning) replace(v reflect.Value) {
 	found := false
 	newSearch(c.leaf, func(string, reflect.Value) bool { found = true; return false }).value("", v)

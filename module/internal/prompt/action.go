@@ -69,12 +69,12 @@ Work in steps: call tools, look at their results, and call more. Before each cal
 - If a call fails, its result says why. If the name or the arguments were wrong, the call was not made.
 `)
 
-// CallingReminder is the reminder at the end of a question to such a model.
+// CallingReminder is the reminder at the end of a question to a model that calls tools in its provider's protocol.
 const CallingReminder = "Call a tool, or call submit to give the answer."
 
-// The last questions to a model that has no steps left.
+// The questions to a model that has no steps left.
 const (
-	// LastReply is for a model that writes calls or programs as text. The form of the reply follows it.
+	// LastReply is for a model that writes calls or programs as text. The reply format follows it.
 	LastReply = "No steps are left, and nothing more will be run. Give your best answer now from what you know, " +
 		"in this new form.\n\n"
 	// LastCall is for a model that calls tools in its provider's protocol.

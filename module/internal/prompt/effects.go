@@ -60,8 +60,8 @@ func openEffects(entries []journal.Entry, advise bool, limit int) string {
 	return s.list(titles, limit-len(notes)) + notes
 }
 
-// repetition says how to repeat the calls of the tool that failed last. It returns "" if all were
-// repeated.
+// repetition says how to repeat the failed calls of the tool that failed last. It returns "" if every failed call was
+// made again.
 func repetition(failed, entries []journal.Entry) string {
 	var ids []string
 	tool := ""

@@ -66,7 +66,7 @@ func HistoryConstant(name string) string {
 	return "Programs also have the constant " + name + ", an array with the earlier turns."
 }
 
-// TaskText returns the text of a question that is used to search for tools.
+// TaskText returns the text of a question, for a search for tools that match it.
 func TaskText(spec *signature.Spec, inputs signature.Values) string {
 	text := spec.Instructions()
 	for _, v := range inputs {

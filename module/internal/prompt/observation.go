@@ -65,8 +65,8 @@ func (o *Observation) String() string {
 	return b.String()
 }
 
-// fit returns the texts of the sections in at most the given number of bytes together. First sections may take
-// three quarters of it, and shorter sections are shown in full before longer ones.
+// fit returns the texts of the sections, which together take at most room bytes. A section that is marked as first may
+// take three quarters of the room. Shorter sections are shown in full before longer ones.
 func (o *Observation) fit(room int) []string {
 	texts, order := make([]string, len(o.sections)), make([]int, len(o.sections))
 	for i := range o.sections {

@@ -1,6 +1,6 @@
 // Package prompt writes all text for models: system prompts, questions and observations.
 //
-//   - The forms of replies ([Markers], [Object], [Native], [Program], [Verbatim]) write system prompts and questions,
+//   - The reply formats ([Markers], [Object], [Native], [Program], [Verbatim]) write system prompts and questions,
 //     and read replies. [Code], [Action], [RLM] and [CallingBriefing] are the briefings of modules that act.
 //   - An [Observation] reports the result of a program. [Step] makes it from the program's outcome and its calls, and
 //     cuts it to a limited size. [Call] reports the result of a single call.
@@ -19,8 +19,8 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// system joins the sections of a system prompt that are not empty: the instructions, the fields, the form of
-// replies, and the briefing.
+// system joins the sections of a system prompt that are not empty: the instructions, the fields, the reply
+// format, and the briefing.
 func system(spec *signature.Spec, fields, form, briefing string) string {
 	var b strings.Builder
 	for _, section := range []string{spec.Instructions(), fields, form, briefing} {
@@ -111,9 +111,9 @@ func declaredAs(name string, f signature.Field) string {
 	return f.Name + separator + name + text[strings.LastIndexByte(text, '}')+1:]
 }
 
-// Question writes each input under its marker, and then the reminder of the form. Strings are written as plain text and
-// other values as JSON. A string that contains markers is also written as JSON, since its parts could be mistaken for
-// other inputs.
+// Question writes each input under its marker, and then the reminder of the format. Strings are written as plain text
+// and other values as JSON. A string that contains markers is also written as JSON, since its parts could be mistaken
+// for other inputs.
 func Question(inputs signature.Values, reminder string) string {
 	size := len(reminder)
 	for _, v := range inputs {

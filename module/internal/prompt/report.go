@@ -186,7 +186,7 @@ func (s Step) addOpen(o *Observation) {
 	if s.Left > 0 {
 		title = "\n\nWrite the whole program again, not only the rest."
 	}
-	held := s.Outcome.Failure != nil && s.Outcome.Failure.Kind == sandbox.KindHeld // its message has advice
+	held := s.Outcome.Failure != nil && s.Outcome.Failure.Kind == sandbox.KindHeld // the message of the hold has advice
 	o.add(section{title: title, first: true, cut: func(limit int) string {
 		return openEffects(s.Open, s.Left > 0 && !held, limit)
 	}})
@@ -320,7 +320,7 @@ func rejectedAnswer(spec *signature.Spec, answer json.RawMessage, err error) (ha
 	return happened, form
 }
 
-// limits names a limit that stopped the program or nearly did.
+// limits gives advice on a limit that the program exceeded or nearly reached.
 func (s Step) limits() string {
 	out := s.Outcome
 	if f := out.Failure; f != nil && f.Kind == sandbox.KindTimeout {

@@ -44,7 +44,7 @@ func PastAttachments(n int, names []string) string {
 // PastProgram shortens a program of an earlier turn.
 func PastProgram(code string) string { return cut(code, pastProgram, "// ") }
 
-// PastResult returns the observation of a program of an earlier turn that ran to its end without an answer.
+// PastResult returns what later turns show as the result of a program that finished without an answer.
 func PastResult(out *sandbox.Outcome) string {
 	var b strings.Builder
 	b.WriteString("The program finished.")

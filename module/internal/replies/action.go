@@ -92,7 +92,7 @@ func Timed(of, args json.RawMessage) json.RawMessage {
 		return args
 	}
 	return shapeOf(of).spelled(args, func(s shape, text string) json.RawMessage {
-		if s.lasts() {
+		if s.isDuration() {
 			return duration(text)
 		}
 		return nil

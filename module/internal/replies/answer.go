@@ -10,7 +10,8 @@ import (
 )
 
 // Answer converts a submitted value to a valid answer if only its form is wrong: if scalars are written as strings, or
-// if it is the value of the only output instead of an object. Otherwise it returns the value unchanged.
+// if the program submitted the value of the only output instead of an object. Otherwise Answer returns the value
+// unchanged.
 func Answer(spec *signature.Spec, value json.RawMessage) json.RawMessage {
 	if len(value) == 0 || len(spec.Validate(value)) == 0 {
 		return value

@@ -30,7 +30,7 @@ var update = flag.Bool("update", false, "write the figures into docs/measured/re
 //	natural     only the meaning of words decides, which is not interpreted; asking again is fine
 type sample struct {
 	name, label string
-	form        replies.Form
+	form        replies.Format
 	spec        *signature.Spec // nil for a program
 	want        string
 	either      bool

@@ -1,10 +1,9 @@
-// Package replies reads the replies of models, and writes the parts of prompts that show their form. It depends on the
-// requested fields only, not on the model or the question.
+// Package replies reads the replies of models, and writes the parts of prompts that show the reply format. It depends
+// only on the requested fields, not on the model or the question.
 //
-// It reads structure and never interprets prose. It guarantees that a reply that is cut off, structurally ambiguous or
-// invalid against the schema is never accepted, and that a valid reply in the requested form is never refused, unless
-// it copies a placeholder of the prompt. If a reply cannot be read, the [*Error] lists all problems in words for the
-// model.
+// It reads structure and never interprets prose. It never accepts a reply that is cut off, structurally ambiguous or
+// invalid against the schema. It never refuses a valid reply in the requested format, unless the reply copies a
+// placeholder of the prompt. If a reply cannot be read, the [*Error] lists all problems in words for the model.
 //
 // A reply is read in these steps:
 //

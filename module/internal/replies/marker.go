@@ -115,7 +115,7 @@ func (r reply) marked() (found fields, whole bool, err error) {
 			}
 			whole, open = ended, !ended && f.Schema.AnyText() && strings.Contains(value, "\n\n")
 			if !isPlaceholder(f, value) && (value != "" || f.Required) {
-				found[f.Name] = append(found[f.Name], given{text: value})
+				found[f.Name] = append(found[f.Name], fieldValue{text: value})
 			}
 		case found != nil && !whole:
 			return nil, false, structural("", "there is no field %q; leave the marker out, or write the text that "+

@@ -97,7 +97,7 @@ func (r reply) members(object json.RawMessage) (fields, error) {
 		within := 0
 		for _, v := range all {
 			if f, ok := fieldNamed(r.outputs, v.Name); ok {
-				found[f.Name] = append(found[f.Name], given{json: v.JSON})
+				found[f.Name] = append(found[f.Name], fieldValue{json: v.JSON})
 			}
 			if v.JSON[0] == '{' {
 				inner, within = v.JSON, within+1

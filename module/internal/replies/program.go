@@ -10,16 +10,13 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// Program is a reply of a model that writes code.
-type Program struct{ Reasoning, Code string }
-
-// programReply declares the fields of a reply with a program.
-type programReply struct {
+// ProgramReply is a reply of a model that writes code.
+type ProgramReply struct {
 	Reasoning string `json:"reasoning,omitempty" jsonschema:"description=a sentence or two on what to do next and why"`
 	Code      string `json:"code" jsonschema:"description=the next complete JavaScript program"`
 }
 
-var programQuestion = signature.Must(signature.New[struct{}, programReply](""))
+var programQuestion = signature.Must(signature.New[struct{}, ProgramReply](""))
 
 // ProgramSpec returns the signature of a request for the next program of a task.
 func ProgramSpec(task *signature.Spec) *signature.Spec {
@@ -44,34 +41,34 @@ var (
 // returns an error, worded for the model, if the program may be cut off or if there are several programs. If the reply
 // has no fence, ReadProgram returns an error together with the whole reply as the Code, since only the check of the
 // sandbox can tell whether it is a program.
-func ReadProgram(said string, truncated bool) (Program, error) {
+func ReadProgram(said string, truncated bool) (ProgramReply, error) {
 	text, err := visible(said)
 	if err != nil {
-		return Program{}, err
+		return ProgramReply{}, err
 	}
 	if truncated && !endMarker.MatchString(text) {
-		return Program{}, errCutOff
+		return ProgramReply{}, errCutOff
 	}
 	if inner := strings.TrimLeft(Unfence(text), "\n"); startsWithMark(inner) {
 		text = inner // no program begins with a marker
 	}
 	blocks, open := fences(text)
 	if open {
-		return Program{}, errOpenFence
+		return ProgramReply{}, errOpenFence
 	}
 	found, err := onlyProgram(blocks)
 	switch {
 	case err != nil:
-		return Program{}, err
+		return ProgramReply{}, err
 	case found != nil && inObject(text[:found.start]+text[found.end:]):
-		return Program{}, errTwoPrograms
+		return ProgramReply{}, errTwoPrograms
 	case found != nil:
-		return Program{withoutMarks(text[:found.start]), found.text}.checked()
+		return ProgramReply{withoutMarks(text[:found.start]), found.text}.checked()
 	case len(blocks) > 0:
-		return Program{}, fmt.Errorf("the reply has a code fence of %s, but no program in JavaScript; write it in one "+
+		return ProgramReply{}, fmt.Errorf("the reply has a code fence of %s, but no program in JavaScript; write it in one "+
 			"```js block", blocks[0].tag)
 	}
-	return Program{Code: text}, errNoProgram
+	return ProgramReply{Code: text}, errNoProgram
 }
 
 // codeMember matches a JSON object that may contain a program.
@@ -94,7 +91,7 @@ func inObject(text string) bool {
 func Code(value string) (string, error) {
 	blocks, open := fences(value)
 	if len(blocks) == 0 && !open {
-		p, err := Program{Code: strings.TrimSpace(value)}.checked()
+		p, err := ProgramReply{Code: strings.TrimSpace(value)}.checked()
 		return p.Code, err
 	}
 	p, err := ReadProgram(value, false)
@@ -102,12 +99,12 @@ func Code(value string) (string, error) {
 }
 
 // checked returns an error if the program has nothing to run.
-func (p Program) checked() (Program, error) {
+func (p ProgramReply) checked() (ProgramReply, error) {
 	if at := endMarker.FindStringIndex(p.Code); at != nil && blank(p.Code[at[1]:]) {
 		p.Code = strings.TrimRight(p.Code[:at[0]], "\n") // the end marker is inside the fence
 	}
 	if code := strings.TrimSpace(p.Code); code == "" || code == Placeholder("code") {
-		return Program{}, errEmptyProgram
+		return ProgramReply{}, errEmptyProgram
 	}
 	return p, nil
 }

@@ -67,7 +67,7 @@ var programs = []struct{ name, reply, reasoning, code, wrong string }{
 }
 
 // readProgram reads a program as modules do: the sandbox's check decides about a reply without a fence.
-func readProgram(t testing.TB, box *sandbox.Sandbox, reply string, truncated bool) (replies.Program, error) {
+func readProgram(t testing.TB, box *sandbox.Sandbox, reply string, truncated bool) (replies.ProgramReply, error) {
 	t.Helper()
 	p, err := replies.ReadProgram(reply, truncated)
 	if err == nil || p.Code == "" {
@@ -104,7 +104,7 @@ func TestReadProgram(t *testing.T) {
 		p, err := readProgram(t, box, c.reply, false)
 		wrong := ""
 		if err != nil {
-			p, wrong = replies.Program{}, err.Error()
+			p, wrong = replies.ProgramReply{}, err.Error()
 		}
 		if p.Code != c.code || p.Reasoning != c.reasoning || wrong != c.wrong {
 			t.Errorf("%s: got  %q %q %s\nwant %q %q %s", c.name, p.Code, p.Reasoning, wrong, c.code, c.reasoning, c.wrong)

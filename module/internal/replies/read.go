@@ -9,18 +9,18 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// Form is the form in which a model was asked to reply. [Read] also accepts other forms.
-type Form int
+// Format is the format in which a model was asked to reply. [Read] also accepts other formats.
+type Format int
 
 const (
 	// Markers puts each value under the marker of its field, and the end marker last.
-	Markers Form = iota
+	Markers Format = iota
 	// Object is one JSON object.
 	Object
 )
 
 // advice returns the advice for a reply in which no field was found.
-func (f Form) advice(field string) string {
+func (f Format) advice(field string) string {
 	if f == Object {
 		return "answer with the JSON object"
 	}
@@ -33,14 +33,14 @@ type reply struct {
 	text    string
 }
 
-// given is the value of a field in a reply, as text or as JSON.
-type given struct {
+// fieldValue is the value of a field in a reply, as text or as JSON.
+type fieldValue struct {
 	text string
 	json json.RawMessage
 }
 
 // fields are the values in a reply, by the name of the output. A repeated field has several values.
-type fields map[string][]given
+type fields map[string][]fieldValue
 
 func (f fields) add(other fields) {
 	for name, values := range other {
@@ -48,10 +48,10 @@ func (f fields) add(other fields) {
 	}
 }
 
-// Read returns the outputs in a reply of any form. The requested form, asked, affects only the advice in errors. If the
-// reply was truncated at the token limit, Read returns an error unless the answer is complete. Every error is an
+// Read returns the outputs in a reply of any format. The requested format, asked, affects only the advice in errors. If
+// the reply was truncated at the token limit, Read returns an error unless the answer is complete. Every error is an
 // [*Error].
-func Read(spec *signature.Spec, said string, truncated bool, asked Form) (signature.Values, error) {
+func Read(spec *signature.Spec, said string, truncated bool, asked Format) (signature.Values, error) {
 	r := reply{outputs: spec.Outputs(), text: said}
 	var err error
 	if r.text, err = visible(said); err != nil {
@@ -87,7 +87,7 @@ func (r reply) fields() (found fields, whole bool, err error) {
 	return nil, false, nil
 }
 
-// addRest adds the values that the rest of a reply has in another form, so that contradictions are found.
+// addRest adds the values that the rest of a reply has in another format, so that contradictions are found.
 func (r reply) addRest(found fields, rest string) error {
 	other := reply{r.outputs, strings.TrimSpace(rest)}
 	if other.text == "" {
@@ -105,7 +105,7 @@ func (r reply) addRest(found fields, rest string) error {
 }
 
 // bare reports whether the whole reply can be the value of the only output. Text must be a single paragraph, since one
-// of several paragraphs may be a comment, and must not look like another form.
+// of several paragraphs may be a comment, and must not look like another format.
 func (r reply) bare() bool {
 	return !r.outputs[0].Schema.AnyText() || !strings.Contains(r.text, "\n\n") && !strings.Contains(r.text, "```") &&
 		!strings.Contains(r.text, " ## ") && !strings.ContainsAny(r.text[:min(1, len(r.text))], "{[<")
@@ -133,7 +133,7 @@ func (r reply) settle(found fields) (signature.Values, error) {
 }
 
 // value decodes the value of a field. It returns nil if the value is empty.
-func (r reply) value(f signature.Field, all []given) (value json.RawMessage, err error) {
+func (r reply) value(f signature.Field, all []fieldValue) (value json.RawMessage, err error) {
 	for _, g := range all {
 		other, err := readValue(f, g, len(r.outputs) == 1)
 		switch {
@@ -172,8 +172,8 @@ func fieldNamed(fields []signature.Field, name string) (signature.Field, bool) {
 	return fields[at], true
 }
 
-// nearestName returns the index of name among n names. If name is not among them, it returns the index of the only one
-// that differs just in its case and in the separators of its words, or -1.
+// nearestName returns the index of name among n names or, if name is not among them, the index of the only name that
+// differs from it only in case and in the separators of words. Otherwise it returns -1.
 func nearestName(n int, at func(int) string, name string) int {
 	found, same := -1, 0
 	for i := range n {

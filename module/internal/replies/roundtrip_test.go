@@ -129,7 +129,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, at int, reply string, truncated bool) {
 		spec := specs[(at%len(specs)+len(specs))%len(specs)]
-		for _, form := range []replies.Form{replies.Markers, replies.Object} {
+		for _, form := range []replies.Format{replies.Markers, replies.Object} {
 			values, err := replies.Read(spec, reply, truncated, form)
 			if err == nil && spec.Validate(object(values...)) != nil {
 				t.Fatalf("%s is not valid: %v", values, spec.Validate(object(values...)))

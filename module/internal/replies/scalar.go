@@ -26,7 +26,7 @@ func (s shape) word(text string) json.RawMessage {
 		return json.RawMessage(booleans[strings.ToLower(word)])
 	case s.kinds["null"] && value == "null":
 		return json.RawMessage(value)
-	case s.lasts() && duration(word) != nil:
+	case s.isDuration() && duration(word) != nil:
 		return duration(word)
 	}
 	if !s.number() || !plainNumber.MatchString(word) {

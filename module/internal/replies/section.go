@@ -63,14 +63,14 @@ func (l label) end(found fields, text string, at int) {
 	if l.bold {
 		section = strings.TrimSuffix(section, "**")
 	}
-	found[l.name] = append(found[l.name], given{text: strings.TrimSpace(section)})
+	found[l.name] = append(found[l.name], fieldValue{text: strings.TrimSpace(section)})
 }
 
 // decoration has the characters that may surround a name in a reply.
 const decoration = " \t>*_#`-•\"0123456789.)["
 
-// label reads a line that begins with the name of an output or of the end marker and a colon, or a heading that is such
-// a name. Both may be decorated: **Mood:** good.
+// label reads a line that begins with the name of an output, or of the end marker, and a colon. The name may be
+// decorated: **Mood:** good. A decorated name needs no colon, since it may be a heading.
 func (r reply) label(line string) (l label, ok bool) {
 	head, inline, colon := strings.Cut(line, ":")
 	if len(head) > 100 {

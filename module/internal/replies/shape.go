@@ -10,15 +10,14 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// shape is the part of a schema that helps to read a value that is not written as JSON. Values that it does not
-// describe are read strictly.
+// shape is the part of a schema that is needed to read values in other notations than JSON.
 type shape struct {
 	kinds     map[string]bool // types of JSON Schema; empty if the schema has no type
 	format    string          // the format of a string; schema.Nanoseconds for an integer of nanoseconds
 	constants []string        // the strings that the schema lists
 	items     *shape          // the items of an array
 	members   []member        // the members of an object
-	rest      *shape          // an object's other members, or nil if it admits none
+	rest      *shape          // an object's other members, or nil if none are allowed
 	minimum   float64         // the smallest number
 }
 
@@ -101,8 +100,10 @@ func (s shape) any() bool    { return len(s.kinds) == 0 }
 func (s shape) text() bool   { return s.kinds["string"] }
 func (s shape) number() bool { return s.kinds["integer"] || s.kinds["number"] }
 
-// lasts reports whether a value is a duration in nanoseconds, which models may write with its unit.
-func (s shape) lasts() bool { return s.format == schema.Nanoseconds && s.kinds["integer"] && !s.text() }
+// isDuration reports whether a value is a duration in nanoseconds, which models may write with its unit.
+func (s shape) isDuration() bool {
+	return s.format == schema.Nanoseconds && s.kinds["integer"] && !s.text()
+}
 
 // admits reports whether the shape admits the type of a value, so that only a constraint can be violated.
 func (s shape) admits(value json.RawMessage) bool {

@@ -11,11 +11,11 @@ import (
 // readValue decodes one value. In text, a string may be plain or a JSON string, and any other value should be JSON; a
 // fence around the value is removed. Other notations are accepted if they are unambiguous. Only reports whether the
 // field is the only output. If an optional field has no value, readValue returns nil without an error.
-func readValue(f signature.Field, g given, only bool) (json.RawMessage, error) {
-	if g.json != nil {
-		return readMember(f, g.json, only)
+func readValue(f signature.Field, given fieldValue, only bool) (json.RawMessage, error) {
+	if given.json != nil {
+		return readMember(f, given.json, only)
 	}
-	text := trimmed(g.text)
+	text := trimmed(given.text)
 	if inner := Unfence(text); !blank(inner) && inner != text {
 		text = strings.Trim(inner, "\n")
 	}
@@ -152,7 +152,7 @@ func fits(f signature.Field, value json.RawMessage) bool {
 // mismatch says why a value does not fit a field.
 func mismatch(f signature.Field, s shape, value json.RawMessage) error {
 	switch findings := f.Schema.Validate(value); {
-	case s.lasts() && value[0] == '"':
+	case s.isDuration() && value[0] == '"':
 		return structural(f.Name,
 			`is not a duration; write an integer of nanoseconds, or a number with its unit, as in "90s"`)
 	case s.admits(value):

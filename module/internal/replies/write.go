@@ -14,8 +14,8 @@ func WriteMarker(b *strings.Builder, field string) {
 	b.WriteString(" ## ]]")
 }
 
-// Placeholder returns the placeholder of a value in the form that the prompt shows. Models sometimes repeat the form
-// before they fill it in.
+// Placeholder returns the placeholder of a value in the reply format that the prompt shows. Models sometimes copy the
+// format before they fill it in.
 func Placeholder(field string) string { return "{" + field + "}" }
 
 // NotGiven replaces a required output that a demo lacks.
@@ -37,7 +37,7 @@ func Written(f signature.Field, value json.RawMessage) string {
 
 // readsAs reports whether text under the marker of a field is read as the value.
 func readsAs(f signature.Field, text string, value json.RawMessage) bool {
-	read, err := readValue(f, given{text: text}, false)
+	read, err := readValue(f, fieldValue{text: text}, false)
 	return err == nil && read != nil && equalJSON(read, value)
 }
 

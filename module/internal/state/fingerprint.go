@@ -19,8 +19,8 @@ type field struct {
 	shape string
 }
 
-// Fields identify a signature and its task by their fields without descriptions, so that a state that was saved with
-// one signature is not loaded with another. The fields of each side end with an empty field.
+// Fields are the fields of a signature and its task, without descriptions. They identify the signature, so that a state
+// is loaded only with the signature with which it was saved. The fields of each side end with an empty field.
 type Fields []field
 
 // FieldsOf returns the fields of a signature. The task is nil, unless the signature asks for one step of the task.
@@ -46,7 +46,7 @@ func FieldsOf(spec, task *signature.Spec) (all Fields, err error) {
 	return all, nil
 }
 
-// Hash identifies the fields and their order.
+// Hash returns a hash of the fields and their order.
 func (s Fields) Hash() string {
 	sum := sha256.New()
 	for _, f := range s {
@@ -55,7 +55,7 @@ func (s Fields) Hash() string {
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
 }
 
-// Hashes identifies each field, so that an error can name the field that differs.
+// Hashes returns a hash of each field, so that an error can name the fields that differ.
 func (s Fields) Hashes() map[string]string {
 	hashes := map[string]string{}
 	for _, f := range s {

@@ -78,7 +78,7 @@ func Read(r io.Reader) (s State, err error) {
 	}
 	var found struct{ Version int } // read first, since the rest depends on it
 	if err := json.Unmarshal(raw, &found); err != nil {
-		return s, fmt.Errorf("it is not a saved state: %w", err)
+		return s, fmt.Errorf("not a saved state: %w", err)
 	}
 	if found.Version != version {
 		return s, fmt.Errorf("the state has version %d, but this program reads version %d", found.Version, version)
@@ -106,7 +106,7 @@ func (p Predictor) Save() (json.RawMessage, error) {
 	return indented(s)
 }
 
-// Load replaces the learned parts of the predictor by those that Save returned.
+// Load replaces the learned parts of the predictor with those in the JSON that Save returned.
 func (p *Predictor) Load(raw json.RawMessage) error {
 	var s predictorState
 	if err := DecodeStrictly(raw, &s); err != nil {
@@ -120,7 +120,7 @@ func (p *Predictor) Load(raw json.RawMessage) error {
 	case err != nil:
 		return err
 	case fields.Hash() != s.Signature:
-		return fmt.Errorf("it was saved with another signature: %s", fields.Differ(s.Fields))
+		return fmt.Errorf("the state was saved with another signature: %s", fields.Differ(s.Fields))
 	}
 	p.System, p.Hint, p.Temperature, p.Demos = s.System, s.Hint, s.Temperature, s.Demos
 	p.Picked, p.ToolDescriptions, p.Source = s.Picked, s.ToolDescriptions, s.Source

@@ -14,9 +14,9 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// Perform makes a call with its Args, and sets its result. Source is the call as source code; again has the journal
-// entries that the model repeats on purpose. If the call is held because it resembles entries, Perform returns them as
-// held. The error ends the run.
+// Perform makes the call and sets its result. Source is the call as source code; again has the IDs of the journal
+// entries that the model repeats on purpose. The outcome is that of a program with only this call. If the call is held,
+// Perform also returns the IDs of the entries that it resembles. An error ends the run.
 func (t *Toolbox) Perform(
 	ctx context.Context, attempt *journal.Attempt, tool int, call *sandbox.Call, source string, again []string,
 ) (out *sandbox.Outcome, held []string, err error) {

@@ -3,9 +3,9 @@ package toolbox
 
 import (
 	"fmt"
-	"github.com/writ-go/writ/internal/dispatch"
 	"slices"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/internal/globals"
 	"github.com/writ-go/writ/module/internal/prompt"

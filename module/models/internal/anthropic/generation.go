@@ -16,8 +16,7 @@ type generation struct {
 // version matches 4.5 in claude-opus-4-5-20251101 and 3.7 in claude-3-7-sonnet-latest.
 var version = regexp.MustCompile(`claude(?:-[a-z]+)?-(\d{1,2})(?:[-.](\d{1,2}))?(?:\D|$)`)
 
-// generationOf reads the version in the model's name. A name without a version is treated as
-// a current model.
+// generationOf reads the version in the model's name. A name without a version is treated as a current model.
 func generationOf(model string) generation {
 	m := version.FindStringSubmatch(model)
 	if m == nil {
@@ -36,9 +35,8 @@ var budgets = map[string]int{
 	"minimal": minBudget, "low": 2048, "medium": 8192, "high": 16_384, "xhigh": 32_768, "max": 32_768,
 }
 
-// think returns the request's "thinking" and effort, and how many tokens to allow for
-// thinking. Some current models always think; for adaptive models, the effort "none" is
-// therefore sent as "low".
+// think returns the request's "thinking" and effort, and how many tokens to allow for thinking. Some current models
+// always think; for adaptive models, the effort "none" is therefore sent as "low".
 func (g generation) think(p lm.Params) (thinking object, effort string, tokens int) {
 	if !g.adaptive {
 		tokens = p.ThinkingTokens

@@ -118,8 +118,7 @@ func (r *request) addTools(o llms.CallOptions) {
 	}
 }
 
-// cache marks the end of the tools and of the system message as cache breakpoints. The API
-// puts the tools first.
+// cache marks the end of the tools and of the system message as cache breakpoints. The API puts the tools first.
 func (r *request) cache() {
 	for _, list := range [][]object{r.tools, r.system} {
 		if n := len(list); n > 0 {
@@ -200,15 +199,14 @@ func rawContent(raw json.RawMessage) (content []any, err error) {
 	for _, b := range blocks {
 		var read struct{ Type, Text string }
 		if json.Unmarshal(b, &read) == nil && read.Type == "text" && strings.TrimSpace(read.Text) == "" {
-			continue // the API refuses blank text, even its own
+			continue // the API refuses blank text, even text that the model wrote
 		}
 		content = append(content, b)
 	}
 	return content, nil
 }
 
-// toolUse encodes a tool call. The API accepts only an object as the input; anything else is
-// sent as an empty one.
+// toolUse encodes a tool call. The API accepts only an object as the input; anything else is sent as an empty one.
 func toolUse(call llms.ToolCall) object {
 	block := object{"type": "tool_use", "id": call.ID, "input": object{}}
 	if f := call.FunctionCall; f != nil {

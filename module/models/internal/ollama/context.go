@@ -28,26 +28,26 @@ const (
 	turnSize   = 16   // approximate tokens that a template adds to a message
 )
 
-// about has what Ollama reported about a model, and its largest context.
-type about struct {
+// modelInfo has what Ollama reported about a model, and its largest context.
+type modelInfo struct {
 	described bool // Ollama has described the model; before that, it is assumed to think
 	thinking  bool
 	limit     int // the context that it was trained with; 0 if unknown
 	context   int // the largest num_ctx that was needed so far
 }
 
-func (m *Model) about(model string) about {
+func (m *Model) info(model string) modelInfo {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.models[model]
 }
 
 // describe requests the description of a model, once. If that fails, the request that follows reports the error.
-func (m *Model) describe(ctx context.Context, model string) about {
-	if a := m.about(model); a.described {
+func (m *Model) describe(ctx context.Context, model string) modelInfo {
+	if a := m.info(model); a.described {
 		return a
 	}
-	unknown := about{thinking: true}
+	unknown := modelInfo{thinking: true}
 	answer, err := m.client.Post(ctx, "/api/show", map[string]any{"model": model})
 	if err != nil {
 		return unknown
@@ -79,7 +79,7 @@ func (m *Model) contextFor(ctx context.Context, model string, bytes, tokens int)
 		return m.options.Context
 	}
 	size := minContext
-	for size < bytes/3+tokens && size < maxContext { // code or Chinese has three bytes a token
+	for size < bytes/3+tokens && size < maxContext { // code and Chinese have about three bytes per token
 		size *= 2
 	}
 	if size > 2*minContext { // every current model supports at least that
@@ -100,10 +100,9 @@ func tooLong(message string) bool {
 	return strings.Contains(message, "context length") || strings.Contains(message, "context size")
 }
 
-// cutOff returns an error if Ollama read so few tokens that it must have cut the prompt off.
-// It considers only prompts that exceed the context at four bytes per token, because old
-// versions do not count tokens that were cached. Tokenizers average fewer than six bytes per
-// token, so a lower count means that a part is missing.
+// cutOff returns an error if Ollama read so few tokens that it must have cut the prompt off. It considers only prompts
+// that exceed the context at four bytes per token, because old versions do not count tokens that were cached.
+// Tokenizers average fewer than six bytes per token, so a lower count means that a part is missing.
 func (r *request) cutOff(read int) error {
 	if read == 0 || r.bytes/4 <= r.context || read >= r.bytes/6 {
 		return nil

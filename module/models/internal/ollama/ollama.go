@@ -31,7 +31,7 @@ type Model struct {
 	schemas wire.Schemas
 
 	mu     sync.Mutex
-	models map[string]about // by name
+	models map[string]modelInfo // by name
 }
 
 // New returns the model with a name such as "qwen3" or "gpt-oss:20b". It makes no request.
@@ -40,7 +40,7 @@ func New(model string, o *wire.Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{model: model, options: *o, models: map[string]about{}, client: client}
+	m := &Model{model: model, options: *o, models: map[string]modelInfo{}, client: client}
 	// Not every model can call tools, think or read images.
 	can := lm.Capabilities{Model: model, Schema: true, Tools: true, Thinking: true, Vision: true}
 	m.CapableFunc = lm.CapableFunc{Func: m.generate, States: func() lm.Capabilities { return can }}
@@ -63,9 +63,8 @@ func hostURL(host string) string {
 	return (&url.URL{Scheme: "http", Host: net.JoinHostPort(name, port)}).String()
 }
 
-// generate returns the model's reply as one choice. It streams the reply if the call
-// options contain a streaming function. A prompt that does not fit into the model's context
-// is an error.
+// generate returns the model's reply as one choice. It streams the reply if the call options contain a streaming
+// function. A prompt that does not fit into the model's context is an error.
 func (m *Model) generate(
 	ctx context.Context, messages []llms.MessageContent, options []llms.CallOption,
 ) (*llms.ContentResponse, error) {

@@ -95,8 +95,8 @@ func (s *stream) add(ctx context.Context, line []byte) error {
 	return wire.Tell(ctx, s.options, thought, text)
 }
 
-// response converts the reply for the caller. Old versions send tool calls without ids. The ids of such calls count on
-// from the given number of earlier calls.
+// response converts the reply for the caller. Old versions of Ollama send tool calls without ids. It numbers such
+// calls, starting after the given number of earlier calls.
 func (r *reply) response(calls int) (*llms.ContentResponse, error) {
 	choice := &llms.ContentChoice{
 		Content: r.Message.Content, ReasoningContent: r.Message.Thinking, StopReason: r.DoneReason,

@@ -195,8 +195,7 @@ func (m *message) attach(number int, p llms.BinaryContent) (text []string, err e
 	return nil, wire.Invalid("attachment %d is of type %q; ollama takes only images and text", number, p.MIMEType)
 }
 
-// callOf encodes a tool call. Ollama accepts only an object as the arguments; anything else is
-// sent as an empty one.
+// callOf encodes a tool call. Ollama accepts only an object as the arguments; anything else is sent as an empty one.
 func callOf(call llms.ToolCall) toolCall {
 	c := toolCall{ID: call.ID, Function: function{Arguments: json.RawMessage("{}")}}
 	if f := call.FunctionCall; f != nil {

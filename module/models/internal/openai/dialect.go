@@ -19,7 +19,7 @@ type dialect struct {
 
 // dialects returns the dialect of each provider. In the next turn, a reply is sent back as it was received: gemini
 // requires the extra_content of its tool calls, deepseek requires the reasoning_content of turns that called tools and
-// ignores that of other turns, and openrouter asks for its reasoning_details.
+// ignores it in other turns, and openrouter asks for its reasoning_details.
 func dialects() map[string]dialect {
 	const (
 		current = "max_completion_tokens"
@@ -71,7 +71,7 @@ func openRouterReasoning(body map[string]any, effort string, tokens int) {
 	}
 }
 
-// deepSeekThinking turns thinking off with a field of DeepSeek, for which "none" is not an effort.
+// deepSeekThinking turns thinking off with DeepSeek's own field, since DeepSeek has no effort "none".
 func deepSeekThinking(body map[string]any, effort string, _ int) {
 	if effort == "none" {
 		body["thinking"] = map[string]any{"type": "disabled"}

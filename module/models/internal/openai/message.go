@@ -94,8 +94,7 @@ func unknownPart(part llms.ContentPart) error {
 	return fmt.Errorf("a part of type %T does not belong here; move it to a message of its own role", part)
 }
 
-// content encodes text parts as one string, since some servers accept nothing else, and other
-// parts as a list.
+// content encodes text parts as one string, since some servers accept nothing else, and other parts as a list.
 func content(parts []llms.ContentPart) (any, error) {
 	var texts []string
 	var list []any

@@ -84,8 +84,7 @@ const (
 	perValue    = 64         // bytes that a value takes in addition to its text
 )
 
-// assembly builds messages from their pieces. It keeps unknown fields, because providers need
-// them back.
+// assembly builds messages from their pieces. It keeps unknown fields, because providers need them back.
 type assembly struct {
 	messages []map[string]any
 	size     int  // bytes kept
@@ -118,7 +117,7 @@ func (a *assembly) object(into, piece map[string]any) {
 	}
 }
 
-// grows reports whether a string of that name arrives in pieces. Other strings, such as ids,
+// grows reports whether the string in the field with this name arrives in pieces. Other strings, such as ids,
 // arrive whole, and some servers repeat them.
 func grows(name string) bool {
 	switch name {

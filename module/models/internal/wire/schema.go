@@ -15,8 +15,7 @@ import (
 // maxSchemas is the number of refused schemas that are remembered.
 const maxSchemas = 1000
 
-// Schemas remembers the schemas that an endpoint refused. Its zero value is ready; it is safe
-// for concurrent use.
+// Schemas remembers the schemas that an endpoint refused. Its zero value is ready; it is safe for concurrent use.
 type Schemas struct {
 	mu      sync.Mutex
 	refused map[schemaKey]bool

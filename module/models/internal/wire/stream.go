@@ -14,13 +14,12 @@ import (
 
 // Event is a server-sent event.
 type Event struct {
-	Name string // "" if it has none
+	Name string // "" if the event has no name
 	Data []byte // valid until the next event
 }
 
-// Events reads the response as server-sent events. It ends after an error, which may be one
-// that an event contains. If the events end before the reply is complete, the caller returns
-// [Answer.Cut].
+// Events reads the response as server-sent events. It ends after an error, which may be one that an event contains. If
+// the events end before the reply is complete, the caller returns [Answer.Cut].
 func (a *Answer) Events(ctx context.Context) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		var name string

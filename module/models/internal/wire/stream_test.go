@@ -127,7 +127,7 @@ func TestToolCallsAreBounded(t *testing.T) {
 		"ollama":    `{"message":{"tool_calls":[%s]},"done":true}`,
 	} {
 		for n, want := range map[int]string{128: "<nil>",
-			129: "the model: it made 129 tool calls at once; the limit is 128"} {
+			129: "the model: the reply has 129 tool calls; the limit is 128"} {
 			e := &endless{}
 			p := providers(t, e)[name]
 			e.begin = fmt.Sprintf(body, bytes.TrimPrefix(bytes.Repeat([]byte(","+p.one), n), []byte(",")))

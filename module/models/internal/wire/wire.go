@@ -56,7 +56,7 @@ type Client struct {
 }
 
 // NewClient returns a client with the key and the URL of the options or, without them, the key in the environment
-// variable and the default URL. Only a local server needs no key.
+// variable and the default URL. Without a key, it returns an error unless the server is local.
 func NewClient(provider, variable, defaultURL string, local bool, o *Options) (Client, error) {
 	c := Client{
 		Provider: provider, Variable: variable, BaseURL: cmp.Or(o.BaseURL, defaultURL), Header: http.Header{},
@@ -78,9 +78,8 @@ func NewClient(provider, variable, defaultURL string, local bool, o *Options) (C
 	return c, nil
 }
 
-// Post sends body as JSON to a path below BaseURL and returns the response if its status is
-// 2xx. The caller closes it. Client.Extra takes precedence over body: objects are merged,
-// other values are replaced, and nil removes a member.
+// Post sends body as JSON to a path below BaseURL and returns the response if its status is 2xx. The caller closes it.
+// Client.Extra takes precedence over body: objects are merged, other values are replaced, and nil removes a member.
 func (c *Client) Post(ctx context.Context, path string, body map[string]any) (*Answer, error) {
 	var data bytes.Buffer
 	encoder := json.NewEncoder(&data)

@@ -88,11 +88,11 @@ func markSent(req *http.Request, id jsonrpc.ID) bool {
 }
 
 func (r *responses) post(req *http.Request) (*http.Response, error) {
-	id, sent, err := r.expect(req)
+	msg, id, err := r.expect(req)
 	if err != nil {
 		return nil, err
 	}
-	defer sent()
+	defer r.Exchange.Answered(msg)
 	first := markSent(req, id)
 	resp, err := r.next.RoundTrip(req)
 	if err != nil {
@@ -117,29 +117,29 @@ func (r *responses) post(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// expect returns the ID of the call in the request's body, if the body is a call, and a function that must be called
-// once the request has been sent.
-func (r *responses) expect(req *http.Request) (id jsonrpc.ID, sent func(), err error) {
+// expect returns the message in the request's body, or nil without a body. If the message is a call, expect also
+// returns its ID and registers the call for its response.
+func (r *responses) expect(req *http.Request) (msg jsonrpc.Message, id jsonrpc.ID, err error) {
 	if req.GetBody == nil {
-		return id, func() {}, nil
+		return nil, id, nil
 	}
 	body, err := req.GetBody()
 	if err != nil {
-		return id, nil, err
+		return nil, id, err
 	}
 	data, err := io.ReadAll(body)
 	if err != nil {
-		return id, nil, err
+		return nil, id, err
 	}
-	msg, err := jsonrpc.DecodeMessage(data)
+	msg, err = jsonrpc.DecodeMessage(data)
 	if err != nil {
-		return id, nil, err
+		return nil, id, err
 	}
 	r.Exchange.Expect(req.Context(), msg)
 	if call, ok := msg.(*jsonrpc.Request); ok {
 		id = call.ID
 	}
-	return id, func() { r.Exchange.Answered(msg) }, nil
+	return msg, id, nil
 }
 
 // body returns what the SDK reads in place of the body of a response.

@@ -36,11 +36,11 @@ func (r *responses) openSSE(req *http.Request) (*http.Response, error) {
 
 // postSSE posts a message. A failure ends only the call; the SDK would end the session.
 func (r *responses) postSSE(req *http.Request) (*http.Response, error) {
-	id, sent, err := r.expect(req)
+	msg, id, err := r.expect(req)
 	if err != nil {
 		return nil, err
 	}
-	defer sent()
+	defer r.Exchange.Answered(msg)
 	markSent(req, id)
 	resp, err := r.next.RoundTrip(req)
 	if err == nil && (resp.StatusCode < 200 || resp.StatusCode > 299) {

@@ -11,7 +11,7 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// The forms of replies. Each one implements module.Adapter.
+// The reply formats. Each one implements module.Adapter.
 type (
 	// Markers asks for each output under its marker.
 	Markers struct{}
@@ -53,7 +53,7 @@ const valueRules = `Write text as it is, and any other value as JSON: 12.5, true
 
 func optional(f signature.Field) bool { return !f.Required }
 
-// Question writes the inputs and a reminder of the form.
+// Question writes the inputs and a reminder of the format.
 func (Markers) Question(spec *signature.Spec, inputs signature.Values) string {
 	var b strings.Builder
 	b.WriteString("Reply with ")
@@ -89,7 +89,7 @@ func (Markers) Answer(spec *signature.Spec, outputs signature.Values) string {
 	return b.String()
 }
 
-// Read finds the outputs in a reply of this or another form.
+// Read finds the outputs in a reply of this or another format.
 func (Markers) Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error) {
 	return replies.Read(spec, reply, truncated, replies.Markers)
 }
@@ -109,7 +109,7 @@ func objectSystem(spec *signature.Spec, briefing, unset string) string {
 	return system(spec, inputs(spec)+outputs(spec), form+Formats(spec.OutputSchema().Raw()), briefing)
 }
 
-// Question writes the inputs and a reminder of the form.
+// Question writes the inputs and a reminder of the format.
 func (Object) Question(spec *signature.Spec, inputs signature.Values) string {
 	var names []string
 	for _, f := range spec.Outputs() {
@@ -142,7 +142,7 @@ func (Object) Answer(spec *signature.Spec, outputs signature.Values) string {
 	return string(text)
 }
 
-// Read finds the outputs in a reply of this or another form.
+// Read finds the outputs in a reply of this or another format.
 func (Object) Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error) {
 	return replies.Read(spec, reply, truncated, replies.Object)
 }
@@ -168,7 +168,7 @@ func (Program) System(spec *signature.Spec, briefing string) string {
 	return system(spec, inputs(spec), form, briefing)
 }
 
-// Question writes the inputs and a reminder of the form.
+// Question writes the inputs and a reminder of the format.
 func (Program) Question(spec *signature.Spec, inputs signature.Values) string {
 	if _, ok := spec.Field("reasoning"); ok {
 		return Question(inputs, "Reply with a sentence or two, then one ```js block, and nothing after it.")

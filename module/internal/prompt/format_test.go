@@ -91,7 +91,7 @@ func TestCopiesOfForms(t *testing.T) {
 	t.Parallel()
 	spec := signature.Must(signature.New[ask, found]("")).Spec()
 	for name, c := range map[string]struct {
-		form  replies.Form
+		form  replies.Format
 		reply string
 	}{
 		"markers": {replies.Markers,

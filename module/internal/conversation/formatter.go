@@ -8,8 +8,8 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// Form writes questions and replies as messages.
-type Form struct {
+// Formatter writes questions and replies as messages.
+type Formatter struct {
 	Spec    *signature.Spec
 	Adapter interface {
 		Question(spec *signature.Spec, inputs signature.Values) string
@@ -47,7 +47,7 @@ func checkValues(fields []signature.Field, side string, values signature.Values)
 
 // Opening returns the first messages of a conversation: the system prompt, the demos, earlier turns, and the
 // question. Messages that are the same for every question come first.
-func (f Form) Opening(system string, demos []Demo, q Question, hint string) ([]Message, error) {
+func (f Formatter) Opening(system string, demos []Demo, q Question, hint string) ([]Message, error) {
 	list := make([]Message, 0, 2+2*len(demos)+2*len(q.History))
 	list = append(list, System(system))
 	demos = slices.Clip(demos)
@@ -67,7 +67,7 @@ func (f Form) Opening(system string, demos []Demo, q Question, hint string) ([]M
 }
 
 // Example returns a reply with the outputs as the n-th message. A tool call is followed by its result.
-func (f Form) Example(n int, outputs signature.Values) []Message {
+func (f Formatter) Example(n int, outputs signature.Values) []Message {
 	if c, calls := f.Adapter.(*Calling); calls {
 		return c.Example(n, outputs)
 	}
@@ -75,7 +75,7 @@ func (f Form) Example(n int, outputs signature.Values) []Message {
 }
 
 // Question returns a question as a message.
-func (f Form) Question(q Question, hint string) Message {
+func (f Formatter) Question(q Question, hint string) Message {
 	text := f.Adapter.Question(f.Spec, q.Inputs)
 	if q.Note != "" {
 		text = q.Note + "\n\n" + text
