@@ -13,7 +13,7 @@ import (
 )
 
 // compose returns the schema of an object with the given fields and rules. It also returns
-// the fields, with schemas that validate their values outside of the object in the same way.
+// the fields, whose schemas then validate single values as the schema of the object does.
 func compose(fields []Field, rules Values) ([]Field, *schema.Schema, error) {
 	completed := make([]Field, len(fields))
 	required, properties := []string{}, Values{}
@@ -35,7 +35,7 @@ func compose(fields []Field, rules Values) ([]Field, *schema.Schema, error) {
 	return completed, o, nil
 }
 
-// ownKeywords are the keywords of an object's schema that follow from its fields.
+// ownKeywords are the keywords of an object's schema that compose makes from the fields.
 var ownKeywords = []string{"type", "properties", "required"}
 
 // object returns the schema of an object.
@@ -103,7 +103,7 @@ func described(raw json.RawMessage, text string) json.RawMessage {
 // only if the part has an $id.
 var special = regexp.MustCompile(`"(\$|\\u0024)`)
 
-// decompose returns the fields that the schema of a struct describes, and the other keywords of the schema.
+// decompose returns the fields that the schema of a struct describes, and the remaining keywords of the schema.
 func decompose(s *schema.Schema) ([]Field, Values, error) {
 	var o struct {
 		Type       string

@@ -10,7 +10,7 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// rule is a rule in the parentheses after a type.
+// rule is a kind of rule that can follow a type in parentheses.
 type rule struct {
 	name, keyword, family string
 	takes                 string // describes the values that the rule accepts
@@ -118,7 +118,7 @@ func (s *scanner) examples(t typ, list json.RawMessage, here int) {
 	}
 }
 
-// rule finds a rule that applies to a type, by its name.
+// rule returns the rule with the given name, or fails if no such rule applies to the type.
 func (s *scanner) rule(name string, t typ, here int, written string) rule {
 	var known []string
 	for _, r := range rules {

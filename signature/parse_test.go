@@ -271,7 +271,7 @@ func TestParseErrors(t *testing.T) {
 		{"", `column 1: expected "->", found the end; write input -> output`},
 		{"question", `column 9: expected "->", found the end; write input -> output`},
 		{"a => b", `column 3: expected "->", found "="; write input -> output`},
-		{"a -> b -> c", `column 8: expected the end, found "-"; write only one ->, and , between fields`},
+		{"a -> b -> c", `column 8: expected the end, found "-"; write only one ->, and commas between fields`},
 		{"a b -> c", `column 3: expected "->", found "b"; write input -> output`},
 		{"a ->", `no output field; add one`},
 		{"a, -> b", `column 4: expected a field after the comma; add one, or remove the comma`},
@@ -403,7 +403,7 @@ func TestParsedSignature(t *testing.T) {
 		"mean answer?)")
 	_, err = s.Encode(signature.Values{{Name: "limit"}, {Name: "limit"}, {Name: "query"}})
 	checkError(t, err, "signature: input: question is required\nlimit is given twice\nlimit must be an integer, not "+
-		"null\nquery is not a known property (others known: question)")
+		"null\nquery is not a known property (other properties: question)")
 	if invalid := (*signature.InvalidError)(nil); !errors.As(err, &invalid) {
 		t.Errorf("%T is not an InvalidError", err)
 	}

@@ -224,7 +224,7 @@ func TestDecodeErrors(t *testing.T) {
 		{"overflow of 64 bits", `{"big": 9223372036854775808, "mood": "bad"}`, `big does not fit the Go type int64: ` +
 			`number 9223372036854775808`},
 		{"negative", `{"big": 1, "mood": "bad", "huge": -1}`, `huge must be at least 0, not -1`},
-		{"base64", `{"big": 1, "mood": "bad", "bytes": "%"}`, `bytes does not decode: illegal base64 data at input byte 0`},
+		{"base64", `{"big": 1, "mood": "bad", "bytes": "%"}`, `bytes cannot be decoded: illegal base64 data at input byte 0`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -269,8 +269,8 @@ func TestNewSpec(t *testing.T) {
 	for _, f := range spec.Validate([]byte(`{"a": [1, "x"], "c": 1}`)) {
 		got = append(got, f.String())
 	}
-	wantLines := []string{`z is required`, `a[1] must be an integer, not "x"`, `c is not a known property (others ` +
-		`known: b, z)`}
+	wantLines := []string{`z is required`, `a[1] must be an integer, not "x"`, `c is not a known property ` +
+		`(other properties: b, z)`}
 	if !slices.Equal(got, wantLines) {
 		t.Errorf("got  %q\nwant %q", got, wantLines)
 	}
@@ -346,8 +346,8 @@ func TestFindingsInTheOrderOfTheFields(t *testing.T) {
 	_, err = spec.Decode([]byte(`{"x": "1", "y": {"c": 1}, "w": 0}`))
 	checkError(t, err, "the value must have at least 4 properties, not 3\nz is required\ny.a is required\ny.b is "+
 		"required\n"+
-		"y.c is not a known property (known: a, b)\nx must be an integer, not \"1\"\nw is not a known property (others "+
-		"known: z)")
+		"y.c is not a known property (known: a, b)\nx must be an integer, not \"1\"\nw is not a known property (other properties: "+
+		"z)")
 }
 
 type dated struct {

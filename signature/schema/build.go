@@ -11,7 +11,7 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// The library needs a URL for each schema that it compiles.
+// URLs of the compiled schemas, which the library requires.
 const (
 	home     = "writ:schema"
 	opposite = "writ:opposite" // the negation of the schema
@@ -122,8 +122,8 @@ func index(root *jsonschema.Schema, formats bool) map[string]*jsonschema.Schema 
 	return found
 }
 
-// takeNames replaces propertyNames with an extension. The library reports its errors with a
-// place that the validation of later siblings overwrites.
+// takeNames replaces propertyNames with an extension. In the library's own errors about
+// propertyNames, the validation of later siblings overwrites the place.
 func takeNames(s *jsonschema.Schema) {
 	if s.PropertyNames != nil {
 		s.Extensions = append(s.Extensions, names{s.PropertyNames})

@@ -54,7 +54,7 @@ func size(k jsonschema.ErrorKind) string {
 func content(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.AdditionalItems:
-		return "must have " + plural(k.Count, "item") + " fewer"
+		return "must have " + plural(k.Count, "fewer item")
 	case *kind.UniqueItems:
 		return fmt.Sprintf("must not repeat an item: [%d] and [%d] are equal", k.Duplicates[0], k.Duplicates[1])
 	case *kind.Contains:
@@ -65,7 +65,7 @@ func content(k jsonschema.ErrorKind) string {
 	case *kind.MaxContains:
 		return fmt.Sprintf("must have at most %d items that fit \"contains\" of the schema, not %d", k.Want, len(k.Got))
 	case *kind.OneOf:
-		return fmt.Sprintf("must match exactly one alternative, but matches number %d and %d",
+		return fmt.Sprintf("must match exactly one alternative, but matches numbers %d and %d",
 			k.Subschemas[0]+1, k.Subschemas[1]+1)
 	case *kind.Not:
 		return "has a form that is not allowed"

@@ -147,9 +147,9 @@ func TestOfErrors(t *testing.T) {
 			`be JSON; use string keys`},
 		{"hidden from the schema", reflect.TypeFor[struct {
 			A int `jsonschema:"-"`
-		}](), `field "A": type int is in the JSON, but its tags keep it out of the schema; use json:"-"`},
+		}](), `field "A": type int is in the JSON, but its tags exclude it from the schema; use json:"-"`},
 		{"called -", reflect.StructOf([]reflect.StructField{{Name: "A", Type: reflect.TypeFor[int](), Tag: `json:"-,"`}}),
-			`field "-": type int is in the JSON, but its tags keep it out of the schema; use json:"-"`},
+			`field "-": type int is in the JSON, but its tags exclude it from the schema; use json:"-"`},
 		{"bad pattern", reflect.TypeFor[struct {
 			P string `jsonschema:"pattern=("`
 		}](), "field \"P\": jsonschema tag: the pattern \"(\" does not compile: error parsing regexp: missing closing ) " +
@@ -209,5 +209,5 @@ func TestEncode(t *testing.T) {
 		})
 	}
 	_, err = s.Encode(map[string]any{"a": func() {}})
-	checkError(t, err, `map[string]interface {} does not encode: json: unsupported type: func()`)
+	checkError(t, err, `cannot encode map[string]interface {}: json: unsupported type: func()`)
 }
