@@ -76,8 +76,8 @@ func (s *Set) WithPoliciesOf(other *Set) *Set {
 	return c
 }
 
-// WithLearned returns a copy of the set in which [Binding.Learned] is set. The argument has the schemas by the paths of
-// the tools.
+// WithLearned returns a copy of the set in which [Binding.Learned] is set. The argument maps the paths of tools to
+// schemas.
 func (s *Set) WithLearned(learned map[string]json.RawMessage) *Set {
 	c := s.With()
 	c.bindings = s.Bindings()
@@ -89,9 +89,9 @@ func (s *Set) WithLearned(learned map[string]json.RawMessage) *Set {
 	return c
 }
 
-// Plus returns a copy of the set with one more tool and the same policies. The tool must have no
-// namespace, or the namespace tools. Policies do not apply to that namespace, so the class of the tool must be [Read].
-// Plus returns an error under the same conditions as [NewSet].
+// Plus returns a copy of the set with one more tool and the same policies. The tool must have no namespace, or the
+// namespace tools. In the latter case, its class must be [Read], since policies do not apply to that namespace. Plus
+// also returns an error under the same conditions as [NewSet].
 func (s *Set) Plus(t *Tool) (*Set, error) {
 	b := builder{globals: names{}}
 	if s != nil {
@@ -119,7 +119,7 @@ func (s *Set) Plus(t *Tool) (*Set, error) {
 	return &b.set, nil
 }
 
-// Bindings returns the tools in the order in which the sources gave them.
+// Bindings returns the tools in the order in which the sources returned them.
 func (s *Set) Bindings() []*Binding {
 	if s == nil {
 		return nil

@@ -80,8 +80,8 @@ func factor(names []string, parts int) []family {
 type edges map[string][]string
 
 // group pairs keys with equal values: the verbs that exist for the same nouns, or the
-// nouns for which the same verbs exist. Values of a single key do not count and are paired
-// with that key alone.
+// nouns for which the same verbs exist. A value that only one key has is ignored in the
+// comparison, and is paired with that key alone.
 func (e edges) group(reverse edges, pair func(keys, values []string) []family) []family {
 	common := func(value string) bool { return len(reverse[value]) > 1 }
 	same := edges{}

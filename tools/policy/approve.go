@@ -57,8 +57,8 @@ type Decision struct {
 
 // Approver decides whether a call is made. It may be called for several calls at the same
 // time, so an Approver that uses a terminal needs a lock. It may block until ctx is done. Meanwhile the
-// program's clocks stand still, as with [tools.Pause]. If it panics or returns an error, the call
-// is refused and the model is not told why. A [tools.Fatal] error ends the run.
+// program's clocks stand still, as with [tools.Pause]. If the Approver panics or returns an error, the call is
+// refused, and the model does not see the error. A [tools.Fatal] error ends the run.
 type Approver func(ctx context.Context, r Request) (Decision, error)
 
 // Approve asks for approval of every call before it is made. Use [If] to select the calls:
@@ -128,7 +128,7 @@ func request(c tools.Call) Request {
 	}
 	var indented bytes.Buffer
 	if json.Indent(&indented, c.Args, "", "  ") != nil {
-		indented = *bytes.NewBuffer(c.Args) // not from a Dispatcher, which validates
+		indented = *bytes.NewBuffer(c.Args) // c is not from a Dispatcher, which validates the arguments
 	}
 	r.Args = display.Escape(indented.String(), func(r rune) bool { return r != '\n' && invisible(r) })
 	return r

@@ -62,7 +62,7 @@ type end struct {
 	panic  error
 }
 
-// unclear reports whether the error leaves unknown what the tool did.
+// unclear reports whether the error means that the effect of the call is unknown.
 func (e *end) unclear() bool {
 	return !tools.IsFatal(e.err) && dispatch.StateOf(e.err) == dispatch.StateUnknown
 }

@@ -51,7 +51,8 @@ func (v *values) at(s string, i int) []string {
 	return v.byHead[h]
 }
 
-// encodings returns a value in hex and in base64, also as a part of a longer value.
+// encodings returns a value in hex and in base64. The base64 is what an encoding of any longer string with the value
+// contains.
 func encodings(value string) []string {
 	digits := hex.EncodeToString([]byte(value))
 	list := []string{digits, strings.ToUpper(digits)}
@@ -62,12 +63,12 @@ func encodings(value string) []string {
 	return list
 }
 
-// inBase64 returns the part of an encoding that depends only on text, if the number of bytes
-// before it is offset modulo 3.
+// inBase64 returns the part of an encoding that depends only on text, given the number of
+// bytes before text, modulo 3.
 func inBase64(e *base64.Encoding, text string, offset int) string {
 	encoded := e.EncodeToString(append(make([]byte, offset), text...))
 	if (offset+len(text))%3 != 0 {
-		encoded = encoded[:len(encoded)-1] // shares its bits with what follows
+		encoded = encoded[:len(encoded)-1] // the last character also depends on the bytes after text
 	}
 	return encoded[(offset*8+5)/6:]
 }
