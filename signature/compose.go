@@ -58,8 +58,8 @@ func compiled(raw json.RawMessage) (*schema.Schema, error) {
 	return s.WithFormats()
 }
 
-// complete returns the field with its description added to its schema, and that schema in a form
-// that can be part of a larger schema.
+// complete adds the description of the field to its schema, and makes a field with a default
+// optional. It also returns the schema in a form that can be part of a larger schema.
 func (f Field) complete() (Field, json.RawMessage, error) {
 	raw := json.RawMessage("{}")
 	if f.Schema != nil && string(f.Schema.Raw()) != "true" {

@@ -94,7 +94,7 @@ func (s *scanner) ruled(t typ, written string) typ {
 	return t
 }
 
-// format fails if a format is not one that schemas check.
+// format fails if schemas do not check a format.
 func (s *scanner) format(value json.RawMessage, here int) {
 	var name string
 	_ = json.Unmarshal(value, &name) // the value is a string

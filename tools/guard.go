@@ -45,10 +45,9 @@ func (p Policy) Guards(b *Binding) bool {
 	return ok && guard.Guards(b)
 }
 
-// Warnings returns warnings for the host about the policy with these tools: for example, the
-// policy names a tool that does not exist. Warnings calls the method
-// Warnings(all []*Binding) []string of the Caller that the policy returns, if the Caller has that
-// method. The method must not use the Caller that the policy wraps.
+// Warnings returns warnings for the host, for example that the policy names a tool that is not in
+// all. Warnings calls the method Warnings(all []*Binding) []string of the Caller that the policy
+// returns, if the Caller has that method. The method must not use the Caller that the policy wraps.
 func (p Policy) Warnings(all []*Binding) []string {
 	w, ok := p.probe().(interface{ Warnings(all []*Binding) []string })
 	if !ok {

@@ -108,7 +108,7 @@ func (h Hints) check(input json.RawMessage) error {
 //
 // Check both namespace and name, since any server can offer a tool named read_file.
 //
-// WithHints copies the tools. Those of source are not modified.
+// WithHints copies the tools of source and does not modify them.
 func WithHints(source Source, hints func(*Tool) Hints) Source {
 	return hinted{source, hints}
 }

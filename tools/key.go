@@ -20,7 +20,7 @@ import (
 func (b *Binding) Key(args json.RawMessage) (string, error) {
 	var object map[string]any
 	d := json.NewDecoder(bytes.NewReader(b.Complete(args)))
-	d.UseNumber() // 2^53+1 and 2^53 differ
+	d.UseNumber() // so that 2^53+1 and 2^53 differ
 	if err := d.Decode(&object); err != nil {
 		return "", fmt.Errorf("tools: arguments of %s: %w", b.Path(), err)
 	}

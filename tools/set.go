@@ -30,7 +30,7 @@ type Set struct {
 // reserved or not unique, or if its schema does not compile. Tools in a namespace come from
 // other sources, such as servers, and never cause errors: they get valid and unique names,
 // and if an input schema does not compile, the arguments are not checked. [Set.Warnings]
-// reports both. The names do not depend on the order of the tools.
+// reports renamed tools and such schemas. The names do not depend on the order of the tools.
 //
 // The error joins all errors of the tools and sources.
 func NewSet(ctx context.Context, sources ...Source) (*Set, error) {

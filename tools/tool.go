@@ -23,7 +23,7 @@ type Tool struct {
 
 	// InputSchema is the JSON Schema of the argument, which is always an object. Nil,
 	// null and true accept any object. If the object has only one property, a required
-	// string or array, programs may also pass its value.
+	// string or array, programs may also pass the value of the property.
 	InputSchema json.RawMessage
 
 	// Params, if set, are the properties that programs pass as separate arguments, in this

@@ -60,8 +60,8 @@ func newGuard(doc any, formats bool) (*guard, map[string]*jsonschema.Schema, err
 	return g, rules, nil
 }
 
-// arm makes a schema count its steps. A format counts them, because the library checks the
-// format of a value before it applies other schemas to the value.
+// arm makes a schema count its steps. It uses a format for this, because the library checks
+// the format of a value before it applies other schemas to the value.
 func (g *guard) arm(s *jsonschema.Schema, t toll) {
 	hook(s, func(v any) error {
 		g.spend(t.own * weightOf(v))

@@ -40,8 +40,8 @@ func (x *explainer) check(s *jsonschema.Schema) (problems []problem, broken any)
 	return x.explain(violation), nil
 }
 
-// fits reports whether the value fits a schema, given the negation of the schema. It returns
-// broken as check does.
+// fits reports whether the value fits a schema, given the negation of the schema. If a guard
+// or the library ends the validation with a panic, broken is the value of the panic.
 func (x *explainer) fits(opposite *jsonschema.Schema) (fits bool, broken any) {
 	defer func() { broken = recover() }()
 	return opposite.Validate(x.root) != nil, nil

@@ -21,8 +21,8 @@ const (
 // that fits the result may not fit s: drop its unset members with [Schema.DropUnset], and
 // then validate it.
 //
-// Strict returns false if the subset cannot express the schema, which may have maps, values of
-// any type, tuples or recursive types, or be too large.
+// Strict returns false if the subset cannot express the schema: for example, the schema has maps,
+// values of any type, tuples or recursive types, or is too large.
 func (s *Schema) Strict() (raw json.RawMessage, ok bool) {
 	r := &reducer{schema: s}
 	root := subschema{value: s.document.Value}

@@ -12,7 +12,7 @@ import (
 
 const (
 	maxTypeDepth = 200    // levels of nesting; deeper types are printed as unknown
-	maxTypeNodes = 10_000 // schemas in one type; a schema counts for each reference to it
+	maxTypeNodes = 10_000 // schemas printed in one type; each reference to a schema prints it again
 )
 
 // TypeOptions controls how much of a schema [Schema.TypeScript] prints.

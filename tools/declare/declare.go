@@ -204,7 +204,7 @@ func complete(text string, objects []*object) string {
 // The types that declarations refer to. [Markdown] declares them, and [Describe] does
 // not repeat them.
 const (
-	// content is the result, other than text, of a tool without an output schema.
+	// content declares the types of results that are not plain text, of tools without an output schema.
 	content = "type Content = Block[] /* if not all of it is text */" +
 		" | {[name: string]: any} /* data */ | {text: string; data: any; blocks?: Block[]} /* if they differ */;\n" +
 		"type Block = {type: \"text\"; text: string} | {type: \"image\" | \"audio\"; data: string /* base64 */; " +

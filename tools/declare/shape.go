@@ -122,7 +122,7 @@ func (s *shape) forgetNames() {
 	s.Members, s.Required = nil, nil
 }
 
-// valid reports whether a shape is within the limits. Left is the number of shapes that it may still contain.
+// valid reports whether a shape is within the limits. It subtracts the number of shapes in s from left.
 func (s *shape) valid(depth int, left *int) bool {
 	if s == nil {
 		return true

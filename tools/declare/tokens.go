@@ -48,7 +48,7 @@ func (s *splitter) piece() int {
 	}
 }
 
-const (
+const ( // in hundredths of a token
 	wordPrefix = 52 // a mark right before a word
 	wordJoin   = 25 // an underscore right before a word, as in list_users
 	perMark    = 28 // each mark after the first in a run of punctuation

@@ -147,8 +147,8 @@ func (s *Secrets) Attr(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// value returns v if neither its JSON nor its text contains a secret. Otherwise, it returns the JSON or text with the
-// secrets replaced. Handlers of package slog write one of the two. An error becomes its text.
+// value returns v if it contains a secret neither as JSON nor as text, the two forms in which handlers write it.
+// Otherwise, it returns the JSON or the text with the secrets replaced. An error becomes its text.
 func (s *Secrets) value(v slog.Value) (clean slog.Value) {
 	defer func() {
 		if p := recover(); p != nil { // in a method of the value
