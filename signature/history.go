@@ -122,7 +122,7 @@ func (s *Spec) checkPast(v Value) []schema.Finding {
 	return findings
 }
 
-// member returns a path in the form that follows the name of a field.
+// member returns a path as it is written after the name of a field.
 func member(path string) string {
 	if path == "" || path[0] == '[' {
 		return path

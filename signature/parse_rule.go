@@ -148,7 +148,7 @@ func (s *scanner) rule(name string, t typ, here int, written string) rule {
 		s.fail(here, "the rule %s does not apply to a union; put it after the type to which it applies, as in "+
 			"int(ge=0) | None", name)
 	}
-	s.fail(here, "the rule %q does not apply to %s; use %s", name, written, strings.Join(known, ", "))
+	s.fail(here, "the rule %q does not apply to %s; use one of %s", name, written, strings.Join(known, ", "))
 	return rule{}
 }
 

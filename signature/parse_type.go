@@ -73,7 +73,7 @@ func union(choices []typ) typ {
 	return typ{keywords: Values{{"anyOf", listOf(flat)}}, choices: flat, missing: missing}
 }
 
-// one reads a type that is not a union without parentheses, and its rules.
+// one reads one alternative of a union, and its rules.
 func (s *scanner) one() typ {
 	at := s.skip()
 	var t typ

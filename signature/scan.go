@@ -31,9 +31,9 @@ type syntaxError struct{ error }
 func newScanner(text string) (*scanner, error) {
 	switch {
 	case len(text) > maxText:
-		return nil, fmt.Errorf("signature: the text has %d bytes; the limit is %d", len(text), maxText)
+		return nil, fmt.Errorf("signature: the string has %d bytes; the limit is %d", len(text), maxText)
 	case !utf8.ValidString(text):
-		return nil, errors.New("signature: the text is not valid UTF-8")
+		return nil, errors.New("signature: the string is not valid UTF-8")
 	default:
 		return &scanner{text: text}, nil
 	}

@@ -91,9 +91,9 @@ func typed[In, Out any](spec *Spec) (*Signature[In, Out], error) {
 // New makes a signature from two structs. Their exported fields are the inputs and outputs, with the names that
 // encoding/json uses and the schemas that [schema.Of] makes. A signature may have no inputs, but needs an output.
 //
-// The error names the field that cannot be used and says why: its type is recursive or cannot be JSON; a tag does not
-// apply to the type, or has a default that does not fit; the name is not a JavaScript identifier, or is repeated; or
-// an image, file or history is an output or is nested too deeply for a module to show it.
+// The error names the field that cannot be used and says why: its type is recursive or cannot be encoded as JSON; a tag
+// does not apply to the type, or has a default that does not fit; the name is not a JavaScript identifier, or is
+// repeated; or an image, file or history is an output or is nested too deeply for a module to show it.
 func New[In, Out any](instructions string) (*Signature[In, Out], error) {
 	in, err := structSchema(reflect.TypeFor[In]())
 	if err != nil {

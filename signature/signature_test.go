@@ -72,7 +72,7 @@ func TestNewErrors(t *testing.T) {
 		{"recursive", newError[withTree, answer](), `signature: input field "Tree.Children": type signature_test.tree ` +
 			`is recursive; use json.RawMessage, or give the type a JSONSchema method`},
 		{"unsupported", newError[none, struct{ C chan int }](),
-			`signature: output field "C": type chan int cannot be JSON; leave the field out with json:"-"`},
+			`signature: output field "C": type chan int cannot be encoded as JSON; leave the field out with json:"-"`},
 		{"pointer", newError[*question, answer](), `signature: input type is the pointer *signature_test.question; use ` +
 			`the struct signature_test.question`},
 		{"not a struct", newError[question, string](), `signature: output type is string; use a struct with a field for ` +
@@ -92,8 +92,8 @@ func TestNewErrors(t *testing.T) {
 		{"reserved", newError[none, keyword](), `signature: output field "class": the name is reserved in JavaScript; ` +
 			`choose another`},
 		{"tag", newError[none, misruled](), `signature: output field "count": jsonschema tag: the rule maxLength does ` +
-			`not apply to int; use minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf, enum, default, ` +
-			`example, title, description, required, nullable`},
+			`not apply to int; use one of minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf, enum, ` +
+			`default, example, title, description, required, nullable`},
 		{"format", newError[struct {
 			Day string `json:"day" jsonschema:"format=dat"`
 		}, answer](), `signature: input field "day": jsonschema tag: unknown format "dat"; did you mean date?`},

@@ -61,8 +61,8 @@ func covers(t reflect.Type, fields []Field, output bool) error {
 	}
 	for _, f := range own {
 		if !slices.ContainsFunc(fields, func(g Field) bool { return g.Name == f.Name }) {
-			return fmt.Errorf("field %q: type %v has this field, but the spec does not; use signature.Values",
-				f.Name, t)
+			return fmt.Errorf("field %q: type %v has this field, but the spec does not; remove it, or use "+
+				"signature.Values", f.Name, t)
 		}
 	}
 	return nil

@@ -104,7 +104,8 @@ func (s *Set) Plus(t *Tool) (*Set, error) {
 	switch {
 	case t == nil || t.Namespace == "":
 	case t.Namespace != globals.Tools:
-		return nil, fmt.Errorf("tools: %s: only a tool without a namespace can be added to a set", t.label())
+		return nil, fmt.Errorf("tools: %s: a tool that is added to a set must have no namespace, or the namespace %s",
+			t.label(), globals.Tools)
 	case t.Hints.Class != Read:
 		return nil, fmt.Errorf("tools: %s: only a tool of the class Read can be in the namespace %s, "+
 			"to which policies do not apply", t.label(), globals.Tools)

@@ -325,11 +325,12 @@ func TestPlus(t *testing.T) {
 		t.Error(set.Len(), err)
 	}
 	for want, c := range map[string]*tools.Tool{
-		"tools: a source returned a nil tool":                                           nil,
-		`tools: tool "one": another tool has that name; choose another`:                 tool("", "one"),
-		`tools: tool "odd_s": another tool has that name; choose another`:               tool("", "odd_s"),
-		`tools: tool "await": the name is reserved in programs; choose another`:         tool("", "await"),
-		`tools: tool "a" of "s": only a tool without a namespace can be added to a set`: tool("s", "a"),
+		"tools: a source returned a nil tool":                                   nil,
+		`tools: tool "one": another tool has that name; choose another`:         tool("", "one"),
+		`tools: tool "odd_s": another tool has that name; choose another`:       tool("", "odd_s"),
+		`tools: tool "await": the name is reserved in programs; choose another`: tool("", "await"),
+		`tools: tool "a" of "s": a tool that is added to a set must have no namespace, ` +
+			`or the namespace tools`: tool("s", "a"),
 		`tools: tool "a" of "tools": only a tool of the class Read can be in the namespace tools, to which policies do ` +
 			`not apply`: tool("tools", "a"),
 	} {

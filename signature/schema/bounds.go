@@ -226,7 +226,7 @@ func memberRules(s *jsonschema.Schema) [][]*jsonschema.Schema {
 	return groups
 }
 
-// hook adds a check to a schema. It runs before the check of the format.
+// hook makes a schema run a check before it checks the format.
 func hook(s *jsonschema.Schema, check func(any) error) {
 	f := jsonschema.Format{Name: "writ", Validate: check}
 	if next := s.Format; next != nil {
@@ -299,13 +299,13 @@ func takeEnum(s *jsonschema.Schema) {
 	})
 }
 
-// notInEnum is the error of an enum that [takeEnum] has replaced. The library reports it
-// as an error of the format.
+// notInEnum is the error of a map from [takeEnum]. The library reports it as an error of
+// the format.
 type notInEnum []any
 
 func (notInEnum) Error() string { return "is not in the enum" }
 
-// restore gives the error of an enum that [takeEnum] has replaced the kind of other enum errors.
+// restore turns an error of a map from [takeEnum] into an error of an enum.
 func restore(e *jsonschema.ValidationError) {
 	if k, ok := e.ErrorKind.(*kind.Format); ok {
 		if values, ok := k.Err.(notInEnum); ok {

@@ -47,9 +47,10 @@ const Nanoseconds = "nanoseconds"
 // The formats are those of JSON Schema (except idn-email and idn-hostname), period and semver. Escape a comma in a
 // value: \\, (two backslashes and the comma). A description can also have its own tag, jsonschema_description.
 //
-// Of refuses recursive types, types that cannot be JSON, such as channels,
-// functions and interfaces with methods, and tags with a rule that is unknown,
-// does not apply to the type, or has an invalid value. The error names the field.
+// Of refuses recursive types, types that cannot be encoded as JSON, such as
+// channels, functions and interfaces with methods, and tags with a rule that is
+// unknown, does not apply to the type, or has an invalid value. The error names
+// the field.
 func Of(t reflect.Type) (s *Schema, err error) {
 	defer func() {
 		if p := recover(); p != nil { // a JSONSchema method panicked, or the library did because of a tag
@@ -161,9 +162,9 @@ func scalar(t reflect.Type, path string) (*jsonschema.Schema, error) {
 	case integral(k):
 		return &jsonschema.Schema{Type: "integer", Minimum: r.min, Maximum: r.max}, nil
 	case path == "":
-		return nil, typeError(path, t, "cannot be JSON")
+		return nil, typeError(path, t, "cannot be encoded as JSON")
 	default:
-		return nil, typeError(path, t, "cannot be JSON; leave the field out with json:\"-\"")
+		return nil, typeError(path, t, "cannot be encoded as JSON; leave the field out with json:\"-\"")
 	}
 }
 
@@ -203,7 +204,7 @@ func (g *generator) list(t reflect.Type, path string) (*jsonschema.Schema, error
 
 func (g *generator) dictionary(t reflect.Type, path string) (*jsonschema.Schema, error) {
 	if k := t.Key(); k.Kind() != reflect.String && !integral(k.Kind()) && !k.Implements(textEncoding) {
-		return nil, typeError(path, t, "has keys that cannot be JSON; use string keys")
+		return nil, typeError(path, t, "has keys that cannot be encoded as JSON; use string keys")
 	}
 	values, err := g.schema(pointed(t.Elem()), path)
 	return &jsonschema.Schema{Type: "object", AdditionalProperties: values}, err

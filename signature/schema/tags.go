@@ -117,7 +117,7 @@ func (p *property) checkRule(rule string) error {
 		if near := similar.Nearest(name, known); near != "" {
 			return fmt.Errorf("unknown rule %q; did you mean %s?", name, near)
 		}
-		return fmt.Errorf("the rule %s does not apply to %v; use %s",
+		return fmt.Errorf("the rule %s does not apply to %v; use one of %s",
 			name, p.Type, strings.Join(append(known, always[:4]...), ", "))
 	case name == "format" && value != p.own.Format && !(p.own.Format == "date-time" && value == "date"):
 		if p.own.Format != "" {

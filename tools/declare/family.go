@@ -30,8 +30,8 @@ func families(names []string) []family {
 	return list
 }
 
-// join combines first words with the rests of names. The rests are one part or several
-// families, whichever is shorter.
+// join combines first words with the remainders of names. The remainders form one part or
+// several families, whichever is shorter.
 func join(heads, rests []string, parts int) []family {
 	if len(heads) == 0 || len(rests) == 0 {
 		return nil
@@ -53,7 +53,7 @@ func join(heads, rests []string, parts int) []family {
 	return shorter([]family{{heads, rests}}, list)
 }
 
-// factor groups names by their first words or by their rests, whichever yields the
+// factor groups names by their first words or by their remainders, whichever yields the
 // shorter text.
 func factor(names []string, parts int) []family {
 	heads, rests := edges{}, edges{}
@@ -76,7 +76,7 @@ func factor(names []string, parts int) []family {
 	return list
 }
 
-// edges map the first words of names to their rests, or the reverse.
+// edges map the first words of names to the remainders of the names, or the reverse.
 type edges map[string][]string
 
 // group pairs keys with equal values: the verbs that exist for the same nouns, or the

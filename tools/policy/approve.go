@@ -90,7 +90,7 @@ func decision(ctx context.Context, ask Approver, c tools.Call) (d Decision, err 
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			err = errNotAsked(fmt.Errorf("policy: the approval of %s panicked: %v\n%s",
+			err = errApproverFailed(fmt.Errorf("policy: the approval of %s panicked: %v\n%s",
 				c.Tool.Path(), p, debug.Stack()))
 		}
 	}()
@@ -101,7 +101,7 @@ func decision(ctx context.Context, ask Approver, c tools.Call) (d Decision, err 
 	case ctx.Err() != nil:
 		return d, errUndecided(ctx)
 	case err != nil:
-		return d, errNotAsked(err)
+		return d, errApproverFailed(err)
 	case !d.Approved:
 		return d, refusal("not approved: %s", cmp.Or(d.Reason, "do without this call"))
 	}
@@ -112,8 +112,8 @@ func errUndecided(ctx context.Context) error {
 	return refusal("the run ended before the call was approved").WithCause(context.Cause(ctx))
 }
 
-func errNotAsked(err error) error {
-	return refusal("not approved: nobody could be asked; do without this call").WithCause(err)
+func errApproverFailed(err error) error {
+	return refusal("not approved: the approver failed; do without this call").WithCause(err)
 }
 
 func request(c tools.Call) Request {
