@@ -38,7 +38,6 @@ func compose(fields []Field, rules Values) ([]Field, *schema.Schema, error) {
 // ownKeywords are the keywords of an object's schema that compose makes from the fields.
 var ownKeywords = []string{"type", "properties", "required"}
 
-// object returns the schema of an object.
 func object(properties Values, required []string, rules Values) (*schema.Schema, error) {
 	keywords := Values{
 		{"type", json.RawMessage(`"object"`)}, {"properties", literal(properties)}, {"required", literal(required)},

@@ -71,7 +71,6 @@ func (s *Signature[In, Out]) withoutPast(in In) In {
 	return any(values).(In)
 }
 
-// checkHistory checks the turns of one history.
 func (s *Spec) checkHistory(input Value) []schema.Finding {
 	turns, err := Turns(input.JSON)
 	if err != nil {
@@ -101,7 +100,6 @@ func (s *Spec) checkTurn(turn Values) []schema.Finding {
 	return findings
 }
 
-// checkPast checks one value of a turn.
 func (s *Spec) checkPast(v Value) []schema.Finding {
 	f, known := s.Field(v.Name)
 	switch {

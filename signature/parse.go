@@ -115,7 +115,6 @@ type parsed struct {
 	typ
 }
 
-// field compiles the schema of a field.
 func (p parsed) field() (Field, error) {
 	raw := p.raw()
 	s, err := schema.Compile(raw)

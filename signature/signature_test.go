@@ -224,7 +224,8 @@ func TestDecodeErrors(t *testing.T) {
 		{"overflow of 64 bits", `{"big": 9223372036854775808, "mood": "bad"}`, `big does not fit the Go type int64: ` +
 			`number 9223372036854775808`},
 		{"negative", `{"big": 1, "mood": "bad", "huge": -1}`, `huge must be at least 0, not -1`},
-		{"base64", `{"big": 1, "mood": "bad", "bytes": "%"}`, `bytes cannot be decoded: illegal base64 data at input byte 0`},
+		{"base64", `{"big": 1, "mood": "bad", "bytes": "%"}`,
+			`bytes cannot be decoded: illegal base64 data at input byte 0`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -346,8 +347,8 @@ func TestFindingsInTheOrderOfTheFields(t *testing.T) {
 	_, err = spec.Decode([]byte(`{"x": "1", "y": {"c": 1}, "w": 0}`))
 	checkError(t, err, "the value must have at least 4 properties, not 3\nz is required\ny.a is required\ny.b is "+
 		"required\n"+
-		"y.c is not a known property (known: a, b)\nx must be an integer, not \"1\"\nw is not a known property (other properties: "+
-		"z)")
+		"y.c is not a known property (known: a, b)\nx must be an integer, not \"1\"\nw is not a known property "+
+		"(other properties: z)")
 }
 
 type dated struct {

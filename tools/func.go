@@ -49,7 +49,7 @@ func Func[In, Out any](name, description string, fn func(context.Context, In) (O
 func funcSchemas[In, Out any]() (in, out *schema.Schema, err error) {
 	inType, outType := reflect.TypeFor[In](), reflect.TypeFor[Out]()
 	if inType.Kind() != reflect.Struct {
-		return nil, nil, fmt.Errorf("the argument type %v is not a struct; use a struct with a field per argument", inType)
+		return nil, nil, fmt.Errorf("argument type %v is not a struct; use a struct with a field per argument", inType)
 	}
 	if outType.Kind() == reflect.Interface {
 		outType = reflect.TypeFor[any]() // the methods of an interface do not determine its JSON

@@ -130,9 +130,9 @@ func TestFuncErrors(t *testing.T) {
 		want string
 	}{
 		{"argument", tools.Func("f", "", func(context.Context, []int) (int, error) { return 0, nil }, nil),
-			`tools: tool "f": the argument type []int is not a struct; use a struct with a field per argument`},
+			`tools: tool "f": argument type []int is not a struct; use a struct with a field per argument`},
 		{"pointer", tools.Func("f", "", func(context.Context, *query) (int, error) { return 0, nil }, nil),
-			`tools: tool "f": the argument type *tools_test.query is not a struct; use a struct with a field per argument`},
+			`tools: tool "f": argument type *tools_test.query is not a struct; use a struct with a field per argument`},
 		{"recursive", tools.Func("f", "", func(context.Context, node) (int, error) { return 0, nil }, nil),
 			`tools: tool "f": argument type tools_test.node: field "children": type tools_test.node is recursive; use ` +
 				`json.RawMessage, or give the type a JSONSchema method`},

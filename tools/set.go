@@ -156,7 +156,6 @@ func (s *Set) Warnings() []string {
 	return all
 }
 
-// builder builds a Set with unique names.
 type builder struct {
 	set     Set
 	globals names

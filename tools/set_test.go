@@ -256,7 +256,7 @@ func TestWithHintsErrors(t *testing.T) {
 		{"nil tool", tools.WithHints(group{list: []*tools.Tool{nil}}, none), "tools: a source returned a nil tool"},
 		{"failing source", tools.WithHints(group{err: errors.New("no network")}, none), "no network"},
 		{"broken tool", tools.WithHints(tools.Func[string, string]("a", "", nil, nil), none),
-			`tools: tool "a": the argument type string is not a struct; use a struct with a field per argument`},
+			`tools: tool "a": argument type string is not a struct; use a struct with a field per argument`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

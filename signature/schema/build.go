@@ -131,7 +131,6 @@ func takeNames(s *jsonschema.Schema) {
 	}
 }
 
-// names checks the names of properties.
 type names struct{ rule *jsonschema.Schema }
 
 // Validate implements [jsonschema.SchemaExt].

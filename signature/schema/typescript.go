@@ -56,7 +56,6 @@ func (s *Schema) TypeScript(o *TypeOptions) string {
 	return p.expression(whole).text + remark(p.unit(whole))
 }
 
-// printer prints one type.
 type printer struct {
 	schema  *Schema
 	options TypeOptions

@@ -24,7 +24,6 @@ func (p *printer) object(s subschema) string {
 	return "{" + strings.Join(members, "; ") + "}"
 }
 
-// members prints the properties.
 func (p *printer) members(s subschema) []string {
 	required, _ := s.keyword("required").([]any)
 	names := p.schema.names(s, "properties")

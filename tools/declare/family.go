@@ -157,7 +157,6 @@ func (f family) String() string {
 	return b.String()
 }
 
-// names returns all combinations of the parts.
 func (f family) names() []string {
 	list := []string{""}
 	for _, parts := range f {

@@ -25,7 +25,7 @@ const (
 // shape is the type of the values that were seen in one place. Its JSON is a JSON Schema. It is immutable.
 type shape struct {
 	Types    []string          `json:"type,omitempty"`                 // sorted; if empty, any type
-	JSON     *shape            `json:"contentSchema,omitempty"`        // of the JSON in strings, if all strings are JSON
+	JSON     *shape            `json:"contentSchema,omitempty"`        // of the JSON in strings, if all are JSON
 	Items    *shape            `json:"items,omitempty"`                // of arrays
 	Members  map[string]*shape `json:"properties,omitempty"`           // of objects, unless their names are data
 	Required []string          `json:"required,omitempty"`             // the members that no object lacks; sorted

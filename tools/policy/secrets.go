@@ -14,7 +14,6 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// placeholder replaces a secret.
 const placeholder = "[redacted]"
 
 // minSecret is the minimum length of a secret value in bytes. Shorter values occur in many

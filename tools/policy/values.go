@@ -72,7 +72,6 @@ func inBase64(e *base64.Encoding, text string, offset int) string {
 	return encoded[(offset*8+5)/6:]
 }
 
-// span is a part of a string.
 type span struct{ start, end int }
 
 // spans appends the places of values in s to found. They may overlap.

@@ -318,7 +318,8 @@ func TestNote(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `no tool matches "swimming hall"; search with other words, or describe a server to list its tools; available: ` +
+	want := `no tool matches "swimming hall"; search with other words, or describe a server to list its tools; ` +
+		"available: " +
 		"shop0 (6 tools), shop1 (6 tools), shop2 (6 tools), shop3 (6 tools), shop4 (6 tools), " +
 		"shop5 (6 tools), shop6 (6 tools), shop7 (6 tools), shop8 (6 tools), shop9 (6 tools), " +
 		"server0 (2 tools), server1 (2 tools), server2 (2 tools), server3 (2 tools), server4 (2 tools), " +
