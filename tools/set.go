@@ -139,7 +139,7 @@ func (s *Set) Len() int {
 // Warnings returns warnings for the host: the warnings of the sources (see [Source]),
 // renamed tools, destructive tools that can be called without approval (see [Policy.Guards]), and
 // mistakes in policies (see [Policy.Warnings]). The schema of a server's tool is compiled when the
-// tool is first declared or called. If that fails, there is one more warning.
+// tool is first declared or called. If it does not compile, there is one more warning.
 func (s *Set) Warnings() []string {
 	if s == nil {
 		return nil

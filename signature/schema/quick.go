@@ -10,7 +10,8 @@ import (
 )
 
 // quick recognizes most valid values of a plain schema without allocating. A plain schema consists of objects, arrays
-// and scalars, and constrains only the bounds of numbers. A value that quick does not recognize may still be valid.
+// and scalars, and has no rules other than required properties and the bounds of numbers. A value that quick does not
+// recognize may still be valid.
 type quick struct {
 	kind     string
 	min, max float64

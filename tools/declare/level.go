@@ -34,8 +34,8 @@ const (
 	full
 )
 
-// words limits the sentences of a description, in bytes. Sentences about the format of a value are shown first, up to
-// format bytes. Then all other sentences are shown while the total is at most any bytes.
+// words limits the sentences of a description, in bytes. Sentences about the format of a value are chosen first, up to
+// format bytes, and then all other sentences, as long as the total is at most any bytes.
 type words struct{ format, any int }
 
 var all = words{math.MaxInt, math.MaxInt}
