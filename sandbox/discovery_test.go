@@ -106,7 +106,7 @@ func TestNothingFound(t *testing.T) {
 	const source = "await tools.search('refund');\nconst none = await tools.search('swimming hall');\n[none, await " +
 		"tools.search('zzz')]"
 	const want = `line 2, column 26: no tool matches "swimming hall"; search with other words, or describe a server to ` +
-		`list its tools; there are: ` +
+		`list its tools; available: ` +
 		"files (2 tools), wiki (1 tool), odd_server (1 tool), 14 global functions\n" +
 		"2 | const none = await tools.search('swimming hall');\n  |                          ^"
 	set := testTools(t)

@@ -13,7 +13,7 @@ import (
 )
 
 // compose returns the schema of an object with the given fields and rules. It also returns
-// the fields, with schemas that validate their values outside of the object in the same way.
+// the fields, whose schemas then validate single values as the schema of the object does.
 func compose(fields []Field, rules Values) ([]Field, *schema.Schema, error) {
 	completed := make([]Field, len(fields))
 	required, properties := []string{}, Values{}
@@ -35,10 +35,9 @@ func compose(fields []Field, rules Values) ([]Field, *schema.Schema, error) {
 	return completed, o, nil
 }
 
-// ownKeywords are the keywords of an object's schema that follow from its fields.
+// ownKeywords are the keywords of an object's schema that compose makes from the fields.
 var ownKeywords = []string{"type", "properties", "required"}
 
-// object returns the schema of an object.
 func object(properties Values, required []string, rules Values) (*schema.Schema, error) {
 	keywords := Values{
 		{"type", json.RawMessage(`"object"`)}, {"properties", literal(properties)}, {"required", literal(required)},
@@ -58,8 +57,8 @@ func compiled(raw json.RawMessage) (*schema.Schema, error) {
 	return s.WithFormats()
 }
 
-// complete returns the field with its description added to its schema, and that schema in a form
-// that can be part of a larger schema.
+// complete adds the description of the field to its schema, and makes a field with a default
+// optional. It also returns the schema in a form that can be part of a larger schema.
 func (f Field) complete() (Field, json.RawMessage, error) {
 	raw := json.RawMessage("{}")
 	if f.Schema != nil && string(f.Schema.Raw()) != "true" {
@@ -103,7 +102,7 @@ func described(raw json.RawMessage, text string) json.RawMessage {
 // only if the part has an $id.
 var special = regexp.MustCompile(`"(\$|\\u0024)`)
 
-// decompose returns the fields that the schema of a struct describes, and the other keywords of the schema.
+// decompose returns the fields that the schema of a struct describes, and the remaining keywords of the schema.
 func decompose(s *schema.Schema) ([]Field, Values, error) {
 	var o struct {
 		Type       string

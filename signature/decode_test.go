@@ -88,9 +88,9 @@ func TestMethodsThatPanic(t *testing.T) {
 	type out struct{ B furious }
 	s := signature.Must(signature.New[in, out]("Try."))
 	_, err := s.Encode(in{})
-	checkError(t, err, `signature: input: *signature_test.in does not encode: panic: no`)
+	checkError(t, err, `signature: input: cannot encode *signature_test.in: panic: no`)
 	_, err = s.Decode([]byte(`{"B": 1}`))
-	checkError(t, err, "B does not decode: panic: never")
+	checkError(t, err, "B cannot be decoded: panic: never")
 }
 
 // FuzzNumbers checks that a value means the same however its numbers are written.

@@ -158,12 +158,12 @@ func TestTypedErrors(t *testing.T) {
 			order
 			More string
 		}, parcel](spec)), `signature: input field "More": type struct { signature_test.order; More string } has this ` +
-			`field, but the spec does not; use signature.Values`},
+			`field, but the spec does not; remove it, or use signature.Values`},
 		{"optional", fails(signature.Typed[order, sent](spec)), `signature: output field "email": the value may be missing, ` +
 			`which type signature_test.sent cannot represent; make the field a pointer`},
 		{"tag", fails(signature.Typed[order, misruled](spec)), `signature: output field "count": jsonschema tag: the ` +
-			`rule maxLength does not apply to int; use minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf, ` +
-			`enum, default, example, title, description, required, nullable`},
+			`rule maxLength does not apply to int; use one of minimum, exclusiveMinimum, maximum, exclusiveMaximum, ` +
+			`multipleOf, enum, default, example, title, description, required, nullable`},
 		{"not a struct", fails(signature.Typed[string, parcel](spec)), `signature: input type is string; use a struct ` +
 			`with a field for each value`},
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// structSchema returns the schema of a struct.
 func structSchema(t reflect.Type) (*schema.Schema, error) {
 	switch {
 	case t == reflect.TypeFor[Values]():

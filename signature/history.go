@@ -71,7 +71,6 @@ func (s *Signature[In, Out]) withoutPast(in In) In {
 	return any(values).(In)
 }
 
-// checkHistory checks the turns of one history.
 func (s *Spec) checkHistory(input Value) []schema.Finding {
 	turns, err := Turns(input.JSON)
 	if err != nil {
@@ -101,7 +100,6 @@ func (s *Spec) checkTurn(turn Values) []schema.Finding {
 	return findings
 }
 
-// checkPast checks one value of a turn.
 func (s *Spec) checkPast(v Value) []schema.Finding {
 	f, known := s.Field(v.Name)
 	switch {
@@ -122,7 +120,7 @@ func (s *Spec) checkPast(v Value) []schema.Finding {
 	return findings
 }
 
-// member returns a path in the form that follows the name of a field.
+// member returns a path as it is written after the name of a field.
 func member(path string) string {
 	if path == "" || path[0] == '[' {
 		return path

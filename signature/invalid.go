@@ -11,8 +11,7 @@ import (
 // InvalidError is the error of a value that does not fit a signature. [Signature.Decode]
 // returns it, and [Signature.Encode] wraps it.
 type InvalidError struct {
-	// Findings are the problems that [schema.Schema.Validate] found, in the order of the
-	// fields. There is at least one.
+	// Findings are the problems, in the order of the fields. There is at least one.
 	Findings []schema.Finding
 }
 

@@ -57,7 +57,7 @@ func kindOf(raw json.RawMessage) Kind {
 	return KindValue
 }
 
-// marked has the keywords of a schema that kinds depend on.
+// marked has the keywords of a schema that determine its kind.
 type marked struct {
 	Type  any      `json:"type"`
 	Kind  Kind     `json:"x-writ"`
@@ -95,8 +95,8 @@ func checkKind(f Field, output bool) error {
 	case output:
 		return errors.New("images, files and histories can only be inputs; use a type that a model can write")
 	case n > 1 || f.Kind() == KindValue:
-		return errors.New("an image, file or history must itself be an input, which may be optional or, except for a " +
-			"history, a list; make the one within this value a separate input")
+		return errors.New("an image, file or history cannot be nested in another value; make it a separate input, " +
+			"which may be optional and, except for a history, a list")
 	case !slices.Contains([]Kind{KindImage, KindFile, KindHistory}, f.Kind()):
 		return fmt.Errorf("unknown kind %q; use %q, %q or %q", f.Kind(), KindImage, KindFile, KindHistory)
 	default:

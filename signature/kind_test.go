@@ -64,8 +64,8 @@ func TestKinds(t *testing.T) {
 
 func TestKindErrors(t *testing.T) {
 	t.Parallel()
-	const within = `: an image, file or history must itself be an input, which may be optional or, except for a ` +
-		`history, a list; make the one within this value a separate input`
+	const within = `: an image, file or history cannot be nested in another value; make it a separate input, ` +
+		`which may be optional and, except for a history, a list`
 	unknown := mustCompile(t, `{"x-writ": "sound"}`)
 	_, unknownErr := signature.NewSpec("Hear.", []signature.Field{{Name: "a", Schema: unknown}},
 		[]signature.Field{{Name: "b"}})
@@ -161,11 +161,11 @@ func TestMediaErrors(t *testing.T) {
 		{"a script", album{Cover: image{URL: "javascript://a/%0aalert(1)"}}, `cover cannot be used: image: ` +
 			`"javascript://a/%0aalert(1)" is not a URL that a provider can fetch; read the file, and set Data`},
 		{"data URL of a page", album{Cover: image{URL: "data:text/html;base64,PGI+"}}, `cover cannot be used: image: ` +
-			`its MIME type is "text/html"; write one such as image/png`},
+			`its MIME type is "text/html"; use a type such as image/png`},
 		{"type of two lines", album{Cover: image{MIME: "image/tiff\r\nX: 1", Data: []byte("x")}},
-			`cover cannot be used: image: its MIME type is "image/tiff\r\nX: 1"; write one such as image/png`},
+			`cover cannot be used: image: its MIME type is "image/tiff\r\nX: 1"; use a type such as image/png`},
 		{"file of two lines", album{Cover: cover, Letter: signature.File{MIME: "text/plain;\r\nX: 1", Data: []byte("x")}},
-			`letter cannot be used: file: its MIME type is "text/plain;\r\nX: 1"; write one such as application/pdf`},
+			`letter cannot be used: file: its MIME type is "text/plain;\r\nX: 1"; use a type such as application/pdf`},
 		{"in a list", album{Cover: cover, Pages: []image{cover, {}}}, `pages cannot be used: image 2: it has neither a ` +
 			`URL nor data; set one of them`},
 		{"file without type", album{Cover: cover, Letter: signature.File{Name: "a"}}, `letter cannot be used: file: it ` +

@@ -90,7 +90,7 @@ func each[T any](value json.RawMessage, noun string, settle func(T) (T, error)) 
 	return all, nil
 }
 
-// strictly decodes JSON. An unknown member is an error.
+// strictly decodes JSON. It returns an error for an unknown member.
 func strictly(value json.RawMessage, v any) error {
 	d := json.NewDecoder(bytes.NewReader(value))
 	d.DisallowUnknownFields()
@@ -124,7 +124,7 @@ func (i Image) typed() (Image, error) {
 	case i.MIME == "":
 		return i, errors.New("its data is not PNG, JPEG, GIF or WebP; set MIME")
 	case !pictureType.MatchString(i.MIME):
-		return i, fmt.Errorf("its MIME type is %q; write one such as image/png", i.MIME)
+		return i, fmt.Errorf("its MIME type is %q; use a type such as image/png", i.MIME)
 	default:
 		return i, nil
 	}
@@ -166,7 +166,7 @@ func (f File) settled() (File, error) {
 	case f.MIME == "":
 		return f, errors.New("it has no MIME type; set one, such as application/pdf")
 	case !fileType.MatchString(f.MIME):
-		return f, fmt.Errorf("its MIME type is %q; write one such as application/pdf", f.MIME)
+		return f, fmt.Errorf("its MIME type is %q; use a type such as application/pdf", f.MIME)
 	case len(f.Data) == 0:
 		return f, errors.New("it is empty; set Data")
 	default:

@@ -70,7 +70,7 @@ func checkName(name string) error {
 	}
 }
 
-// reserved are the words that cannot be names of variables in a JavaScript module, and
+// reserved are the words that cannot be variable names in a JavaScript module, and
 // predefined names that a variable would hide.
 var reserved = strings.Fields(`
 	arguments await break case catch class const continue debugger default

@@ -51,9 +51,9 @@ import (
 // lists, sets and dicts have min_length and max_length; all types have desc, title, default and examples. A field or
 // member with a default may be left out. [schema.Of] lists the formats.
 //
-// A syntax error names the column and says what to write. The other errors are those of [NewSpec]. Parse refuses texts
-// of more than 64 KiB, more than 500 inputs or outputs, more than 500 alternatives, more than 1000 schemas, and types
-// nested deeper than 50.
+// A syntax error names the column and says what to write. The other errors are those of [NewSpec]. Parse refuses
+// strings of more than 64 KiB, more than 500 inputs or outputs, more than 500 alternatives, more than 1000 schemas,
+// and types nested deeper than 50.
 func Parse(text, instructions string) (*Signature[Values, Values], error) {
 	spec, err := parseSpec(text, instructions)
 	if err != nil {
@@ -89,7 +89,7 @@ func parseSpec(text, instructions string) (spec *Spec, err error) {
 	inputs, inRules := s.fields()
 	s.want("->", "write input -> output")
 	outputs, outRules := s.fields()
-	s.end("write only one ->, and , between fields")
+	s.end("write only one ->, and commas between fields")
 	edited := Spec{instructions: instructions, inRules: inRules, outRules: outRules}
 	for _, p := range inputs {
 		f, err := p.field()
@@ -108,14 +108,13 @@ func parseSpec(text, instructions string) (spec *Spec, err error) {
 	return edited.built()
 }
 
-// parsed is a field, or a member of an object, that has been read.
+// parsed is a field, or a member of an object, as the scanner has read it.
 type parsed struct {
 	name     string
 	optional bool
 	typ
 }
 
-// field compiles the schema of a field.
 func (p parsed) field() (Field, error) {
 	raw := p.raw()
 	s, err := schema.Compile(raw)

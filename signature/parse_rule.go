@@ -10,7 +10,7 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// rule is a rule in the parentheses after a type.
+// rule is a kind of rule that can follow a type in parentheses.
 type rule struct {
 	name, keyword, family string
 	takes                 string // describes the values that the rule accepts
@@ -94,7 +94,7 @@ func (s *scanner) ruled(t typ, written string) typ {
 	return t
 }
 
-// format fails if a format is not one that schemas check.
+// format fails if schemas do not check a format.
 func (s *scanner) format(value json.RawMessage, here int) {
 	var name string
 	_ = json.Unmarshal(value, &name) // the value is a string
@@ -118,7 +118,7 @@ func (s *scanner) examples(t typ, list json.RawMessage, here int) {
 	}
 }
 
-// rule finds a rule that applies to a type, by its name.
+// rule returns the rule with the given name, or fails if no such rule applies to the type.
 func (s *scanner) rule(name string, t typ, here int, written string) rule {
 	var known []string
 	for _, r := range rules {
@@ -148,7 +148,7 @@ func (s *scanner) rule(name string, t typ, here int, written string) rule {
 		s.fail(here, "the rule %s does not apply to a union; put it after the type to which it applies, as in "+
 			"int(ge=0) | None", name)
 	}
-	s.fail(here, "the rule %q does not apply to %s; use %s", name, written, strings.Join(known, ", "))
+	s.fail(here, "the rule %q does not apply to %s; use one of %s", name, written, strings.Join(known, ", "))
 	return rule{}
 }
 

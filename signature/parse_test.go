@@ -271,7 +271,7 @@ func TestParseErrors(t *testing.T) {
 		{"", `column 1: expected "->", found the end; write input -> output`},
 		{"question", `column 9: expected "->", found the end; write input -> output`},
 		{"a => b", `column 3: expected "->", found "="; write input -> output`},
-		{"a -> b -> c", `column 8: expected the end, found "-"; write only one ->, and , between fields`},
+		{"a -> b -> c", `column 8: expected the end, found "-"; write only one ->, and commas between fields`},
 		{"a b -> c", `column 3: expected "->", found "b"; write input -> output`},
 		{"a ->", `no output field; add one`},
 		{"a, -> b", `column 4: expected a field after the comma; add one, or remove the comma`},
@@ -339,8 +339,8 @@ func TestParseErrors(t *testing.T) {
 		{"a: int(ge=1, ge=2) -> b", `column 14: the rule ge is repeated; remove one`},
 		{"a: int(ge='1') -> b", `column 11: the rule ge takes a number, not "1"`},
 		{"a: str(min_length=1.5) -> b", `column 19: the rule min_length takes an integer of at least 0, not 1.5`},
-		{"a: str(ge=1) -> b", `column 8: the rule "ge" does not apply to str; use min_length, max_length, pattern, ` +
-			`format, title, default, examples, desc`},
+		{"a: str(ge=1) -> b", `column 8: the rule "ge" does not apply to str; use one of min_length, max_length, ` +
+			`pattern, format, title, default, examples, desc`},
 		{`a: str(format="dat") -> b`, `column 15: unknown format "dat"; did you mean date?`},
 		{`a: str(max_length=1, examples=["a", "bc"]) -> b`, `column 31: the example "bc" does not fit: the value must ` +
 			`have at most 1 character, not 2`},
@@ -365,10 +365,10 @@ func TestParseErrors(t *testing.T) {
 			`remove [type ` +
 			`properties required]`},
 		{"größe,\na: in -> b", `line 2, column 4: unknown type "in"; did you mean int?`},
-		{"\xff -> b", `the text is not valid UTF-8`},
+		{"\xff -> b", `the string is not valid UTF-8`},
 		{"a: " + strings.Repeat("list[", 60) + " -> b", `column 254: types are nested deeper than 50; simplify them`},
 		{strings.Repeat("a,", 500) + "a -> b", `column 1001: there are more than 500 fields; put them into an object`},
-		{"a -> b" + strings.Repeat(" ", 64<<10), `the text has 65542 bytes; the limit is 65536`},
+		{"a -> b" + strings.Repeat(" ", 64<<10), `the string has 65542 bytes; the limit is 65536`},
 	}
 	for _, test := range tests {
 		t.Run(test.text[:min(len(test.text), 40)], func(t *testing.T) {
@@ -403,7 +403,7 @@ func TestParsedSignature(t *testing.T) {
 		"mean answer?)")
 	_, err = s.Encode(signature.Values{{Name: "limit"}, {Name: "limit"}, {Name: "query"}})
 	checkError(t, err, "signature: input: question is required\nlimit is given twice\nlimit must be an integer, not "+
-		"null\nquery is not a known property (others known: question)")
+		"null\nquery is not a known property (other properties: question)")
 	if invalid := (*signature.InvalidError)(nil); !errors.As(err, &invalid) {
 		t.Errorf("%T is not an InvalidError", err)
 	}

@@ -34,7 +34,6 @@ func (t typ) raw() json.RawMessage {
 
 func (t typ) is(schema string) bool { return string(t.raw()) == schema }
 
-// typ reads a type.
 func (s *scanner) typ() typ {
 	s.enter()
 	defer s.leave()
@@ -73,7 +72,7 @@ func union(choices []typ) typ {
 	return typ{keywords: Values{{"anyOf", listOf(flat)}}, choices: flat, missing: missing}
 }
 
-// one reads a single type, not a union, and its rules.
+// one reads one alternative of a union, and its rules.
 func (s *scanner) one() typ {
 	at := s.skip()
 	var t typ
@@ -222,7 +221,6 @@ func tuple(items []typ, open bool) typ {
 	}}
 }
 
-// literals reads the constants of a Literal.
 func (s *scanner) literals() typ {
 	var all []json.RawMessage
 	for first := true; first || s.take(","); first = false {
@@ -266,7 +264,6 @@ func typeOf(v json.RawMessage) string {
 	}
 }
 
-// object reads the members of an object.
 func (s *scanner) object() typ {
 	required, properties := []string{}, Values{}
 	for !s.take("}") {

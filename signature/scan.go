@@ -11,10 +11,10 @@ import (
 
 const (
 	maxText    = 64 << 10 // bytes of a signature
-	maxFields  = 500      // on one side of the arrow
+	maxFields  = 500      // fields on one side of the arrow
 	maxNesting = 50       // levels of types within types
-	maxChoices = 500      // in one union
-	maxSchemas = 1000     // each is compiled
+	maxChoices = 500      // alternatives of one union
+	maxSchemas = 1000     // schemas, each of which is compiled
 )
 
 // scanner reads the source of a signature. If the source has a mistake, the methods panic
@@ -31,9 +31,9 @@ type syntaxError struct{ error }
 func newScanner(text string) (*scanner, error) {
 	switch {
 	case len(text) > maxText:
-		return nil, fmt.Errorf("signature: the text has %d bytes; the limit is %d", len(text), maxText)
+		return nil, fmt.Errorf("signature: the string has %d bytes; the limit is %d", len(text), maxText)
 	case !utf8.ValidString(text):
-		return nil, errors.New("signature: the text is not valid UTF-8")
+		return nil, errors.New("signature: the string is not valid UTF-8")
 	default:
 		return &scanner{text: text}, nil
 	}
@@ -83,7 +83,7 @@ func (s *scanner) take(token string) bool {
 	return true
 }
 
-// want consumes a token, or fails if another one comes next. The advice says what to write.
+// want consumes a token, or fails if the token does not come next. The advice says what to write.
 func (s *scanner) want(token, advice string) {
 	if !s.take(token) {
 		s.fail(s.at, "expected %q, found %s; %s", token, s.next(), advice)
@@ -103,7 +103,7 @@ func (s *scanner) next() string {
 	return fmt.Sprintf("%q", string(r))
 }
 
-// peek returns the next word, or "" if none comes next.
+// peek returns the next word, or "" if no word comes next.
 func (s *scanner) peek() string {
 	rest := s.text[s.skip():]
 	end := strings.IndexFunc(rest, func(r rune) bool {

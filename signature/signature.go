@@ -91,9 +91,9 @@ func typed[In, Out any](spec *Spec) (*Signature[In, Out], error) {
 // New makes a signature from two structs. Their exported fields are the inputs and outputs, with the names that
 // encoding/json uses and the schemas that [schema.Of] makes. A signature may have no inputs, but needs an output.
 //
-// The error names the field that cannot be used and says why: its type is recursive or cannot be JSON; a tag does not
-// apply to the type, or has a default that does not fit; the name is not a JavaScript identifier, or is repeated; or
-// an image, file or history is an output or is nested too deeply for a module to show it.
+// The error names the field that cannot be used and says why: its type is recursive or cannot be encoded as JSON; a tag
+// does not apply to the type, or has a default that does not fit; the name is not a JavaScript identifier, or is
+// repeated; or an image, file or history is an output or is nested too deeply for a module to show it.
 func New[In, Out any](instructions string) (*Signature[In, Out], error) {
 	in, err := structSchema(reflect.TypeFor[In]())
 	if err != nil {
@@ -140,9 +140,8 @@ func (s *Signature[In, Out]) WithInstructions(text string) *Signature[In, Out] {
 }
 
 // Encode returns the inputs as JSON, in the order of the fields. It encodes nil slices and
-// maps as empty ones. The error wraps an [*InvalidError] if an input
-// violates its tags, if an image or file is empty, or if a turn of a history does not fit
-// the signature.
+// maps as empty ones. The error wraps an [*InvalidError] if an input violates its tags, if
+// an image or file is empty, or if a turn of a history does not fit the signature.
 func (s *Signature[In, Out]) Encode(in In) (Values, error) {
 	if !s.Spec().made() {
 		return nil, errUnmade
@@ -205,7 +204,7 @@ func (s *Signature[In, Out]) Decode(output json.RawMessage) (Out, error) {
 func decodeFinding(err error) schema.Finding {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {
-		return schema.Finding{Message: "does not decode: " + err.Error()}
+		return schema.Finding{Message: "cannot be decoded: " + err.Error()}
 	}
 	return schema.Finding{
 		Path: wrong.Field, Message: fmt.Sprintf("does not fit the Go type %v: %s", wrong.Type, wrong.Value),

@@ -72,7 +72,7 @@ func TestNewErrors(t *testing.T) {
 		{"recursive", newError[withTree, answer](), `signature: input field "Tree.Children": type signature_test.tree ` +
 			`is recursive; use json.RawMessage, or give the type a JSONSchema method`},
 		{"unsupported", newError[none, struct{ C chan int }](),
-			`signature: output field "C": type chan int cannot be JSON; leave the field out with json:"-"`},
+			`signature: output field "C": type chan int cannot be encoded as JSON; leave the field out with json:"-"`},
 		{"pointer", newError[*question, answer](), `signature: input type is the pointer *signature_test.question; use ` +
 			`the struct signature_test.question`},
 		{"not a struct", newError[question, string](), `signature: output type is string; use a struct with a field for ` +
@@ -92,8 +92,8 @@ func TestNewErrors(t *testing.T) {
 		{"reserved", newError[none, keyword](), `signature: output field "class": the name is reserved in JavaScript; ` +
 			`choose another`},
 		{"tag", newError[none, misruled](), `signature: output field "count": jsonschema tag: the rule maxLength does ` +
-			`not apply to int; use minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf, enum, default, ` +
-			`example, title, description, required, nullable`},
+			`not apply to int; use one of minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf, enum, ` +
+			`default, example, title, description, required, nullable`},
 		{"format", newError[struct {
 			Day string `json:"day" jsonschema:"format=dat"`
 		}, answer](), `signature: input field "day": jsonschema tag: unknown format "dat"; did you mean date?`},
@@ -224,7 +224,8 @@ func TestDecodeErrors(t *testing.T) {
 		{"overflow of 64 bits", `{"big": 9223372036854775808, "mood": "bad"}`, `big does not fit the Go type int64: ` +
 			`number 9223372036854775808`},
 		{"negative", `{"big": 1, "mood": "bad", "huge": -1}`, `huge must be at least 0, not -1`},
-		{"base64", `{"big": 1, "mood": "bad", "bytes": "%"}`, `bytes does not decode: illegal base64 data at input byte 0`},
+		{"base64", `{"big": 1, "mood": "bad", "bytes": "%"}`,
+			`bytes cannot be decoded: illegal base64 data at input byte 0`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -269,8 +270,8 @@ func TestNewSpec(t *testing.T) {
 	for _, f := range spec.Validate([]byte(`{"a": [1, "x"], "c": 1}`)) {
 		got = append(got, f.String())
 	}
-	wantLines := []string{`z is required`, `a[1] must be an integer, not "x"`, `c is not a known property (others ` +
-		`known: b, z)`}
+	wantLines := []string{`z is required`, `a[1] must be an integer, not "x"`, `c is not a known property ` +
+		`(other properties: b, z)`}
 	if !slices.Equal(got, wantLines) {
 		t.Errorf("got  %q\nwant %q", got, wantLines)
 	}
@@ -346,8 +347,8 @@ func TestFindingsInTheOrderOfTheFields(t *testing.T) {
 	_, err = spec.Decode([]byte(`{"x": "1", "y": {"c": 1}, "w": 0}`))
 	checkError(t, err, "the value must have at least 4 properties, not 3\nz is required\ny.a is required\ny.b is "+
 		"required\n"+
-		"y.c is not a known property (known: a, b)\nx must be an integer, not \"1\"\nw is not a known property (others "+
-		"known: z)")
+		"y.c is not a known property (known: a, b)\nx must be an integer, not \"1\"\nw is not a known property "+
+		"(other properties: z)")
 }
 
 type dated struct {

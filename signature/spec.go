@@ -18,7 +18,7 @@ type Field struct {
 	Name string
 	// Description tells the model what the field means; it may be empty.
 	Description string
-	// Schema is the schema of the value. If nil, the value can be anything.
+	// Schema is the schema of the value. If nil, any value is valid.
 	Schema *schema.Schema
 	// Required means that the value must be present. [NewSpec] sets it to false if the
 	// field has a default.
@@ -31,13 +31,13 @@ type Spec struct {
 	instructions    string
 	inputs, outputs []Field
 	in, out         *schema.Schema
-	// inRules and outRules are the keywords of the two objects' schemas that concern
+	// inRules and outRules are the keywords in the schemas of the two objects that concern
 	// several fields, such as oneOf.
 	inRules, outRules Values
 	special           map[string]Kind // the kinds of the inputs that are not of KindValue, by name
 }
 
-// errUnmade is what methods of a nil or zero signature return.
+// errUnmade is the error that methods of a nil or zero signature return.
 var errUnmade = errors.New("signature: nil or zero signature; make one with New, Parse or NewSpec")
 
 func (s *Spec) made() bool { return s != nil && s.out != nil }
@@ -45,7 +45,8 @@ func (s *Spec) made() bool { return s != nil && s.out != nil }
 // NewSpec makes a spec from fields. The inputs may be empty, but at least one output is
 // required. The names of all inputs and outputs must be unique, and must be
 // JavaScript identifiers that are not reserved, because programs use them as
-// variables. The error names the field. The spec checks the formats in the schemas.
+// variables. The error names the field. The spec checks values against the formats in
+// the schemas.
 func NewSpec(instructions string, inputs, outputs []Field) (*Spec, error) {
 	return (&Spec{instructions: instructions, inputs: inputs, outputs: outputs}).built()
 }

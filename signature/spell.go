@@ -201,7 +201,7 @@ func joined(list json.RawMessage, spell func(json.RawMessage) string, by string)
 func spellObject(properties, required json.RawMessage) string {
 	var members Values
 	var must []string
-	_ = json.Unmarshal(properties, &members) // the same
+	_ = json.Unmarshal(properties, &members) // see joined
 	_ = json.Unmarshal(required, &must)
 	texts := make([]string, len(members))
 	for i, m := range members {

@@ -21,7 +21,7 @@ func keywords(family, text string) typ {
 	return t
 }
 
-// kindType returns the type of the fields of a kind, whose schema is text.
+// kindType returns the type of a field of a kind. The text is its JSON Schema.
 func kindType(text string, kind Kind) typ {
 	raw, _ := json.Marshal(mark(text, kind)) // a schema always encodes
 	return keywords(anything, string(raw))
@@ -58,7 +58,7 @@ var synonyms = map[string]string{
 	"Any": "any", "List": "list", "Dict": "dict", "Set": "set", "Tuple": "tuple",
 }
 
-// instead maps the names of types in other languages to what to write in the notation of [Parse].
+// instead maps the names of types in other languages to their equivalents in the notation of [Parse].
 var instead = map[string]string{
 	"float32": "float", "float64": "float", "double": "float", "decimal": "float", "Decimal": "float",
 	"int8": "int", "int16": "int", "int32": "int", "int64": "int", "long": "int",

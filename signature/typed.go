@@ -15,8 +15,8 @@ import (
 //	judge, err = signature.Typed[Review, Verdict](spec)
 //
 // The error names a field that only the spec or only the struct has, or an output that may
-// be missing although the struct cannot represent a missing value. A value that fits the spec
-// but not the Go type of its field is an error of [Signature.Decode].
+// be missing although the struct cannot represent a missing value. If a value fits the spec but
+// not the Go type of its field, [Signature.Decode] returns an error.
 func Typed[In, Out any](spec *Spec) (*Signature[In, Out], error) {
 	if spec == nil {
 		return nil, errors.New("signature: nil spec")
@@ -61,8 +61,8 @@ func covers(t reflect.Type, fields []Field, output bool) error {
 	}
 	for _, f := range own {
 		if !slices.ContainsFunc(fields, func(g Field) bool { return g.Name == f.Name }) {
-			return fmt.Errorf("field %q: type %v has this field, but the spec does not; use signature.Values",
-				f.Name, t)
+			return fmt.Errorf("field %q: type %v has this field, but the spec does not; remove it, or use "+
+				"signature.Values", f.Name, t)
 		}
 	}
 	return nil

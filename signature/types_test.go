@@ -181,7 +181,7 @@ func TestWhatDoesNotFitAType(t *testing.T) {
 		{`"pause":90000000000`, `"pause":"1m30s"`, `pause must be an integer, not "1m30s"`},
 		{`"time":"2026`, `"time":"26`, `time must be a date-time such as 2026-01-31T15:04:05Z, not ` +
 			`"26-01-31T15:04:05.5+01:00"`},
-		{`"color":"#01ff00"`, `"color":"green"`, `color does not decode: a color is written like #00ff00`},
+		{`"color":"#01ff00"`, `"color":"green"`, `color cannot be decoded: a color is written like #00ff00`},
 		{`"array":[true,false,true]`, `"array":[true]`, `array must have at least 3 items, not 1`},
 		{`"nil_slice":[]`, `"nil_slice":null`, `nil_slice must be an array, not null`},
 		{`"empty":{}`, `"empty":{"a":1}`, `empty.a is not a known property`},
@@ -212,7 +212,7 @@ func TestEnumErrors(t *testing.T) {
 	checkError(t, newError[struct{ A nothing }, done](), `signature: input field "A": type signature_test.nothing `+
 		`has a method Enum that returns no values`)
 	checkError(t, newError[struct{ A hopeless }, done](), `signature: input field "A": type signature_test.hopeless `+
-		`has a method Enum with a value that does not encode: json: unsupported type: func()`)
+		`has a method Enum whose values cannot be encoded: json: unsupported type: func()`)
 }
 
 // form describes itself and admits further properties.

@@ -35,7 +35,7 @@ type Values []Value
 func ValuesOf(v any) (Values, error) {
 	raw, err := jsonvalue.Marshal(v)
 	if err != nil {
-		return nil, fmt.Errorf("signature: %T does not encode: %w", v, err)
+		return nil, fmt.Errorf("signature: cannot encode %T: %w", v, err)
 	}
 	var values Values
 	if err := json.Unmarshal(raw, &values); err != nil {

@@ -25,7 +25,7 @@ type Binding struct {
 	// for declarations: results are not checked against it.
 	Learned json.RawMessage
 
-	input, output *lazySchema // shared with copies
+	input, output *lazySchema // shared by copies of the binding
 }
 
 // lazySchema is a schema that is compiled when it is first needed, since most tools of servers are
@@ -37,7 +37,7 @@ type lazySchema struct {
 	err      error
 }
 
-// get returns the compiled schema, or nil if there is none or it does not compile.
+// get returns the compiled schema, or nil if the schema is missing or does not compile.
 func (l *lazySchema) get() *schema.Schema {
 	if l == nil { // the binding is not part of a set
 		return nil
@@ -51,7 +51,7 @@ func (l *lazySchema) get() *schema.Schema {
 	return l.compiled
 }
 
-// failure returns why the schema did not compile, or nil.
+// failure returns the error with which the schema did not compile, or nil.
 func (l *lazySchema) failure() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -66,8 +66,8 @@ func (b *Binding) Path() string {
 	return b.Object + "." + b.Names[0]
 }
 
-// Check returns the violations of the tool's input schema in args. Unknown contains the
-// places of values that are not known, which are null in args, as in
+// Check returns the violations of the tool's input schema in args. The argument unknown has
+// the places of unknown values, which are null in args, as for
 // [schema.Schema.ValidatePartial]; it is nil for a real call. Check requires an object, and
 // reports argument names that differ from the names in the schema only in case. Null for an
 // optional argument counts as a missing argument: see [schema.Schema.DropUnset].
@@ -126,7 +126,7 @@ func (b *Binding) Complete(args json.RawMessage) json.RawMessage {
 var anyObject = func() *schema.Schema {
 	s, err := schema.Compile([]byte(`{"type":"object"}`))
 	if err != nil {
-		panic(err) // unreachable: the schema is the line above
+		panic(err) // unreachable: the schema is a constant
 	}
 	return s
 }()

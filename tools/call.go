@@ -17,12 +17,12 @@ type Call struct {
 	Program string // the program's source; "" if unknown
 }
 
-// Repeat is the second argument of a call. With it, a program says how the call relates to
-// earlier calls that it resembles. Entries have the IDs of the journal, such as "E7".
+// Repeat is the second argument of a call. It says how the call relates to earlier calls
+// that it resembles. The strings are IDs of entries in the journal, such as "E7".
 type Repeat struct {
 	Same     string   `json:"same,omitempty"`     // the call is this entry: return its recorded result
 	Again    []string `json:"again,omitempty"`    // repeat these effects on purpose
-	Distinct []string `json:"distinct,omitempty"` // the effect differs from these; "all" means every entry that is ok
+	Distinct []string `json:"distinct,omitempty"` // the effect differs from these; "all" means every entry that is done
 	Fresh    bool     `json:"fresh,omitempty"`    // this unclassified tool only reads
 }
 
@@ -53,15 +53,15 @@ type Policy func(next Caller) Caller
 
 type policiesKey struct{}
 
-// WithPolicies returns a context in which policies apply to all calls of tools, outside of the policies of their sets
-// and inside of those that ctx already has. It is for hosts that run modules or programs of others, such as
-// an evaluation that replaces tools. Tools in the namespace tools are exempt, as from all policies.
+// WithPolicies returns a context in which policies apply to all calls of tools. They wrap the policies of the sets, and
+// policies that ctx already has wrap them. WithPolicies is for hosts that run modules or programs of others, such as an
+// evaluation that replaces tools. No policies apply to tools in the namespace tools.
 func WithPolicies(ctx context.Context, policies ...Policy) context.Context {
 	return context.WithValue(ctx, policiesKey{}, slices.Concat(policiesOf(ctx), policies))
 }
 
-// Policies returns the policies of calls that are made with ctx, the outermost first: those of
-// [WithPolicies], then those of the set.
+// Policies returns the policies that apply to calls made with ctx, the outermost first: those
+// of [WithPolicies], then those of the set.
 func (s *Set) Policies(ctx context.Context) []Policy {
 	if s == nil {
 		return policiesOf(ctx)

@@ -19,8 +19,8 @@ const (
 	KindTimeout          = "timeout"           // no answer in time; the effect is unknown
 	KindCancelled        = "cancelled"         // canceled after dispatch; the effect is unknown
 	KindUnknown          = "unknown"           // the connection was lost, or the run ended; the effect is unknown
-	KindInvalidResult    = "invalid_result"    // done, but the result violates the output schema or is withheld
-	KindTooLarge         = "too_large"         // done, but the result exceeds a limit
+	KindInvalidResult    = "invalid_result"    // the tool acted; its result violates the output schema or is withheld
+	KindTooLarge         = "too_large"         // the tool acted; its result exceeds a limit
 )
 
 // ToolError is the error of a failed call. The program can catch it: its fields are
@@ -34,16 +34,16 @@ const (
 //     packages net and net/http that report a lost connection;
 //   - [KindFailed] for all others.
 //
-// If an error wraps a ToolError, that error's Data is used. Its Kind is used unless that
-// kind means that nothing was done, since the handler may have done more.
+// If an error wraps a ToolError, the program gets the Data of the wrapped ToolError, and its
+// Kind unless that kind means that nothing was done: the handler may have done more.
 type ToolError struct {
 	Tool    string          `json:"tool"`           // the path of the tool; set by the dispatcher
 	Kind    string          `json:"kind"`           // one of the kinds, or another word, which counts as KindFailed
 	Message string          `json:"message"`        // for the model
 	Data    json.RawMessage `json:"data,omitempty"` // dropped if it is not JSON
 
-	// ID is the call's entry in the journal if the call failed and the program may repeat it with {again: ID} as the
-	// second argument. It is "" if nothing was done or the outcome is unknown. The dispatcher sets it.
+	// ID is the ID of the call's entry in the journal if the call failed and the program may repeat it with {again: ID}
+	// as the second argument. It is "" if nothing was done or the outcome is unknown. The dispatcher sets it.
 	ID string `json:"id,omitempty"`
 
 	err error // for the host only

@@ -19,11 +19,11 @@ import (
 //		Limit    int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=100"`
 //	}
 //
-// [schema.Of] lists all rules of the tags. Out is any type that encoding/json can marshal. Nil
-// hints are the zero [Hints].
+// [schema.Of] lists all rules of the tags. Out is any type that encoding/json can marshal. If h
+// is nil, the tool has the zero [Hints].
 //
-// If fn returns an error, the call has failed but may have had its effect, so that a program
-// has to name the call to repeat it, unless [Hints].ErrorsAreFinal is set. After a timeout, a
+// If fn returns an error, the call has failed but may have had its effect. A program must
+// therefore name the call to repeat it, unless [Hints].ErrorsAreFinal is set. After a timeout, a
 // lost connection or an error marked by [Unknown], the effect is unknown and the call is not
 // repeated.
 //
@@ -49,10 +49,10 @@ func Func[In, Out any](name, description string, fn func(context.Context, In) (O
 func funcSchemas[In, Out any]() (in, out *schema.Schema, err error) {
 	inType, outType := reflect.TypeFor[In](), reflect.TypeFor[Out]()
 	if inType.Kind() != reflect.Struct {
-		return nil, nil, fmt.Errorf("the argument type %v is not a struct; its fields are the tool's named arguments", inType)
+		return nil, nil, fmt.Errorf("argument type %v is not a struct; use a struct with a field per argument", inType)
 	}
 	if outType.Kind() == reflect.Interface {
-		outType = reflect.TypeFor[any]() // the methods do not determine the JSON
+		outType = reflect.TypeFor[any]() // the methods of an interface do not determine its JSON
 	}
 	if in, err = schema.Of(inType); err != nil {
 		return nil, nil, fmt.Errorf("argument type %v: %w", inType, err)

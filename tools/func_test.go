@@ -130,14 +130,14 @@ func TestFuncErrors(t *testing.T) {
 		want string
 	}{
 		{"argument", tools.Func("f", "", func(context.Context, []int) (int, error) { return 0, nil }, nil),
-			`tools: tool "f": the argument type []int is not a struct; its fields are the tool's named arguments`},
+			`tools: tool "f": argument type []int is not a struct; use a struct with a field per argument`},
 		{"pointer", tools.Func("f", "", func(context.Context, *query) (int, error) { return 0, nil }, nil),
-			`tools: tool "f": the argument type *tools_test.query is not a struct; its fields are the tool's named arguments`},
+			`tools: tool "f": argument type *tools_test.query is not a struct; use a struct with a field per argument`},
 		{"recursive", tools.Func("f", "", func(context.Context, node) (int, error) { return 0, nil }, nil),
 			`tools: tool "f": argument type tools_test.node: field "children": type tools_test.node is recursive; use ` +
 				`json.RawMessage, or give the type a JSONSchema method`},
 		{"result", tools.Func("f", "", func(context.Context, struct{}) (chan int, error) { return nil, nil }, nil),
-			`tools: tool "f": result type chan int: type chan int cannot be JSON`},
+			`tools: tool "f": result type chan int: type chan int cannot be encoded as JSON`},
 		{"tag", tools.Func("f", "", func(context.Context, struct {
 			Name string `json:"name" jsonschema:"minimum=3"`
 		}) (int, error) {
@@ -145,7 +145,8 @@ func TestFuncErrors(t *testing.T) {
 		}, nil),
 			`tools: tool "f": argument type struct { Name string "json:\"name\" jsonschema:\"minimum=3\"" }: field ` +
 				`"name": jsonschema tag: the rule minimum does not apply to string; ` +
-				`use minLength, maxLength, pattern, format, enum, default, example, title, description, required, nullable`},
+				`use one of minLength, maxLength, pattern, format, enum, default, example, ` +
+				`title, description, required, nullable`},
 		{"nil function", tools.Func[query, int]("f", "", nil, nil), `tools: tool "f": the function is nil`},
 	}
 	for _, test := range tests {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// unguarded warns of destructive tools that no policy guards.
+// unguarded returns a warning about destructive tools that no policy guards, if there are any.
 func (s *Set) unguarded() []string {
 	var open []string
 	for _, b := range s.bindings {
@@ -45,10 +45,9 @@ func (p Policy) Guards(b *Binding) bool {
 	return ok && guard.Guards(b)
 }
 
-// Warnings returns warnings for the host about the policy and these tools, such as about the
-// name of a tool that does not exist. They come from the method Warnings(all []*Binding) []string
-// of the Caller that the policy returns, if the Caller has that method. It must not use the Caller
-// that the policy wraps.
+// Warnings returns warnings for the host, for example that the policy names a tool that is not in
+// all. Warnings calls the method Warnings(all []*Binding) []string of the Caller that the policy
+// returns, if the Caller has that method. The method must not use the Caller that the policy wraps.
 func (p Policy) Warnings(all []*Binding) []string {
 	w, ok := p.probe().(interface{ Warnings(all []*Binding) []string })
 	if !ok {

@@ -50,9 +50,9 @@ type Hints struct {
 }
 
 // ReplayClass returns the class that the journal uses for a repeated call. It is the class
-// that the host gave the tool. For an unclassified tool that is not Destructive, it follows
-// from the server's claim, or is Read if the tool's name begins with get, list, search,
-// find, read, describe, count or query.
+// that the host gave the tool. For an unclassified tool that is not Destructive, it is Read
+// if the tool's name begins with get, list, search, find, read, describe, count or query, and
+// otherwise the class that the server claims.
 //
 // A wrong guess costs little, since repeating a read does no harm. Policies use Hints.Class
 // instead.
@@ -108,7 +108,7 @@ func (h Hints) check(input json.RawMessage) error {
 //
 // Check both namespace and name, since any server can offer a tool named read_file.
 //
-// WithHints copies the tools. Those of source are not modified.
+// WithHints copies the tools of source and does not modify them.
 func WithHints(source Source, hints func(*Tool) Hints) Source {
 	return hinted{source, hints}
 }

@@ -24,8 +24,8 @@ func precedence(a, b string) int {
 	return cmp.Or(cmp.Compare(fits(a), fits(b)), cmp.Compare(a, b))
 }
 
-// names are the names in use in one scope, each with the last number that was appended to it
-// to make another name.
+// names are the names in use in one scope, each with the last number that claim appended to it
+// to make another name unique.
 type names map[string]int
 
 // claim marks name as used and returns it. If it is in use, claim appends the first number

@@ -30,7 +30,7 @@ type Set struct {
 // reserved or not unique, or if its schema does not compile. Tools in a namespace come from
 // other sources, such as servers, and never cause errors: they get valid and unique names,
 // and if an input schema does not compile, the arguments are not checked. [Set.Warnings]
-// reports both. The names do not depend on the order of the tools.
+// reports renamed tools and such schemas. The names do not depend on the order of the tools.
 //
 // The error joins all errors of the tools and sources.
 func NewSet(ctx context.Context, sources ...Source) (*Set, error) {
@@ -76,8 +76,8 @@ func (s *Set) WithPoliciesOf(other *Set) *Set {
 	return c
 }
 
-// WithLearned returns a copy of the set in which [Binding.Learned] is set. The argument has the schemas by the paths of
-// the tools.
+// WithLearned returns a copy of the set in which [Binding.Learned] is set. The argument maps the paths of tools to
+// schemas.
 func (s *Set) WithLearned(learned map[string]json.RawMessage) *Set {
 	c := s.With()
 	c.bindings = s.Bindings()
@@ -89,9 +89,9 @@ func (s *Set) WithLearned(learned map[string]json.RawMessage) *Set {
 	return c
 }
 
-// Plus returns a copy of the set with one more tool and the same policies. The tool must have no
-// namespace, or the namespace tools. Policies do not apply to that namespace, so the class of the tool must be [Read].
-// Plus returns an error under the same conditions as [NewSet].
+// Plus returns a copy of the set with one more tool and the same policies. The tool must have no namespace, or the
+// namespace tools. In the latter case, its class must be [Read], since policies do not apply to that namespace. Plus
+// also returns an error under the same conditions as [NewSet].
 func (s *Set) Plus(t *Tool) (*Set, error) {
 	b := builder{globals: names{}}
 	if s != nil {
@@ -104,7 +104,8 @@ func (s *Set) Plus(t *Tool) (*Set, error) {
 	switch {
 	case t == nil || t.Namespace == "":
 	case t.Namespace != globals.Tools:
-		return nil, fmt.Errorf("tools: %s: only a tool without a namespace can be added to a set", t.label())
+		return nil, fmt.Errorf("tools: %s: a tool that is added to a set must have no namespace, or the namespace %s",
+			t.label(), globals.Tools)
 	case t.Hints.Class != Read:
 		return nil, fmt.Errorf("tools: %s: only a tool of the class Read can be in the namespace %s, "+
 			"to which policies do not apply", t.label(), globals.Tools)
@@ -119,7 +120,7 @@ func (s *Set) Plus(t *Tool) (*Set, error) {
 	return &b.set, nil
 }
 
-// Bindings returns the tools in the order in which the sources gave them.
+// Bindings returns the tools in the order in which the sources returned them.
 func (s *Set) Bindings() []*Binding {
 	if s == nil {
 		return nil
@@ -138,7 +139,7 @@ func (s *Set) Len() int {
 // Warnings returns warnings for the host: the warnings of the sources (see [Source]),
 // renamed tools, destructive tools that can be called without approval (see [Policy.Guards]), and
 // mistakes in policies (see [Policy.Warnings]). The schema of a server's tool is compiled when the
-// tool is first declared or called. If that fails, there is one more warning.
+// tool is first declared or called. If it does not compile, there is one more warning.
 func (s *Set) Warnings() []string {
 	if s == nil {
 		return nil
@@ -155,7 +156,6 @@ func (s *Set) Warnings() []string {
 	return all
 }
 
-// builder builds a Set with unique names.
 type builder struct {
 	set     Set
 	globals names

@@ -256,7 +256,7 @@ func TestWithHintsErrors(t *testing.T) {
 		{"nil tool", tools.WithHints(group{list: []*tools.Tool{nil}}, none), "tools: a source returned a nil tool"},
 		{"failing source", tools.WithHints(group{err: errors.New("no network")}, none), "no network"},
 		{"broken tool", tools.WithHints(tools.Func[string, string]("a", "", nil, nil), none),
-			`tools: tool "a": the argument type string is not a struct; its fields are the tool's named arguments`},
+			`tools: tool "a": argument type string is not a struct; use a struct with a field per argument`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -325,11 +325,12 @@ func TestPlus(t *testing.T) {
 		t.Error(set.Len(), err)
 	}
 	for want, c := range map[string]*tools.Tool{
-		"tools: a source returned a nil tool":                                           nil,
-		`tools: tool "one": another tool has that name; choose another`:                 tool("", "one"),
-		`tools: tool "odd_s": another tool has that name; choose another`:               tool("", "odd_s"),
-		`tools: tool "await": the name is reserved in programs; choose another`:         tool("", "await"),
-		`tools: tool "a" of "s": only a tool without a namespace can be added to a set`: tool("s", "a"),
+		"tools: a source returned a nil tool":                                   nil,
+		`tools: tool "one": another tool has that name; choose another`:         tool("", "one"),
+		`tools: tool "odd_s": another tool has that name; choose another`:       tool("", "odd_s"),
+		`tools: tool "await": the name is reserved in programs; choose another`: tool("", "await"),
+		`tools: tool "a" of "s": a tool that is added to a set must have no namespace, ` +
+			`or the namespace tools`: tool("s", "a"),
 		`tools: tool "a" of "tools": only a tool of the class Read can be in the namespace tools, to which policies do ` +
 			`not apply`: tool("tools", "a"),
 	} {

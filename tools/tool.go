@@ -23,7 +23,7 @@ type Tool struct {
 
 	// InputSchema is the JSON Schema of the argument, which is always an object. Nil,
 	// null and true accept any object. If the object has only one property, a required
-	// string or array, programs may also pass its value.
+	// string or array, programs may also pass the value of the property.
 	InputSchema json.RawMessage
 
 	// Params, if set, are the properties that programs pass as separate arguments, in this
@@ -31,8 +31,8 @@ type Tool struct {
 	// left for [Repeat], so Params are only for tools that read.
 	Params []string
 
-	// OutputSchema is the JSON Schema of the result, or nil if it is unknown. The result of
-	// an MCP tool without one is text or content blocks.
+	// OutputSchema is the JSON Schema of the result, or nil if it is unknown. An MCP tool
+	// without an output schema returns text or content blocks.
 	OutputSchema json.RawMessage
 
 	// Hints are set by the host.
@@ -43,18 +43,18 @@ type Tool struct {
 	// [Binding.ReplayClass]); permissions never do.
 	Claimed Class
 
-	// Remark, if set, returns what the author of a program should know about the result of a call, such as
-	// that a search found nothing, or "". The sandbox reports it as a warning.
+	// Remark, if set, returns a remark for the author of a program about the result of a call, for example that a
+	// search found nothing, or "". The sandbox reports the remark as a warning.
 	Remark func(args, result json.RawMessage) string
 
 	// Handler performs the calls. It is called concurrently.
 	Handler Handler
 
-	// Module is set by module.Tool. It returns a pointer to the module that Handler runs, with which
-	// module.Predictors and module.Clone reach that module.
+	// Module is set by module.Tool. It returns a pointer to the module that Handler runs, so that
+	// module.Predictors and module.Clone can reach that module.
 	Module func() any
 
-	err error // of the construction; returned by NewSet
+	err error // of Func; NewSet returns it
 }
 
 // Handler performs one call. The arguments are valid for the tool's InputSchema and must not

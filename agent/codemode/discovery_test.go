@@ -42,7 +42,7 @@ func TestDiscovery(t *testing.T) {
 			`there is no tool or server "fs.nope"; the tools are fs.die, fs.learn, fs.list_directory, fs.read_text_file, ` +
 				`fs.write_file`},
 		{"search_tools", map[string]any{"query": "x", "server": "nope"},
-			`there is no server "nope"; there are: fs (5 tools)`},
+			`there is no server "nope"; available: fs (5 tools)`},
 		{"search_tools", map[string]any{}, "query is required"},
 	} {
 		if text, failed := ask(t, session, test.tool, test.args); !failed || string(text) != test.want {

@@ -90,8 +90,9 @@ func TestNullsAreDropped(t *testing.T) {
 		t.Errorf("got %s, want %s", seen, want)
 	}
 	for args, want := range map[string]string{
-		`{"must":null,"may":null}`:  "tool a.t: must must be a string, not null",
-		`{"must":"m","other":null}`: "tool a.t: other is not a known property (others known: in, may, nullable, set)",
+		`{"must":null,"may":null}`: "tool a.t: must must be a string, not null",
+		`{"must":"m","other":null}`: "tool a.t: other is not a known property (other properties: in, may, " +
+			"nullable, set)",
 	} {
 		if err := call(args); err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", args, err, want)

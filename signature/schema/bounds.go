@@ -19,18 +19,18 @@ import (
 // an array. Since both schema and value may be hostile, every validation counts its steps
 // and ends after too many.
 const (
-	baseSteps   = 200_000                // of one validation, plus 1 for each byte of the value,
-	valueSteps  = 12                     // plus 12 for each of the first values:
-	firstValues = 30_000                 // the number of these values
+	baseSteps   = 200_000                // steps of one validation; each byte of the value adds one
+	valueSteps  = 12                     // additional steps for each of the first values
+	firstValues = 30_000                 // number of values that add valueSteps
 	stepBytes   = 500                    // bytes of a string that count as one step
 	stepDigits  = 20                     // digits of a number that count as one step
-	patience    = 250 * time.Millisecond // for all pattern matches of one validation,
-	patienceFor = time.Microsecond / 2   // plus this time for each byte of the value
-	bigEnum     = 50                     // enums with at least as many values become maps
+	patience    = 250 * time.Millisecond // time for all pattern matches of one validation
+	patienceFor = time.Microsecond / 2   // additional time for each byte of the value
+	bigEnum     = 50                     // enums with at least this many values become maps
 )
 
-// maxPlaces is the largest product of the number and the depth of values for which
-// validation collects errors. Each error contains the path to its place.
+// maxPlaces limits the number of values times their depth. Above the limit, validation
+// collects no errors, since each error contains the path to its place.
 const maxPlaces = 4_000_000
 
 // guard is a compiled schema that limits its steps and the time that its patterns
@@ -60,8 +60,8 @@ func newGuard(doc any, formats bool) (*guard, map[string]*jsonschema.Schema, err
 	return g, rules, nil
 }
 
-// arm makes a schema count its steps. It adds a format that does so, because the library
-// checks the format of a value before it applies other schemas to the value.
+// arm makes a schema count its steps. It uses a format for this, because the library checks
+// the format of a value before it applies other schemas to the value.
 func (g *guard) arm(s *jsonschema.Schema, t toll) {
 	hook(s, func(v any) error {
 		g.spend(t.own * weightOf(v))
@@ -88,7 +88,7 @@ func (g *guard) spend(steps int) {
 	}
 }
 
-// compare counts the steps in which uniqueItems compares a value.
+// compare counts the steps that uniqueItems takes to compare a value.
 func (g *guard) compare(v any) {
 	g.spend(2 * weightOf(v))
 	switch v := v.(type) {
@@ -114,7 +114,7 @@ func (g *guard) begin(d *jsonvalue.Document, collecting bool) {
 }
 
 // toll is the cost of applying a schema, in steps. It includes the cost of entering the
-// schemas that it applies, since some schemas never check a format.
+// schemas that the schema applies, since some schemas never check a format.
 type toll struct {
 	own    int // for the value
 	each   int // for each member or item of the value
@@ -122,7 +122,7 @@ type toll struct {
 	unique bool
 }
 
-// tollOf returns the toll of a schema. If followed is set, the library tracks which members were evaluated.
+// tollOf returns the toll of a schema. If followed is set, the library tracks the names of unevaluated members.
 func tollOf(s *jsonschema.Schema, followed bool) toll {
 	t := toll{own: len(s.Required) / 4, unique: s.UniqueItems}
 	for _, next := range sameValue(s) {
@@ -142,7 +142,7 @@ func tollOf(s *jsonschema.Schema, followed bool) toll {
 		}
 		t.each += largest
 	}
-	if followed { // the library tracks unevaluated members by name
+	if followed {
 		t.each += 1 + len(sameValue(s))
 	}
 	t.name = 2 * len(s.PatternProperties)
@@ -226,7 +226,7 @@ func memberRules(s *jsonschema.Schema) [][]*jsonschema.Schema {
 	return groups
 }
 
-// hook makes a schema check values before it checks their format.
+// hook makes a schema run a check before it checks the format.
 func hook(s *jsonschema.Schema, check func(any) error) {
 	f := jsonschema.Format{Name: "writ", Validate: check}
 	if next := s.Format; next != nil {
@@ -299,13 +299,13 @@ func takeEnum(s *jsonschema.Schema) {
 	})
 }
 
-// notInEnum is the error of an enum that [takeEnum] has replaced. The library reports it
-// as an error of the format.
+// notInEnum is the error of a map from [takeEnum]. The library reports it as an error of
+// the format.
 type notInEnum []any
 
 func (notInEnum) Error() string { return "is not in the enum" }
 
-// restore gives an error the kind that it would have without [takeEnum].
+// restore turns an error of a map from [takeEnum] into an error of an enum.
 func restore(e *jsonschema.ValidationError) {
 	if k, ok := e.ErrorKind.(*kind.Format); ok {
 		if values, ok := k.Err.(notInEnum); ok {

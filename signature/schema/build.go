@@ -11,7 +11,7 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// The library needs a URL for each schema that it compiles.
+// URLs of the compiled schemas, which the library requires.
 const (
 	home     = "writ:schema"
 	opposite = "writ:opposite" // the negation of the schema
@@ -100,9 +100,9 @@ func place(location string) string {
 	return fragment
 }
 
-// index returns all reachable schemas by place. It also adapts them: it replaces the checks
-// of property names and of long enums and, unless formats are to be checked, disables the
-// formats, which the library always checks in early drafts.
+// index returns all reachable schemas by place. It also replaces their checks of property
+// names and of long enums. If formats is not set, index removes the formats from the
+// schemas, since the library always checks formats in early drafts.
 func index(root *jsonschema.Schema, formats bool) map[string]*jsonschema.Schema {
 	found := map[string]*jsonschema.Schema{}
 	for queue := []*jsonschema.Schema{root}; len(queue) > 0; {
@@ -122,8 +122,8 @@ func index(root *jsonschema.Schema, formats bool) map[string]*jsonschema.Schema 
 	return found
 }
 
-// takeNames replaces propertyNames with an extension. The library reports its errors with a
-// place that the validation of later siblings overwrites.
+// takeNames replaces propertyNames with an extension. In the library's own errors about
+// propertyNames, the validation of later siblings overwrites the place.
 func takeNames(s *jsonschema.Schema) {
 	if s.PropertyNames != nil {
 		s.Extensions = append(s.Extensions, names{s.PropertyNames})
@@ -131,7 +131,6 @@ func takeNames(s *jsonschema.Schema) {
 	}
 }
 
-// names checks the names of properties.
 type names struct{ rule *jsonschema.Schema }
 
 // Validate implements [jsonschema.SchemaExt].

@@ -54,7 +54,8 @@ func wrongKind(branch []problem, here []string) bool {
 // wrongValue reports whether a value differs from a constant, such as the tag of a union.
 func wrongValue(p problem) bool { return len(p.values) > 0 }
 
-// common returns one problem that stands for what all branches expect at the same place.
+// common returns one problem with the types and values that all branches expect at the
+// same place, and false if there is no such place.
 func common(branches [][]problem) (problem, bool) {
 	for _, p := range branches[0] {
 		if joined, ok := joinAt(p, branches[1:]); ok {
@@ -78,7 +79,8 @@ func joinAt(p problem, branches [][]problem) (problem, bool) {
 	return p, true
 }
 
-// noneFits returns a problem that lists the problems of the alternative that has the fewest.
+// noneFits returns a problem whose hint lists the problems of the nearest alternative, the
+// one with the fewest problems.
 func (x *explainer) noneFits(here []string, branches, meant [][]problem) problem {
 	near := slices.MinFunc(meant, func(a, b []problem) int { return len(a) - len(b) })
 	var lines []string
@@ -88,6 +90,6 @@ func (x *explainer) noneFits(here []string, branches, meant [][]problem) problem
 	return problem{
 		at:   here,
 		text: fmt.Sprintf("fits none of its %d alternatives", len(branches)),
-		hint: "for the nearest, " + strings.Join(lines[:min(len(lines), 3)], "; "),
+		hint: "nearest alternative: " + strings.Join(lines[:min(len(lines), 3)], "; "),
 	}
 }

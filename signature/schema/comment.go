@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	maxFact    = 60 // bytes of a pattern or default
-	maxResolve = 20 // references that are followed to the schema that constrains a value
+	maxFact    = 60 // bytes of a pattern, of a default, or of the constraints of items
+	maxResolve = 20 // references followed to reach the schema that constrains a value
 )
 
-// comment returns a comment with the constraints and the description of a property, which
-// its type does not show. If the property has a unit, the comment always has it.
-func (p *printer) comment(s spot, property string) string {
+// comment returns the comment after a property, or "". It has the constraints and the
+// description if the option Docs is set, and always has the unit of a number.
+func (p *printer) comment(s subschema, property string) string {
 	text, unit := p.docs(s, property), p.unit(s)
 	switch {
 	case text == "":
@@ -34,7 +34,7 @@ func remark(text string) string {
 	return " /* " + text + " */"
 }
 
-func (p *printer) docs(s spot, property string) string {
+func (p *printer) docs(s subschema, property string) string {
 	if !p.options.Docs {
 		return ""
 	}
@@ -46,7 +46,7 @@ func (p *printer) docs(s spot, property string) string {
 	return display.Comment(describe(property, constraints, description))
 }
 
-// briefly is the default of [TypeOptions].Describe.
+// briefly is the default of TypeOptions.Describe.
 func briefly(_, constraints, description string) string {
 	return joinDocs(constraints, prose.Summary(strings.Join(strings.Fields(description), " ")))
 }
@@ -59,16 +59,16 @@ func joinDocs(constraints, description string) string {
 	return constraints + ". " + description
 }
 
-func (p *printer) description(s spot) string {
+func (p *printer) description(s subschema) string {
 	if text := s.text("description"); text != "" {
 		return text
 	}
 	return p.schema.concrete(s).text("description")
 }
 
-// concrete follows references and takes the alternative to null of nullable schemas, until
-// it reaches the schema that constrains the value.
-func (s *Schema) concrete(from spot) spot {
+// concrete follows references, and goes from each nullable schema to its alternative to
+// null, until it reaches the schema that constrains the value.
+func (s *Schema) concrete(from subschema) subschema {
 	for range maxResolve {
 		next, ok := s.target(from)
 		if !ok {
@@ -83,10 +83,10 @@ func (s *Schema) concrete(from spot) spot {
 }
 
 // notNull returns the alternative that is not null, if s has two alternatives and one of them is null.
-func notNull(s spot) (spot, bool) {
+func notNull(s subschema) (subschema, bool) {
 	either := append(s.list("anyOf"), s.list("oneOf")...)
 	if len(either) != 2 {
-		return spot{}, false
+		return subschema{}, false
 	}
 	switch {
 	case either[1].text("type") == "null":
@@ -94,12 +94,12 @@ func notNull(s spot) (spot, bool) {
 	case either[0].text("type") == "null":
 		return either[1], true
 	default:
-		return spot{}, false
+		return subschema{}, false
 	}
 }
 
-// facts lists the constraints that help the author of a value.
-func (p *printer) facts(of spot) []string {
+// facts returns the constraints that are worth showing, the unit, and the default.
+func (p *printer) facts(of subschema) []string {
 	of = p.schema.concrete(of)
 	all := p.constraints(of)
 	if of.has("items") {
@@ -114,7 +114,7 @@ func (p *printer) facts(of spot) []string {
 }
 
 // unit returns the unit of a number, or of the numbers in nested lists and maps, or "".
-func (p *printer) unit(s spot) string {
+func (p *printer) unit(s subschema) string {
 	for range maxResolve {
 		s = p.schema.concrete(s)
 		switch {
@@ -130,7 +130,7 @@ func (p *printer) unit(s spot) string {
 }
 
 // format returns the format of a string. The format of a number is its unit.
-func format(s spot) string {
+func format(s subschema) string {
 	if name := s.text("format"); name != Nanoseconds {
 		return name
 	}
@@ -140,7 +140,7 @@ func format(s spot) string {
 // blank are the defaults that are not worth showing.
 var blank = []string{"false", "null", `""`, "[]", "{}"}
 
-func (p *printer) constraints(s spot) []string {
+func (p *printer) constraints(s subschema) []string {
 	all := append(kindOfNumber(s),
 		bound(s, "exclusiveMinimum", "> "),
 		bound(s, "exclusiveMaximum", "< "),
@@ -159,7 +159,7 @@ func (p *printer) constraints(s spot) []string {
 
 // kindOfNumber returns the range of a number, and whether the number is an integer. It returns nil
 // for an enum, whose values show both.
-func kindOfNumber(s spot) []string {
+func kindOfNumber(s subschema) []string {
 	if s.has("enum") {
 		return nil
 	}
@@ -179,7 +179,7 @@ func short(before, fact, after string) string {
 }
 
 // size returns a range of lengths. With the option Brief, it returns only narrow ranges.
-func (p *printer) size(s spot, low, high, unit string) string {
+func (p *printer) size(s subschema, low, high, unit string) string {
 	from, to := jsonvalue.Literal(s.keyword(low)), jsonvalue.Literal(s.keyword(high))
 	if p.options.Brief && (from == "1" || !s.has(low)) && (len(to) > 2 || !s.has(high)) {
 		return ""
@@ -188,7 +188,7 @@ func (p *printer) size(s spot, low, high, unit string) string {
 }
 
 // bounds returns a range: 1–100, ≥ 1 or ≤ 100.
-func bounds(s spot, low, high, unit string) string {
+func bounds(s subschema, low, high, unit string) string {
 	from, to := jsonvalue.Literal(s.keyword(low)), jsonvalue.Literal(s.keyword(high))
 	lower, upper := s.has(low) && !unremarkable[from], s.has(high) && !unremarkable[to]
 	if unit != "" && (upper && to != "1" || !upper && from != "1") {
@@ -208,7 +208,7 @@ func bounds(s spot, low, high, unit string) string {
 	}
 }
 
-func bound(s spot, name, sign string) string {
+func bound(s subschema, name, sign string) string {
 	if !s.has(name) {
 		return ""
 	}
@@ -218,7 +218,7 @@ func bound(s spot, name, sign string) string {
 	return sign + jsonvalue.Literal(s.keyword(name))
 }
 
-// unremarkable are the bounds that generators of schemas give to every number of a
+// unremarkable are the bounds that schema generators add to every number of a certain
 // type. Validation checks them, but comments leave them out, since ordinary values never
 // reach them.
 var unremarkable = map[string]bool{

@@ -14,7 +14,7 @@ import (
 const (
 	maxDefault = 4 << 10  // bytes of one default
 	maxAdded   = 64 << 10 // bytes that defaults add to one value
-	maxParts   = 50_000   // schemas that are searched for defaults
+	maxParts   = 50_000   // schemas searched for defaults
 )
 
 // Complete returns value, which must fit the schema, with the defaults of missing
@@ -49,8 +49,8 @@ func (s *Schema) Complete(value json.RawMessage) json.RawMessage {
 	return full
 }
 
-// CheckDefaults returns the problems of the defaults in the schema that do not fit or
-// are too long, so that [Schema.Complete] ignores them. A default of null is not a
+// CheckDefaults returns the problems of the defaults that [Schema.Complete] ignores
+// because they do not fit their schema or are too long. A default of null is not a
 // problem.
 func (s *Schema) CheckDefaults() []Finding {
 	if !mentions(s.raw, "default") {
@@ -97,7 +97,8 @@ func mentions(raw json.RawMessage, keyword string) bool {
 	return bytes.Contains(raw, []byte(`"`+keyword+`"`)) || bytes.Contains(raw, []byte(`\u`))
 }
 
-// usableDefaults returns the default of each schema that has one, unless it does not fit the schema that declares it.
+// usableDefaults returns the defaults that [Schema.Complete] uses, by schema. The default of a schema may be declared
+// in the schema itself or in one that always applies with it, such as the target of a $ref.
 func (s *Schema) usableDefaults() map[*jsonschema.Schema]any {
 	if !mentions(s.raw, "default") {
 		return nil
@@ -127,7 +128,7 @@ type completer struct {
 	defaults  map[*jsonschema.Schema]any
 	bytes     int      // number of bytes added
 	steps     int      // number of steps left
-	additions []func() // made after the walk, since schemas share their defaults, which are not completed
+	additions []func() // called after the walk, so that the walk does not complete the added defaults
 }
 
 func (c *completer) value(v any, s *jsonschema.Schema) {
@@ -187,7 +188,7 @@ func itemsOf(s *jsonschema.Schema) *jsonschema.Schema {
 	return s.Items2020
 }
 
-// certain appends s and the schemas that apply to every value that s admits, except null.
+// certain appends s and the schemas that s applies to every value except null.
 func certain(s *jsonschema.Schema, parts []*jsonschema.Schema) []*jsonschema.Schema {
 	parts = append(parts, s)
 	if s.Ref != nil {
@@ -212,7 +213,7 @@ func onlyNull(s *jsonschema.Schema) bool {
 	return s.Types != nil && slices.Equal(s.Types.ToStrings(), []string{"null"})
 }
 
-// within returns the path of a place in the value with the given name.
+// within returns the path of a place in a value that is called name.
 func within(name, path string) string {
 	if path == "" || path[0] == '[' {
 		return name + path

@@ -28,7 +28,7 @@ func Marshal(v any) (json.RawMessage, error) {
 	return s.encode(v)
 }
 
-var schemas sync.Map // from the types that Marshal has encoded to their *Schema
+var schemas sync.Map // the *Schema of each type that Marshal has encoded
 
 // Encode returns the JSON of a Go value. The schema must describe the type of v, as a schema made
 // by [Of] does. The result differs from the output of encoding/json: nil slices and maps are empty
@@ -38,11 +38,11 @@ var schemas sync.Map // from the types that Marshal has encoded to their *Schema
 func (s *Schema) Encode(v any) (raw json.RawMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			raw, err = nil, fmt.Errorf("%T does not encode: panic: %v", v, p)
+			raw, err = nil, fmt.Errorf("cannot encode %T: panic: %v", v, p)
 		}
 	}()
 	if raw, err = s.encode(v); err != nil {
-		return nil, fmt.Errorf("%T does not encode: %w", v, err)
+		return nil, fmt.Errorf("cannot encode %T: %w", v, err)
 	}
 	return raw, nil
 }

@@ -18,14 +18,14 @@ type explainer struct {
 	rules   map[string]*jsonschema.Schema // by place
 	unknown *unknowns                     // nil if all parts of the value are known
 
-	compared int                 // number of names that were compared for suggestions
+	compared int                 // number of names compared for suggestions
 	literals map[string][]string // the values of enums and constants, by place
 }
 
-// maxProblems is the number of problems of one value that are explained.
+// maxProblems is the maximum number of problems of one value that are explained.
 const maxProblems = 20
 
-// check validates the value. If a panic of a guard or of the library ends the validation,
+// check validates the value. If a guard or the library ends the validation with a panic,
 // broken is the value of the panic.
 func (x *explainer) check(s *jsonschema.Schema) (problems []problem, broken any) {
 	defer func() {
@@ -40,8 +40,8 @@ func (x *explainer) check(s *jsonschema.Schema) (problems []problem, broken any)
 	return x.explain(violation), nil
 }
 
-// fits reports whether the value fits a schema, given the negation of the schema. The result
-// broken is the same as that of check.
+// fits reports whether the value fits a schema, given the negation of the schema. If a guard
+// or the library ends the validation with a panic, broken is the value of the panic.
 func (x *explainer) fits(opposite *jsonschema.Schema) (fits bool, broken any) {
 	defer func() { broken = recover() }()
 	return opposite.Validate(x.root) != nil, nil
@@ -90,7 +90,8 @@ func joins(e *jsonschema.ValidationError) bool {
 	}
 }
 
-// every explains the first errors that an error joins, and counts the rest.
+// every explains the errors that an error joins until there are maxProblems problems, and
+// counts the rest.
 func (x *explainer) every(e *jsonschema.ValidationError) []problem {
 	errs := x.leaves(e, nil)
 	slices.SortStableFunc(errs, byImportance) // the library visits members in random order
@@ -165,7 +166,7 @@ func importance(e *jsonschema.ValidationError) int {
 	}
 }
 
-// extent returns the number of problems that an error describes. It is for errors that every does not explain.
+// extent returns the number of problems that an error describes, without explaining them.
 func extent(e *jsonschema.ValidationError) int {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Required:
@@ -177,7 +178,7 @@ func extent(e *jsonschema.ValidationError) int {
 	}
 }
 
-// first sorts names and returns the first ones, and the number of the remaining names.
+// first returns the first maxProblems names in sorted order, and the number of the other names.
 func first(names []string) ([]string, int) {
 	names = slices.Sorted(slices.Values(names))
 	if len(names) <= maxProblems {
@@ -186,7 +187,7 @@ func first(names []string) ([]string, int) {
 	return names[:maxProblems], len(names) - maxProblems
 }
 
-// cut returns the first problems, and one more problem that counts the rest.
+// cut returns the first maxProblems problems, and one more problem that counts the rest.
 func cut(all []problem, more int) []problem {
 	if len(all) > maxProblems {
 		more += len(all) - maxProblems
@@ -230,7 +231,7 @@ func (x *explainer) surplus(e *jsonschema.ValidationError, names []string) []pro
 		} else if 0 < len(free) && len(free) <= 10 {
 			p.hint = "known: " + strings.Join(free, ", ")
 			if len(free) < len(x.rule(e).Properties) {
-				p.hint = "others " + p.hint
+				p.hint = "other properties: " + strings.Join(free, ", ")
 			}
 		}
 		all = append(all, p)

@@ -9,7 +9,7 @@ import (
 // field is a field of a struct or of a struct that is embedded in it.
 type field struct {
 	reflect.StructField
-	json    string   // its name in JSON
+	json    string   // the name in JSON
 	options []string // options of the json tag, such as omitempty
 	tagged  bool     // the name is from the json tag
 	depth   int      // number of embedded structs around the field
@@ -25,7 +25,7 @@ func (f field) optional() bool {
 
 // fieldsOf returns the fields that encoding/json encodes. Of several fields with the same
 // name, encoding/json encodes the least nested one. If several are equally nested, it
-// encodes the one whose name is from a tag, or none of them if there are several.
+// encodes the only one whose name is from a tag, or else none of them.
 func fieldsOf(t reflect.Type) []field {
 	all := collect(t, 0, nil)
 	var visible []field
@@ -75,8 +75,8 @@ func collect(t reflect.Type, depth int, outer []reflect.Type) []field {
 	return all
 }
 
-// promoted reports whether the fields of an embedded struct are promoted to the
-// outer one.
+// promoted reports whether a field is an embedded struct whose fields are promoted to
+// the outer struct.
 func promoted(f reflect.StructField) bool {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return f.Anonymous && name == "" && pointed(f.Type).Kind() == reflect.Struct

@@ -57,7 +57,7 @@ type problem struct {
 	at     []string // place
 	types  []string // expected types, such as "an integer"
 	values []string // expected values, as literals
-	given  string   // the value found instead
+	given  string   // describes the value found instead
 	text   string   // the message, if types and values are empty
 	hint   string
 	more   int // if set, the problem only counts other problems

@@ -34,7 +34,7 @@ func (s *Schema) OtherCase(value json.RawMessage, levels int) []Finding {
 
 // caseWalk walks through a value and the schemas that may describe its parts.
 type caseWalk struct {
-	steps    int      // left, for visiting schemas and names
+	steps    int      // number of steps left
 	at       []string // the current place
 	problems []problem
 }
@@ -94,7 +94,7 @@ func (w *caseWalk) names(object map[string]any, schemas []*jsonschema.Schema) {
 	}
 }
 
-// inPlace returns the schemas and all schemas that they apply to the same value.
+// inPlace returns the given schemas and all schemas that they apply to their own value.
 func (w *caseWalk) inPlace(schemas []*jsonschema.Schema) []*jsonschema.Schema {
 	seen := map[*jsonschema.Schema]bool{nil: true}
 	var all []*jsonschema.Schema

@@ -54,21 +54,22 @@ func size(k jsonschema.ErrorKind) string {
 func content(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.AdditionalItems:
-		return "must have " + plural(k.Count, "item") + " fewer"
+		return "must have " + plural(k.Count, "fewer item")
 	case *kind.UniqueItems:
 		return fmt.Sprintf("must not repeat an item: [%d] and [%d] are equal", k.Duplicates[0], k.Duplicates[1])
 	case *kind.Contains:
-		return "must have an item that fits \"contains\" of the schema"
+		return "must have an item that fits the schema under \"contains\""
 	case *kind.MinContains:
-		return fmt.Sprintf("must have at least %d items that fit \"contains\" of the schema, not %d",
+		return fmt.Sprintf("must have at least %d items that fit the schema under \"contains\", not %d",
 			k.Want, len(k.Got))
 	case *kind.MaxContains:
-		return fmt.Sprintf("must have at most %d items that fit \"contains\" of the schema, not %d", k.Want, len(k.Got))
+		return fmt.Sprintf("must have at most %d items that fit the schema under \"contains\", not %d",
+			k.Want, len(k.Got))
 	case *kind.OneOf:
-		return fmt.Sprintf("must match exactly one alternative, but matches number %d and %d",
+		return fmt.Sprintf("must match exactly one alternative, but matches numbers %d and %d",
 			k.Subschemas[0]+1, k.Subschemas[1]+1)
 	case *kind.Not:
-		return "has a form that is not allowed"
+		return "must not fit the schema under \"not\""
 	default:
 		return "does not fit its schema"
 	}

@@ -8,7 +8,7 @@ import (
 // maxCompared bounds the names that one validation compares for suggestions.
 const maxCompared = 2_000
 
-// near returns the one of the other names that the author probably meant, or "".
+// near returns the name in among that the author of name probably meant, or "".
 func (x *explainer) near(name string, among []string) string {
 	if x.compared += len(among); x.compared > maxCompared {
 		return ""

@@ -10,9 +10,9 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// DropNulls returns a decoded value, which must fit the schema, without the members that are null, not required, and
-// of a nullable type, in nested objects, too. Such a null means the same as a missing member, as for a pointer in a Go
-// struct. DropNulls keeps members that the schema does not name.
+// DropNulls returns a decoded value without the members that are null, not required, and of a nullable type, also in
+// nested objects. Such a null means the same as a missing member, as for a pointer in a Go struct. The value must fit
+// the schema. DropNulls keeps members that the schema does not name.
 func (s *Schema) DropNulls(value any) any {
 	if !mentions(s.raw, "null") {
 		return value
@@ -22,9 +22,9 @@ func (s *Schema) DropNulls(value any) any {
 }
 
 // DropUnset returns a value without the members that are null, not required, and of a
-// type that is not nullable, in nested objects, too. A model that follows
-// [Schema.Strict] writes null for optional members that it does not set. DropUnset
-// returns a value unchanged if it is not JSON or repeats a name.
+// type that is not nullable, also in nested objects. A model that follows
+// [Schema.Strict] writes null for optional members that it does not set. If the value
+// is not JSON or repeats a name, DropUnset returns it unchanged.
 func (s *Schema) DropUnset(value json.RawMessage) json.RawMessage {
 	if !bytes.Contains(value, []byte("null")) {
 		return value
@@ -78,7 +78,7 @@ func (d *dropper) drop(value any, s *jsonschema.Schema) any {
 	return value
 }
 
-// members drops members from a value and from its members or items, according to one schema.
+// members drops members from an object and from the members or items of a value, according to one schema.
 func (d *dropper) members(value any, s *jsonschema.Schema) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -120,7 +120,7 @@ func (d *dropper) alternative(value any, either []*jsonschema.Schema) any {
 	return value
 }
 
-// nullAllowed reports whether the schema has null as an alternative to another type.
+// nullAllowed reports whether a schema lists null as a type or as an alternative.
 func nullAllowed(s *jsonschema.Schema) bool {
 	if s.Types != nil && slices.Contains(s.Types.ToStrings(), "null") {
 		return true
@@ -128,8 +128,8 @@ func nullAllowed(s *jsonschema.Schema) bool {
 	return slices.ContainsFunc(s.AnyOf, onlyNull) || slices.ContainsFunc(s.OneOf, onlyNull)
 }
 
-// readNullable adds null to the types and enums of schemas with "nullable": true. This is a
-// keyword of OpenAPI, which JSON Schema ignores, so that validation would refuse valid nulls.
+// readNullable adds null to the types and enums of schemas with "nullable": true. JSON Schema
+// ignores this keyword of OpenAPI, so validation would otherwise refuse valid nulls.
 func readNullable(v any) {
 	switch v := v.(type) {
 	case map[string]any:

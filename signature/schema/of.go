@@ -25,11 +25,11 @@ const Nanoseconds = "nanoseconds"
 //
 // The schema contains no references, and a struct allows no properties other than its fields. A field is required
 // unless it is a pointer, is tagged omitempty or omitzero, or has a default. A pointer may also be null, unless it is
-// an element of a slice or map. A type with a method JSONSchema has the schema that the method returns. Of other types
-// with their own encoding, those with a method MarshalText are strings, and the rest allow any value, as any and
-// [json.RawMessage] do. A [big.Int] is an integer, and a [time.Duration] an integer of the format [Nanoseconds]. A
-// [time.Time] is a date-time, or with the tag format=date a date, which is decoded as midnight UTC. Numeric types of
-// up to 32 bits have a minimum and a maximum.
+// an element of a slice or map. A type with a method JSONSchema has the schema that the method returns. Otherwise, a
+// type with a method MarshalJSON or UnmarshalJSON allows any value, as any and [json.RawMessage] do, and one with only
+// a method MarshalText is a string. A [big.Int] is an integer, and a [time.Duration] an integer of the format
+// [Nanoseconds]. A [time.Time] is a date-time, or with the tag format=date a date, which is decoded as midnight UTC.
+// Numeric types of up to 32 bits have a minimum and a maximum.
 //
 // Reflection cannot list the constants of a type. If a type has a method Enum, the
 // values that it returns are the only valid values of the type:
@@ -44,16 +44,16 @@ const Nanoseconds = "nanoseconds"
 //	arrays     minItems, maxItems, uniqueItems=true, and rules for the items
 //	all        title, description, required, nullable, oneof_required=group, anyof_required=group
 //
-// The formats are those of JSON Schema, except idn-email and idn-hostname, which are not checked, and also period and
-// semver. Escape a comma in a value: \\, (two backslashes and the comma). A description can also have its own tag,
-// jsonschema_description.
+// The formats are those of JSON Schema (except idn-email and idn-hostname), period and semver. Escape a comma in a
+// value: \\, (two backslashes and the comma). A description can also have its own tag, jsonschema_description.
 //
-// Of refuses recursive types, types that cannot be JSON, such as channels,
-// functions and interfaces with methods, and tags with a rule that is unknown,
-// does not apply to the type, or has an invalid value. The error names the field.
+// Of refuses recursive types, types that cannot be encoded as JSON, such as
+// channels, functions and interfaces with methods, and tags with a rule that is
+// unknown, does not apply to the type, or has an invalid value. The error names
+// the field.
 func Of(t reflect.Type) (s *Schema, err error) {
 	defer func() {
-		if p := recover(); p != nil { // of a JSONSchema method, or of the library because of a tag
+		if p := recover(); p != nil { // a JSONSchema method panicked, or the library did because of a tag
 			err = fmt.Errorf("type %v has no schema: %v", t, p)
 		}
 	}()
@@ -162,17 +162,17 @@ func scalar(t reflect.Type, path string) (*jsonschema.Schema, error) {
 	case integral(k):
 		return &jsonschema.Schema{Type: "integer", Minimum: r.min, Maximum: r.max}, nil
 	case path == "":
-		return nil, typeError(path, t, "cannot be JSON")
+		return nil, typeError(path, t, "cannot be encoded as JSON")
 	default:
-		return nil, typeError(path, t, "cannot be JSON; leave the field out with json:\"-\"")
+		return nil, typeError(path, t, "cannot be encoded as JSON; leave the field out with json:\"-\"")
 	}
 }
 
 // integral reports whether the values of a kind are integers.
 func integral(k reflect.Kind) bool { return reflect.Int <= k && k <= reflect.Uintptr }
 
-// ranges are the ranges of the numeric kinds for which a schema has bounds. The range of
-// kinds with 64 bits is checked when a value is decoded.
+// ranges are the bounds in the schemas of numeric kinds. The other bounds of 64-bit kinds
+// are checked when a value is decoded.
 var ranges = map[reflect.Kind]struct{ min, max json.Number }{
 	reflect.Int8:    {"-128", "127"},
 	reflect.Int16:   {"-32768", "32767"},
@@ -204,15 +204,15 @@ func (g *generator) list(t reflect.Type, path string) (*jsonschema.Schema, error
 
 func (g *generator) dictionary(t reflect.Type, path string) (*jsonschema.Schema, error) {
 	if k := t.Key(); k.Kind() != reflect.String && !integral(k.Kind()) && !k.Implements(textEncoding) {
-		return nil, typeError(path, t, "has keys that cannot be JSON; use string keys")
+		return nil, typeError(path, t, "has keys that cannot be encoded as JSON; use string keys")
 	}
 	values, err := g.schema(pointed(t.Elem()), path)
 	return &jsonschema.Schema{Type: "object", AdditionalProperties: values}, err
 }
 
-// object returns the schema of a struct. The library's reflector applies the tags of the fields: object passes it a
-// struct type that has the fields that encoding/json encodes, and returns the schemas of their types in the same order
-// when the reflector asks for them.
+// object returns the schema of a struct. It uses the library's reflector only to apply the tags: it passes the
+// reflector a struct type with the fields that encoding/json encodes, and a Mapper that returns the schemas of the
+// field types in the same order.
 func (g *generator) object(t reflect.Type, path string) (*jsonschema.Schema, error) {
 	var (
 		properties []*property
@@ -221,7 +221,7 @@ func (g *generator) object(t reflect.Type, path string) (*jsonschema.Schema, err
 	for i, f := range fieldsOf(t) {
 		at := join(path, f.json)
 		if f.json == "-" || strings.HasPrefix(f.Tag.Get("jsonschema")+",", "-,") {
-			return nil, typeError(at, f.Type, "is in the JSON, but its tags keep it out of the schema; use json:\"-\"")
+			return nil, typeError(at, f.Type, "is in the JSON, but its tags exclude it from the schema; use json:\"-\"")
 		}
 		s, err := g.schema(pointed(f.Type), at)
 		if err != nil {
@@ -302,7 +302,7 @@ func enumerate(s *jsonschema.Schema, t reflect.Type, path string) error {
 	for i := range values.Len() {
 		v, err := asJSON(values.Index(i).Interface())
 		if err != nil {
-			return typeError(path, t, fmt.Sprintf("has a method Enum with a value that does not encode: %v", err))
+			return typeError(path, t, fmt.Sprintf("has a method Enum whose values cannot be encoded: %v", err))
 		}
 		s.Enum = append(s.Enum, v)
 	}

@@ -134,22 +134,22 @@ func TestOfErrors(t *testing.T) {
 		want string
 	}{
 		{"nil", nil, `a nil type has no schema`},
-		{"root", reflect.TypeFor[func()](), `type func() cannot be JSON`},
+		{"root", reflect.TypeFor[func()](), `type func() cannot be encoded as JSON`},
 		{"recursive", reflect.TypeFor[forest](), `field "Tree.Children": type schema_test.tree is recursive; use ` +
 			`json.RawMessage, or give the type a JSONSchema method`},
 		{"channel", reflect.TypeFor[struct{ E []events }](),
-			`field "E.Done": type chan int cannot be JSON; leave the field out with json:"-"`},
+			`field "E.Done": type chan int cannot be encoded as JSON; leave the field out with json:"-"`},
 		{"complex", reflect.TypeFor[struct{ C complex64 }](),
-			`field "C": type complex64 cannot be JSON; leave the field out with json:"-"`},
+			`field "C": type complex64 cannot be encoded as JSON; leave the field out with json:"-"`},
 		{"interface", reflect.TypeFor[struct{ E error }](),
-			`field "E": type error cannot be JSON; leave the field out with json:"-"`},
+			`field "E": type error cannot be encoded as JSON; leave the field out with json:"-"`},
 		{"keys", reflect.TypeFor[struct{ M map[float64]int }](), `field "M": type map[float64]int has keys that cannot ` +
-			`be JSON; use string keys`},
+			`be encoded as JSON; use string keys`},
 		{"hidden from the schema", reflect.TypeFor[struct {
 			A int `jsonschema:"-"`
-		}](), `field "A": type int is in the JSON, but its tags keep it out of the schema; use json:"-"`},
+		}](), `field "A": type int is in the JSON, but its tags exclude it from the schema; use json:"-"`},
 		{"called -", reflect.StructOf([]reflect.StructField{{Name: "A", Type: reflect.TypeFor[int](), Tag: `json:"-,"`}}),
-			`field "-": type int is in the JSON, but its tags keep it out of the schema; use json:"-"`},
+			`field "-": type int is in the JSON, but its tags exclude it from the schema; use json:"-"`},
 		{"bad pattern", reflect.TypeFor[struct {
 			P string `jsonschema:"pattern=("`
 		}](), "field \"P\": jsonschema tag: the pattern \"(\" does not compile: error parsing regexp: missing closing ) " +
@@ -209,5 +209,5 @@ func TestEncode(t *testing.T) {
 		})
 	}
 	_, err = s.Encode(map[string]any{"a": func() {}})
-	checkError(t, err, `map[string]interface {} does not encode: json: unsupported type: func()`)
+	checkError(t, err, `cannot encode map[string]interface {}: json: unsupported type: func()`)
 }

@@ -15,9 +15,9 @@ const (
 )
 
 // pattern is an ECMAScript regular expression, which JSON Schema requires and Go's
-// regexp package does not support. It backtracks, so matches have a time limit.
-// If a match takes longer, the whole validation ends: under a "not", both a match and
-// no match could make a value valid.
+// regexp package does not support. Matching backtracks, so it has a time limit.
+// A match that takes longer ends the whole validation, since neither answer would be
+// safe: under a "not", a value is valid if the pattern does not match.
 type pattern struct {
 	*regexp2.Regexp
 	guard *guard
@@ -35,7 +35,7 @@ func compilePattern(source string, g *guard) (jsonschema.Regexp, error) {
 	return &pattern{re, g}, nil
 }
 
-// MatchString reports whether s has a match.
+// MatchString reports whether s has a match. It panics if matching takes too long.
 func (p *pattern) MatchString(s string) bool {
 	matched, took, err := measure(func() (bool, error) { return p.Regexp.MatchString(s) })
 	p.guard.patience -= took

@@ -9,8 +9,9 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// quick recognizes most values of a plain schema without allocations: objects, arrays and scalars without rules other
-// than the bounds of numbers. A value that it does not recognize may still be valid.
+// quick recognizes most valid values of a plain schema without allocating. A plain schema consists of objects, arrays
+// and scalars, and has no rules other than required properties and the bounds of numbers. A value that quick does not
+// recognize may still be valid.
 type quick struct {
 	kind     string
 	min, max float64
@@ -25,8 +26,8 @@ type quickMember struct {
 }
 
 const (
-	maxMembers = 64
-	maxExact   = 1 << 53 // a float64 holds every integer up to this limit
+	maxMembers = 64      // bits of the set in fitsObject
+	maxExact   = 1 << 53 // a float64 represents every integer up to this limit
 )
 
 // newQuick returns nil if the schema is not plain.
@@ -59,13 +60,14 @@ func newQuick(schema any) *quick {
 	return q
 }
 
-// exact returns a bound that is a small integer.
+// exact returns a bound, and whether it is an integer below maxExact.
 func exact(bound any) (float64, bool) {
 	n, err := strconv.ParseInt(string(bound.(json.Number)), 10, 64)
 	return float64(n), err == nil && -maxExact < n && n < maxExact
 }
 
-// addMembers reports whether all properties are plain and the required ones are known.
+// addMembers adds the properties of an object. It returns false if one is not plain, a required one is not described,
+// or there are too many.
 func (q *quick) addMembers(properties map[string]any, required any) bool {
 	missing, _ := required.([]any)
 	known := 0
@@ -131,7 +133,7 @@ func (q *quick) fitsObject(c *jsonvalue.Cursor) bool {
 	return true
 }
 
-// small parses an integer of at most 15 digits.
+// small parses an integer of at most 15 digits. It returns false for other numbers.
 func small(digits []byte) (float64, bool) {
 	negative := digits[0] == '-'
 	if negative {

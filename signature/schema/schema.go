@@ -1,8 +1,8 @@
 // Package schema compiles JSON Schemas, makes them from Go types, validates
 // values against them, and prints them as TypeScript.
 //
-// Validation reports all problems of a value at once, in words that help its
-// author, a person or a model, to fix them:
+// Validation reports the problems of a value together, in words that help the
+// author of the value (a person or a model) to fix them:
 //
 //	package main
 //
@@ -41,9 +41,9 @@ import (
 )
 
 const (
-	maxDepth      = 200    // of a schema
-	maxValues     = 10_000 // in a schema
-	maxValueDepth = 1_000  // of a value
+	maxDepth      = 200    // levels of nesting in a schema
+	maxValues     = 10_000 // JSON values in a schema
+	maxValueDepth = 1_000  // levels of nesting in a value
 )
 
 // Schema is a compiled JSON Schema. It is immutable and safe for concurrent
@@ -52,28 +52,28 @@ type Schema struct {
 	raw      json.RawMessage
 	document *jsonvalue.Document
 	compiled *jsonschema.Schema
-	// rules has every schema in the document by its JSON pointer, and every other schema
-	// by its URL.
+	// rules holds all reachable schemas, by JSON pointer, or by URL if they are outside
+	// the document.
 	rules map[string]*jsonschema.Schema
 
-	defaults map[*jsonschema.Schema]any // the usable defaults, by the schema that has each
-	formats  bool                       // "format" is checked
-	quick    *quick                     // or nil if the schema is not plain
+	defaults map[*jsonschema.Schema]any // see usableDefaults
+	formats  bool                       // validation also checks "format"
+	quick    *quick                     // nil if the schema is not plain
 
-	busy  sync.Mutex
-	guard *guard    // counts the steps of compiled; hold busy to use it
-	more  sync.Pool // of further guards, for concurrent validations
+	busy  sync.Mutex // protects guard
+	guard *guard     // limits the steps of compiled
+	more  sync.Pool  // more guards, for concurrent validations
 }
 
 // Compile compiles a schema of any draft from 4 to 2020-12. If the schema has no
 // "$schema", its draft is 2020-12. Compile loads no other documents: a $ref to one
 // is an error. It ignores "format", since what servers accept differs from what
-// the standards say. "nullable" next to a type or an enum has the meaning that
-// OpenAPI gives it.
+// the standards say. "nullable" next to a type or an enum has the same meaning as
+// in OpenAPI.
 //
 // The error says what is wrong and where. Compile also refuses a schema that
 // repeats a name in an object, is nested deeper than 200, has more than 10,000
-// values, or applies so many schemas to one value that validation takes too long.
+// values, or applies so many schemas to one value that validation would take too long.
 func Compile(raw json.RawMessage) (*Schema, error) {
 	return compile(raw, false)
 }
@@ -139,9 +139,9 @@ func (s *Schema) AnyText() bool {
 // are also findings. Numbers of any size are compared exactly.
 //
 // A hostile schema may check every part of a value thousands of times, or have a
-// pattern that backtracks endlessly. Validation therefore takes a limited number
-// of steps and, for patterns, a limited time, both in proportion to the size of
-// the value. A value that needs more is not valid.
+// pattern that backtracks endlessly. Validation is therefore limited to a number of
+// steps and, for patterns, to a time; both grow with the size of the value. If
+// validation exceeds a limit, the value is not valid.
 func (s *Schema) Validate(value json.RawMessage) []Finding {
 	if s.quick != nil {
 		if c, valid := jsonvalue.NewCursor(value); valid && s.quick.fits(&c) {
@@ -156,11 +156,11 @@ func (s *Schema) Validate(value json.RawMessage) []Finding {
 // whatever the unknown parts are.
 //
 // The JSON pointers in unknown name the unknown places, where value has null. A
-// pointer that ends in "/..." says that the object or array before it may have
-// further members, because the program spreads something into it. The names of
-// unknown values are known: ValidatePartial reports a misspelled property even if
-// its value is unknown. A property that a later spread may overwrite is an unknown
-// place. ValidatePartial does not report that validation takes too many steps.
+// pointer that ends in "/..." means that the object or array at the rest of the
+// pointer may have more members, because the program spreads something into it. A
+// property that a later spread may overwrite must also be in unknown.
+// ValidatePartial reports a misspelled property even if its value is unknown. It
+// does not report that validation takes too many steps.
 func (s *Schema) ValidatePartial(value json.RawMessage, unknown []string) []Finding {
 	if len(unknown) == 0 {
 		return s.Validate(value)

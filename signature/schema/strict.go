@@ -21,11 +21,11 @@ const (
 // that fits the result may not fit s: drop its unset members with [Schema.DropUnset], and
 // then validate it.
 //
-// Strict returns false if the subset cannot express the schema: maps, values of any type,
-// tuples, recursive types, and very large schemas.
+// Strict returns false if the subset cannot express the schema: for example, the schema has maps,
+// values of any type, tuples or recursive types, or is too large.
 func (s *Schema) Strict() (raw json.RawMessage, ok bool) {
 	r := &reducer{schema: s}
-	root := spot{value: s.document.Value}
+	root := subschema{value: s.document.Value}
 	if !slices.Equal(typesOf(root), []string{"object"}) {
 		return nil, false
 	}
@@ -77,11 +77,11 @@ func (p strictProperties) MarshalJSON() ([]byte, error) {
 // reducer reduces a schema to the strict subset. Its methods return nil if they fail.
 type reducer struct {
 	schema  *Schema
-	follows []string // references being followed
-	depth   int
-	nodes   int
-	values  int // of enums
-	objects int // that enclose the schema
+	follows []string // pointers of the $ref targets being reduced
+	depth   int      // levels of schemas
+	nodes   int      // schemas reduced so far
+	values  int      // values of all enums so far
+	objects int      // levels of objects
 	failed  bool
 }
 
@@ -91,7 +91,7 @@ func (r *reducer) fail() *strict {
 }
 
 // reduce reduces one schema. If nullable is set, the result also admits null.
-func (r *reducer) reduce(s spot, nullable bool) *strict {
+func (r *reducer) reduce(s subschema, nullable bool) *strict {
 	r.nodes++
 	r.depth++
 	defer func() { r.depth-- }()
@@ -123,7 +123,7 @@ func (r *reducer) reduce(s spot, nullable bool) *strict {
 }
 
 // reference reduces the target of a $ref.
-func (r *reducer) reference(s spot, nullable bool) *strict {
+func (r *reducer) reference(s subschema, nullable bool) *strict {
 	target, ok := r.schema.target(s)
 	at := jsonvalue.Pointer(target.at)
 	if !ok || slices.Contains(r.follows, at) {
@@ -134,8 +134,8 @@ func (r *reducer) reference(s spot, nullable bool) *strict {
 	return r.reduce(target, nullable)
 }
 
-// enum reduces an enum, whose values must have one type. A null among them makes it nullable.
-func (r *reducer) enum(s spot, values []any, nullable bool) *strict {
+// enum reduces an enum, whose values must have one type. A null value makes the result nullable.
+func (r *reducer) enum(s subschema, values []any, nullable bool) *strict {
 	named := slices.DeleteFunc(slices.Clone(values), func(v any) bool { return v == nil })
 	name := kindOf(named)
 	if r.values += len(named); r.values > maxStrictEnum || name == "" || name == "unknown" {
@@ -145,8 +145,8 @@ func (r *reducer) enum(s spot, values []any, nullable bool) *strict {
 	return one.orNull(nullable || len(named) < len(values))
 }
 
-// union reduces alternatives.
-func (r *reducer) union(s spot, list []spot, nullable bool) *strict {
+// union reduces an anyOf or oneOf with the given alternatives.
+func (r *reducer) union(s subschema, list []subschema, nullable bool) *strict {
 	if s.has("properties") || s.has("type") && !slices.Equal(typesOf(s), []string{"object"}) {
 		return r.fail()
 	}
@@ -161,8 +161,8 @@ func (r *reducer) union(s spot, list []spot, nullable bool) *strict {
 	return u.withNull(nullable)
 }
 
-// types reduces a list of types to alternatives.
-func (r *reducer) types(types []string, s spot, nullable bool) *strict {
+// types reduces a schema with a list of types to a union.
+func (r *reducer) types(types []string, s subschema, nullable bool) *strict {
 	u := &strict{Description: s.text("description")}
 	for _, name := range types {
 		if name == "null" {
@@ -192,7 +192,7 @@ func (s *strict) orNull(nullable bool) *strict {
 }
 
 // typed reduces a schema of one type.
-func (r *reducer) typed(name string, s spot, nullable bool) *strict {
+func (r *reducer) typed(name string, s subschema, nullable bool) *strict {
 	var one *strict
 	switch name {
 	case "object":
@@ -212,7 +212,7 @@ func (r *reducer) typed(name string, s spot, nullable bool) *strict {
 	return one.orNull(nullable)
 }
 
-func (r *reducer) object(s spot) *strict {
+func (r *reducer) object(s subschema) *strict {
 	names := r.schema.names(s, "properties")
 	required, _ := s.keyword("required").([]any)
 	more := s.keyword("additionalProperties")

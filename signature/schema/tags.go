@@ -16,7 +16,7 @@ import (
 	"github.com/writ-go/writ/signature/internal/formats"
 )
 
-// rules are the rules of a jsonschema tag by the JSON type to which they apply.
+// rules lists the rules that a jsonschema tag may have, by the JSON type of the field.
 var rules = map[string][]string{
 	"string": {"minLength", "maxLength", "pattern", "format", "enum", "default", "example"},
 	"number": {
@@ -33,11 +33,11 @@ var always = []string{"title", "description", "required", "nullable", "oneof_req
 type property struct {
 	field
 	schema *jsonschema.Schema
-	own    jsonschema.Schema // the schema of the type, or of the type of the items, without the tags
+	own    jsonschema.Schema // the schema of the type (or of the items of a list) before tags are applied
 }
 
-// newProperty prepares the schema of a type for the tags of a field. It copies the schema of items, since other fields
-// may share it.
+// newProperty prepares the schema of a field's type for the tags of the field. It copies the schema of items, which
+// other fields may share.
 func newProperty(f field, s *jsonschema.Schema) *property {
 	if t := ruledBy(s); f.option("string") && (t == "number" || t == "boolean") {
 		s.Type, s.Minimum, s.Maximum = "string", "", ""
@@ -78,7 +78,7 @@ func (p *property) tags() reflect.StructTag {
 		p.json+options, p.Tag.Get("jsonschema"), p.Tag.Get("jsonschema_description")))
 }
 
-// check returns an error for rules that the reflector would ignore.
+// check returns an error if the tags have a rule that the reflector would ignore or apply wrongly.
 func (p *property) check() error {
 	if p.Tag.Get("jsonschema_extras") != "" {
 		return errors.New("jsonschema_extras is not supported; give the type a method JSONSchemaExtend")
@@ -111,13 +111,13 @@ func (p *property) checkRule(rule string) error {
 	case slices.Contains(always, name) && alone != assigned:
 		return nil
 	case !assigned:
-		return fmt.Errorf(`%q is not a rule; write a rule as name=value with each comma in a value as \\, `+
+		return fmt.Errorf(`%q is not a rule; write name=value, and put \\ before each comma in a value, `+
 			`or use jsonschema_description`, rule)
 	case !slices.Contains(known, name):
 		if near := similar.Nearest(name, known); near != "" {
 			return fmt.Errorf("unknown rule %q; did you mean %s?", name, near)
 		}
-		return fmt.Errorf("the rule %s does not apply to %v; use %s",
+		return fmt.Errorf("the rule %s does not apply to %v; use one of %s",
 			name, p.Type, strings.Join(append(known, always[:4]...), ", "))
 	case name == "format" && value != p.own.Format && !(p.own.Format == "date-time" && value == "date"):
 		if p.own.Format != "" {
@@ -131,7 +131,7 @@ func (p *property) checkRule(rule string) error {
 	return checkValue(name, value, of)
 }
 
-// checkValue checks the form of the value of a rule. Of is the type of the schema or of its items.
+// checkValue checks the form of a rule's value. The argument of is the JSON type to which the rule applies.
 func checkValue(name, value, of string) error {
 	takes, ok := "", true
 	switch {
@@ -156,9 +156,10 @@ func checkValue(name, value, of string) error {
 	return nil
 }
 
-// finish corrects what the reflector has made of the tags, and checks the defaults, examples and enums. The
-// description and the bounds of the type stay in force unless the tags replace or narrow them, an enum in a tag
-// selects from the values of the type, and the elements in the default of a list get the type of the items.
+// finish corrects the schema to which the reflector has applied the tags, and checks its defaults, examples and enums.
+// The description of the type remains unless a tag replaces it, and the bounds of the type remain unless a tag narrows
+// them. An enum in a tag selects from the values of the type. The elements in the default of a list get the type of
+// the items.
 func (p *property) finish() error {
 	s, scalar := p.schema, p.scalar()
 	if s.Description == "" {
@@ -187,8 +188,8 @@ func (p *property) finish() error {
 		checkValues(scalar, "a value of enum", scalar.Enum...))
 }
 
-// narrower returns the bound in a tag, or the bound of the type if it is narrower. A value outside the bound of the
-// type could not be decoded.
+// narrower returns the narrower of two bounds: that in a tag, and that of the type, outside which a value cannot be
+// decoded. The sign is 1 for minimums and -1 for maximums.
 func narrower(tag, own json.Number, sign int) json.Number {
 	x, _ := new(big.Rat).SetString(tag.String())
 	y, bounded := new(big.Rat).SetString(own.String())
@@ -206,7 +207,7 @@ func checkValues(s *jsonschema.Schema, name string, values ...any) error {
 	}
 	compiled, err := compile(raw, true)
 	if err != nil {
-		return nil // it may refer to the rest of the document
+		return nil // the schema may refer to the rest of the document
 	}
 	for _, v := range values {
 		raw, err := json.Marshal(v)

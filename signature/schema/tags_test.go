@@ -99,11 +99,13 @@ func TestFieldErrors(t *testing.T) {
 		{reflect.TypeFor[struct {
 			Deep []*inner `json:"deep"`
 		}](), `field "deep.n": jsonschema tag: the rule minimum does not apply to string; ` +
-			`use minLength, maxLength, pattern, format, enum, default, example, title, description, required, nullable`},
+			`use one of minLength, maxLength, pattern, format, enum, default, example, ` +
+			`title, description, required, nullable`},
 		{reflect.TypeFor[struct {
 			N int `json:",string" jsonschema:"minimum=1"`
 		}](), `field "N": jsonschema tag: the rule minimum does not apply to int; ` +
-			`use minLength, maxLength, pattern, format, enum, default, example, title, description, required, nullable`},
+			`use one of minLength, maxLength, pattern, format, enum, default, example, ` +
+			`title, description, required, nullable`},
 	} {
 		_, err := schema.Of(test.of)
 		checkError(t, err, test.want)

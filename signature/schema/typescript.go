@@ -12,7 +12,7 @@ import (
 
 const (
 	maxTypeDepth = 200    // levels of nesting; deeper types are printed as unknown
-	maxTypeNodes = 10_000 // schemas in one type, which references can multiply
+	maxTypeNodes = 10_000 // schemas printed in one type; each reference to a schema prints it again
 )
 
 // TypeOptions controls how much of a schema [Schema.TypeScript] prints.
@@ -20,9 +20,8 @@ type TypeOptions struct {
 	// Docs adds constraints and descriptions as comments after properties.
 	Docs bool
 	// Describe returns the comment after a property, given its constraints and
-	// description. The result cannot end the comment early. If Describe is nil and Docs is
-	// set, the comment has the constraints and up to 160 bytes of the description, cut
-	// after a sentence.
+	// description. It need not escape "*/". If Describe is nil and Docs is set, the comment
+	// has the constraints and up to 160 bytes of the description, cut after a sentence.
 	Describe func(property, constraints, description string) string
 	// Show reports whether to print a property of the outermost object. If nil, all
 	// properties are printed.
@@ -33,10 +32,10 @@ type TypeOptions struct {
 	// Depth is the number of levels of objects that are printed with their
 	// properties. Deeper objects are printed as "object". Zero means no limit.
 	Depth int
-	// Enum is the maximum number of values of an enum that are printed. If an enum has more
-	// values, its type also allows any other value. Zero means no limit.
+	// Enum is the number of values that are printed of an enum with more than Enum+1 values.
+	// The printed type then also allows other values. Zero means no limit.
 	Enum int
-	// Cut is called, if it is not nil, when Depth or Enum omits something.
+	// Cut is called, if it is not nil, whenever Depth or Enum leaves something out.
 	Cut func()
 }
 
@@ -45,73 +44,72 @@ type TypeOptions struct {
 //	{mood: "good" | "bad"; limit?: number /* integer, 1–100, default 20 */}
 //
 // If o is nil, the type has comments and full depth. Nothing in the schema can end a
-// comment, a string or a fenced block early. Schemas without an equivalent in TypeScript,
-// such as recursive schemas and conditions, become unknown or are left out. So every valid
-// value has the type, but not every value of the type is valid.
+// comment, a string or a fenced block early. Schemas that an inline type cannot express,
+// such as recursive schemas and conditions, become unknown or are left out. Therefore every
+// valid value has the type, but not every value of the type is valid.
 func (s *Schema) TypeScript(o *TypeOptions) string {
 	if o == nil {
 		o = &TypeOptions{Docs: true}
 	}
 	p := &printer{schema: s, options: *o}
-	whole := spot{value: s.document.Value}
+	whole := subschema{value: s.document.Value}
 	return p.expression(whole).text + remark(p.unit(whole))
 }
 
-// printer prints one type.
 type printer struct {
 	schema  *Schema
 	options TypeOptions
-	follows []string // references being followed
-	depth   int      // of nesting
+	follows []string // pointers of the $ref targets being printed
+	depth   int      // levels of schemas
 	objects int      // levels of objects
-	nodes   int
+	nodes   int      // schemas printed so far
 }
 
-// spot is one schema and its place in the document.
-type spot struct {
+// subschema is a schema in the document, and its place.
+type subschema struct {
 	at    []string
 	value any
 }
 
-func (s spot) keyword(name string) any {
+func (s subschema) keyword(name string) any {
 	object, _ := s.value.(map[string]any)
 	return object[name]
 }
 
-func (s spot) text(name string) string {
+func (s subschema) text(name string) string {
 	text, _ := s.keyword(name).(string)
 	return text
 }
 
-func (s spot) has(name string) bool {
+func (s subschema) has(name string) bool {
 	object, _ := s.value.(map[string]any)
 	_, ok := object[name]
 	return ok
 }
 
-// child returns the schema at a path of keywords and names.
-func (s spot) child(names ...string) spot {
+// child returns the schema at a path of keywords and names within s.
+func (s subschema) child(names ...string) subschema {
 	v, _ := jsonvalue.Lookup(s.value, names)
-	return spot{at: append(s.at[:len(s.at):len(s.at)], names...), value: v}
+	return subschema{at: append(s.at[:len(s.at):len(s.at)], names...), value: v}
 }
 
-// list returns the schemas in the array of a keyword.
-func (s spot) list(name string) []spot {
+// list returns the schemas in the array at a keyword.
+func (s subschema) list(name string) []subschema {
 	array, _ := s.keyword(name).([]any)
-	all := make([]spot, len(array))
+	all := make([]subschema, len(array))
 	for i := range array {
 		all[i] = s.child(name, strconv.Itoa(i))
 	}
 	return all
 }
 
-// names returns the names in the object of a keyword, in their order.
-func (s *Schema) names(of spot, keyword string) []string {
+// names returns the names in the object at a keyword, in the order of the document.
+func (s *Schema) names(of subschema, keyword string) []string {
 	object, _ := of.keyword(keyword).(map[string]any)
 	return s.document.Names(object)
 }
 
-func (p *printer) expression(s spot) expr {
+func (p *printer) expression(s subschema) expr {
 	p.nodes++
 	if p.nodes > maxTypeNodes || p.depth >= maxTypeDepth {
 		return unknownType
@@ -131,8 +129,8 @@ func (p *printer) expression(s spot) expr {
 	}
 }
 
-// parts returns types, all of which a value must have.
-func (p *printer) parts(s spot) []expr {
+// parts returns the types whose intersection is the type of a schema.
+func (p *printer) parts(s subschema) []expr {
 	parts := []expr{p.byType(s)}
 	if s.has("$ref") {
 		parts = append(parts, p.reference(s))
@@ -148,15 +146,15 @@ func (p *printer) parts(s spot) []expr {
 	return parts
 }
 
-func (p *printer) each(spots []spot) []expr {
-	all := make([]expr, len(spots))
-	for i, s := range spots {
+func (p *printer) each(schemas []subschema) []expr {
+	all := make([]expr, len(schemas))
+	for i, s := range schemas {
 		all[i] = p.expression(s)
 	}
 	return all
 }
 
-func (p *printer) enum(s spot) expr {
+func (p *printer) enum(s subschema) expr {
 	values, _ := s.keyword("enum").([]any)
 	all := make([]expr, len(values))
 	for i, v := range values {
@@ -184,7 +182,7 @@ func some(first []expr, more int, kind string) expr {
 	return expr{fmt.Sprintf("%s | %s /* and %d more values */", shown.text, kind, more), atUnion}
 }
 
-// kindOf returns the common type of values, "unknown" if they have none, or "" without values.
+// kindOf returns the common type of values, "unknown" if their types differ, or "" if there are no values.
 func kindOf(values []any) string {
 	kind := ""
 	for _, v := range values {
@@ -205,8 +203,9 @@ func kindOf(values []any) string {
 	return kind
 }
 
-// reference prints the target of a $ref, or unknown if the target is being printed already.
-func (p *printer) reference(s spot) expr {
+// reference prints the target of a $ref, or unknown if the target is already being printed or is
+// not in the document.
+func (p *printer) reference(s subschema) expr {
 	target, ok := p.schema.target(s)
 	if !ok || slices.Contains(p.follows, jsonvalue.Pointer(target.at)) {
 		return unknownType
@@ -217,18 +216,18 @@ func (p *printer) reference(s spot) expr {
 }
 
 // target returns the schema to which a $ref refers, according to the compiled schema.
-func (s *Schema) target(from spot) (spot, bool) {
+func (s *Schema) target(from subschema) (subschema, bool) {
 	rule := s.rules[jsonvalue.Pointer(from.at)]
 	if rule == nil || rule.Ref == nil {
-		return spot{}, false
+		return subschema{}, false
 	}
 	at := jsonvalue.Tokens(place(rule.Ref.Location))
 	v, ok := jsonvalue.Lookup(s.document.Value, at)
-	return spot{at, v}, ok
+	return subschema{at, v}, ok
 }
 
 // byType prints the type according to "type" and the keywords of objects and arrays.
-func (p *printer) byType(s spot) expr {
+func (p *printer) byType(s subschema) expr {
 	types := typesOf(s)
 	if len(types) == 0 {
 		return unknownType
@@ -241,7 +240,7 @@ func (p *printer) byType(s spot) expr {
 }
 
 // typesOf returns the types that a schema admits, or nil if it admits all types.
-func typesOf(s spot) []string {
+func typesOf(s subschema) []string {
 	switch t := s.keyword("type").(type) {
 	case string:
 		return []string{t}
@@ -259,7 +258,7 @@ func typesOf(s spot) []string {
 }
 
 // implied returns the type that the keywords imply if "type" is missing.
-func implied(s spot) []string {
+func implied(s subschema) []string {
 	switch {
 	case s.has("properties"):
 		return []string{"object"}
@@ -270,7 +269,7 @@ func implied(s spot) []string {
 	}
 }
 
-func (p *printer) typed(name string, s spot) expr {
+func (p *printer) typed(name string, s subschema) expr {
 	switch name {
 	case "object":
 		return expr{p.object(s), atAtom}

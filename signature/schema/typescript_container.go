@@ -10,7 +10,7 @@ import (
 // anyObject is the type of objects without known properties.
 const anyObject = "Record<string, unknown>"
 
-func (p *printer) object(s spot) string {
+func (p *printer) object(s subschema) string {
 	if p.options.Depth > 0 && p.objects >= p.options.Depth {
 		p.cut()
 		return "object"
@@ -24,8 +24,7 @@ func (p *printer) object(s spot) string {
 	return "{" + strings.Join(members, "; ") + "}"
 }
 
-// members prints the properties.
-func (p *printer) members(s spot) []string {
+func (p *printer) members(s subschema) []string {
 	required, _ := s.keyword("required").([]any)
 	names := p.schema.names(s, "properties")
 	var all []string
@@ -43,7 +42,7 @@ func (p *printer) members(s spot) []string {
 }
 
 // member prints a property, and returns false if the option Show excludes it.
-func (p *printer) member(s spot, name string, required bool) (string, bool) {
+func (p *printer) member(s subschema, name string, required bool) (string, bool) {
 	typ := p.expression(s).text
 	if p.objects == 1 && p.options.Show != nil && !p.options.Show(name, typ) {
 		return "", false
@@ -56,7 +55,7 @@ func (p *printer) member(s spot, name string, required bool) (string, bool) {
 }
 
 // dictionary prints an object without named properties.
-func (p *printer) dictionary(s spot) string {
+func (p *printer) dictionary(s subschema) string {
 	if s.has("patternProperties") {
 		var all []expr
 		for _, name := range p.schema.names(s, "patternProperties") {
@@ -75,7 +74,7 @@ func (p *printer) dictionary(s spot) string {
 	return anyObject
 }
 
-func (p *printer) array(s spot) string {
+func (p *printer) array(s subschema) string {
 	if tuple := append(s.list("prefixItems"), s.list("items")...); len(tuple) > 0 {
 		return p.tuple(s, tuple)
 	}
@@ -87,7 +86,7 @@ func (p *printer) array(s spot) string {
 
 // tuple prints an array whose first items have individual types. The type of further
 // items is in "items" or, in early drafts, in "additionalItems".
-func (p *printer) tuple(s spot, first []spot) string {
+func (p *printer) tuple(s subschema, first []subschema) string {
 	var all []string
 	for _, item := range first {
 		all = append(all, p.expression(item).text)
@@ -102,7 +101,7 @@ func (p *printer) tuple(s spot, first []spot) string {
 	return "[" + strings.Join(all, ", ") + "]"
 }
 
-// key writes the name of a property.
+// key returns the name of a property, quoted if it is not an identifier.
 func key(name string) string {
 	if jsonvalue.IsIdentifier(name) {
 		return name

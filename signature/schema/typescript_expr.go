@@ -62,7 +62,7 @@ func intersect(all []expr) expr {
 }
 
 // combine joins the texts of types. For a single text, it returns the type in from that has
-// this text. If there is no text, it returns the type none.
+// this text. If texts is empty, it returns the type none.
 func combine(texts []string, with string, bind int, from []expr, none string) expr {
 	switch len(texts) {
 	case 0:

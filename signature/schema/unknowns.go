@@ -8,8 +8,8 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// unknowns are the unknown places of a value, as a tree of tokens. If nil, all parts of the
-// value are known.
+// unknowns is a tree of the unknown places of a value. The keys are the tokens of JSON
+// pointers. If the tree is nil, the whole value is known.
 type unknowns struct {
 	place bool // the value at this place is unknown
 	open  bool // the object or array at this place may have more members
@@ -47,7 +47,7 @@ func (u *unknowns) plant(at []string) *unknowns {
 	return u
 }
 
-// node returns the node of a place, or nil if the value at the place is known completely.
+// node returns the node of a place, or nil if the tree does not have the place.
 func (u *unknowns) node(at []string) *unknowns {
 	for _, token := range at {
 		if u == nil {
@@ -58,7 +58,7 @@ func (u *unknowns) node(at []string) *unknowns {
 	return u
 }
 
-// decides reports whether an error could disappear once the unknown places are known.
+// decides reports whether an error could disappear once the unknown values are known.
 func (u *unknowns) decides(e *jsonschema.ValidationError, root any) bool {
 	if u == nil {
 		return false
@@ -91,9 +91,10 @@ func (u *unknowns) cover(at []string) bool {
 	return u != nil && u.place
 }
 
-// touch reports whether a place, or a part of the value there, is unknown.
+// touch reports whether the value at a place, or a part of the value, is unknown.
 func (u *unknowns) touch(at []string) bool { return u.node(at) != nil }
 
+// opens reports whether the object or array at a place may have more members.
 func (u *unknowns) opens(at []string) bool {
 	n := u.node(at)
 	return n != nil && n.open
@@ -115,8 +116,8 @@ func (u *unknowns) shift(at []string, root any) bool {
 	return false
 }
 
-// conditional reports whether a schema may apply only if other parts of the value fit
-// other schemas.
+// conditional reports whether a schema applies only under a condition on other parts of
+// the value.
 func conditional(schemaURL string) bool {
 	at := jsonvalue.Tokens(place(schemaURL))
 	for i := 0; i < len(at); i++ {
@@ -124,7 +125,7 @@ func conditional(schemaURL string) bool {
 		case "then", "else", "dependentSchemas", "dependencies", "unevaluatedProperties", "unevaluatedItems":
 			return true
 		case "properties", "patternProperties", "$defs", "definitions":
-			i++ // what follows is a name
+			i++ // the next token is a name
 		}
 	}
 	return false

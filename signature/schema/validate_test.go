@@ -27,7 +27,7 @@ func TestValidate(t *testing.T) {
 			`custommer_id is not a known property (did you mean customer_id?)`,
 			`limit must be an integer, not "ten"`}},
 		{"other style", search, `{"customerId": "c", "customer_id": "c"}`, []string{`customerId is not a known property ` +
-			`(others known: limit, recursive)`}},
+			`(other properties: limit, recursive)`}},
 		{"other style, missing", search, `{"customerId": "c"}`, []string{
 			`customerId is not a known property (did you mean customer_id?)`,
 			`customer_id is required`}},
@@ -89,17 +89,17 @@ func TestValidate(t *testing.T) {
 		{"tagged union, unknown tag", shape, `{"kind": "cicle", "r": 1}`, []string{`kind must be one of "circle", ` +
 			`"square", not "cicle" (did you mean "circle"?)`}},
 		{"nearest alternative", `{"anyOf": [{"required": ["a", "b"]}, {"required": ["c"]}]}`, `{}`,
-			[]string{`the value fits none of its 2 alternatives (for the nearest, c is required)`}},
+			[]string{`the value fits none of its 2 alternatives (nearest alternative: c is required)`}},
 		{"two alternatives", `{"oneOf": [{"type": "number"}, {"type": "integer"}]}`, `1`,
-			[]string{`the value must match exactly one alternative, but matches number 1 and 2`}},
+			[]string{`the value must match exactly one alternative, but matches numbers 1 and 2`}},
 		{"said twice", `{"allOf": [{"type": "string"}, {"type": "string"}]}`, `1`,
 			[]string{`the value must be a string, not 1`}},
-		{"not", `{"not": {"type": "string"}}`, `"x"`, []string{`the value has a form that is not allowed`}},
+		{"not", `{"not": {"type": "string"}}`, `"x"`, []string{`the value must not fit the schema under "not"`}},
 		{"condition", `{"if": {"required": ["a"]}, "then": {"required": ["b"]}}`, `{"a": 1}`, []string{`b is required`}},
 		{"dependent", `{"dependentRequired": {"card": ["address"]}}`, `{"card": 1}`,
 			[]string{`address is required with card`}},
 		{"contains", `{"contains": {"type": "string"}}`, `[1]`, []string{`the value must have an item that fits ` +
-			`"contains" of the schema`}},
+			`the schema under "contains"`}},
 		{"tuple", `{"prefixItems": [{"type": "string"}], "items": false}`, `[1, 2]`, []string{`[0] must be a string, not 1`,
 			`[1] is not allowed`}},
 		{"unevaluated", `{"allOf": [{"properties": {"a": {}}}], "unevaluatedProperties": false}`, `{"a": 1, "b": 2}`,

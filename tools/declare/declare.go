@@ -50,22 +50,22 @@ const indexBudget = 1800
 // too large to be declared, the first prompt of a run therefore has about 3,300 tokens.
 const (
 	promptBudget = 3300 // for the declarations of all tools
-	namedBudget  = 2600 // if these do not fit: for small servers, names, and the tools that match
+	namedBudget  = 2600 // for small servers, names, and the tools that match, if not all declarations fit
 )
 
 // Limits of the tools that match a task.
 const (
 	maxMatches = 12
-	minMatch   = 0.35 // of the score of the best match
+	minMatch   = 0.35 // minimum score, as a fraction of the best score
 )
 
 // Markdown declares the tools of a set in at most budget [Tokens]: as a fenced block of TypeScript and, if not all
 // names fit there, a list of names after the block. With a smaller budget it leaves out more: first parts of the
 // descriptions, then nested types, then all but the name and the first sentence of each tool, then all but the names
-// in families, and finally all but the number of tools per server. Sentences about the form of a value are dropped
-// last, and no sentence is cut. If it leaves anything out, it declares tools.search and tools.describe, from which a
-// program gets the rest ([Describe]). It exceeds the budget only if the budget is too small for the types that
-// descriptions refer to.
+// in families, and finally all but the number of tools per server. Sentences about the format of a value are left out
+// last, and no sentence is cut. If Markdown leaves anything out, it declares tools.search and tools.describe, with
+// which a program gets the rest ([Describe]). Markdown exceeds the budget only if the budget is too small for the types
+// that declarations refer to.
 //
 // A budget of zero is the default: at most 8000 tokens, with only what is needed to call each tool; if that is
 // not enough to declare every tool, Markdown lists the names in about 1,800 tokens. With an explicit budget, it
@@ -204,7 +204,7 @@ func complete(text string, objects []*object) string {
 // The types that declarations refer to. [Markdown] declares them, and [Describe] does
 // not repeat them.
 const (
-	// content is the result, other than text, of a tool without an output schema.
+	// content declares the types of results that are not plain text, of tools without an output schema.
 	content = "type Content = Block[] /* if not all of it is text */" +
 		" | {[name: string]: any} /* data */ | {text: string; data: any; blocks?: Block[]} /* if they differ */;\n" +
 		"type Block = {type: \"text\"; text: string} | {type: \"image\" | \"audio\"; data: string /* base64 */; " +

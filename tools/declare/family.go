@@ -30,8 +30,8 @@ func families(names []string) []family {
 	return list
 }
 
-// join combines first words with the rests of names. The rests are one part or several
-// families, whichever is shorter.
+// join combines first words with the remainders of names. The remainders form one part or
+// several families, whichever is shorter.
 func join(heads, rests []string, parts int) []family {
 	if len(heads) == 0 || len(rests) == 0 {
 		return nil
@@ -53,7 +53,7 @@ func join(heads, rests []string, parts int) []family {
 	return shorter([]family{{heads, rests}}, list)
 }
 
-// factor groups names by their first words or by their rests, whichever yields the
+// factor groups names by their first words or by their remainders, whichever yields the
 // shorter text.
 func factor(names []string, parts int) []family {
 	heads, rests := edges{}, edges{}
@@ -76,12 +76,12 @@ func factor(names []string, parts int) []family {
 	return list
 }
 
-// edges map the first words of names to their rests, or the reverse.
+// edges map the first words of names to the remainders of the names, or the reverse.
 type edges map[string][]string
 
 // group pairs keys with equal values: the verbs that exist for the same nouns, or the
-// nouns for which the same verbs exist. Values of a single key do not count and are paired
-// with that key alone.
+// nouns for which the same verbs exist. A value that only one key has is ignored in the
+// comparison, and is paired with that key alone.
 func (e edges) group(reverse edges, pair func(keys, values []string) []family) []family {
 	common := func(value string) bool { return len(reverse[value]) > 1 }
 	same := edges{}
@@ -157,7 +157,6 @@ func (f family) String() string {
 	return b.String()
 }
 
-// names returns all combinations of the parts.
 func (f family) names() []string {
 	list := []string{""}
 	for _, parts := range f {

@@ -23,16 +23,17 @@ type LearnedTypes struct {
 	mu    sync.Mutex
 	types map[string]*shape // by the paths of the tools
 
-	from, applied *tools.Set // the last set, without and with these types
+	from, applied *tools.Set // the last argument of Apply, and its copy with these types
 }
 
 const (
-	maxResult  = 1 << 20 // bytes of a result that is read
-	maxNesting = 100     // of the result
+	maxResult  = 1 << 20 // bytes of a result
+	maxNesting = 100     // levels of nesting in a result
 	maxType    = 1_500   // bytes of a type in an observation
 )
 
-// Learn adds a result to the type of a tool. It ignores tools with an output schema and results above 1 MiB.
+// Learn adds a result to the type of a tool. It ignores tools with an output schema, and results that are larger than
+// 1 MiB, nested deeper than 100, or not JSON.
 func (l *LearnedTypes) Learn(tool *tools.Binding, result json.RawMessage) {
 	if !absent(tool.OutputSchema) || len(result) > maxResult {
 		return
@@ -67,8 +68,8 @@ func (l *LearnedTypes) add(types map[string]*shape) {
 	}
 }
 
-// TypeScript returns the type of the results of a tool, or "" if it is unknown. Nested types that make it too long are
-// left out.
+// TypeScript returns the type of the results of a tool, or "" if it is unknown. If the type is too long, TypeScript
+// leaves out its most nested types.
 func (l *LearnedTypes) TypeScript(tool *tools.Binding) string {
 	l.mu.Lock()
 	t := l.types[tool.Path()]
@@ -85,8 +86,8 @@ func (l *LearnedTypes) TypeScript(tool *tools.Binding) string {
 	return ""
 }
 
-// Apply returns a copy of the set for which [Markdown] and [Describe] declare the present types. It is the same copy
-// until a type changes.
+// Apply returns a copy of the set for which [Markdown] and [Describe] declare the types learned so far. It returns the
+// same copy until a type or the set changes.
 func (l *LearnedTypes) Apply(set *tools.Set) *tools.Set {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -34,8 +34,8 @@ const (
 	full
 )
 
-// words limits how many bytes of a description are shown. A sentence about the format of a value is shown while the
-// description is within format or any; every other sentence is shown only while it is within any.
+// words limits the sentences of a description, in bytes. Sentences about the format of a value are chosen first, up to
+// format bytes, and then all other sentences, as long as the total is at most any bytes.
 type words struct{ format, any int }
 
 var all = words{math.MaxInt, math.MaxInt}

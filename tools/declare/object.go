@@ -20,7 +20,7 @@ type object struct {
 type tool struct {
 	*tools.Binding
 	compiled bool
-	in, out  *schema.Schema // nil: unknown
+	in, out  *schema.Schema // nil if unknown
 }
 
 func (t *tool) input() *schema.Schema {
@@ -93,7 +93,7 @@ func types(objects []*object) string {
 
 // member returns the name of the tool in the declaration of its object.
 func (t *tool) member() string {
-	if t.Names[0] == "new" { // which declares a constructor
+	if t.Names[0] == "new" { // without quotes, it would declare a constructor
 		return `"new"`
 	}
 	return t.Names[0]

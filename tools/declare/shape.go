@@ -15,17 +15,17 @@ import (
 // Limits of a shape. A shape that exceeds them becomes the shape of any value.
 const (
 	maxDepth   = 8     // levels of objects and arrays
-	maxMembers = 60    // of an object
-	maxItems   = 500   // of an array that are read, evenly distributed
+	maxMembers = 60    // members of an object
+	maxItems   = 500   // items of an array that are read, evenly distributed
 	maxName    = 64    // characters of a member's name
-	maxTypes   = 3     // of the values in one place
-	maxShapes  = 1_000 // in a shape
+	maxTypes   = 3     // types of the values in one place
+	maxShapes  = 1_000 // shapes in a shape
 )
 
 // shape is the type of the values that were seen in one place. Its JSON is a JSON Schema. It is immutable.
 type shape struct {
 	Types    []string          `json:"type,omitempty"`                 // sorted; if empty, any type
-	JSON     *shape            `json:"contentSchema,omitempty"`        // of the strings, if all of them are JSON
+	JSON     *shape            `json:"contentSchema,omitempty"`        // of the JSON in strings, if all are JSON
 	Items    *shape            `json:"items,omitempty"`                // of arrays
 	Members  map[string]*shape `json:"properties,omitempty"`           // of objects, unless their names are data
 	Required []string          `json:"required,omitempty"`             // the members that no object lacks; sorted
@@ -122,7 +122,7 @@ func (s *shape) forgetNames() {
 	s.Members, s.Required = nil, nil
 }
 
-// valid reports whether a shape is within the limits. Left is the number of shapes that it may still contain.
+// valid reports whether a shape is within the limits. It subtracts the number of shapes in s from left.
 func (s *shape) valid(depth int, left *int) bool {
 	if s == nil {
 		return true
@@ -139,7 +139,7 @@ func (s *shape) valid(depth int, left *int) bool {
 		!slices.ContainsFunc(s.Required, func(name string) bool { return s.Members[name] == nil })
 }
 
-// schema returns the shape as a JSON Schema, in which a value that was always null may be any.
+// schema returns the shape as a JSON Schema. If a value was always null, the schema allows any value in its place.
 func (s *shape) schema() json.RawMessage {
 	text, err := json.Marshal(s)
 	if err != nil {

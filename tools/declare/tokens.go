@@ -37,7 +37,7 @@ func (s *splitter) piece() int {
 		return 100
 	case unicode.IsSpace(r):
 		return s.space()
-	case s.letterAt(size): // merges with the word, if the two are frequent
+	case s.letterAt(size): // a mark before a word is often part of the word's token
 		s.text = s.text[size:]
 		if r == '_' {
 			return wordJoin + s.word()
@@ -48,11 +48,11 @@ func (s *splitter) piece() int {
 	}
 }
 
-const (
-	wordPrefix = 52 // of punctuation right before a word
-	wordJoin   = 25 // of an underscore there, as in list_users
-	perMark    = 28 // of each further character of punctuation
-	wide       = 85 // of a letter beyond the Latin ones
+const ( // in hundredths of a token
+	wordPrefix = 52 // a mark right before a word
+	wordJoin   = 25 // an underscore right before a word, as in list_users
+	perMark    = 28 // each mark after the first in a run of punctuation
+	wide       = 85 // a letter of a script other than Latin
 )
 
 func (s *splitter) letterAt(i int) bool {

@@ -38,13 +38,13 @@ func If(m Match, policies ...tools.Policy) tools.Policy {
 }
 
 // Allow refuses calls that m does not match. The model reads the message, which should say
-// what to do instead. If the message is empty, the model is told what is allowed.
+// what to do instead. If the message is empty, Allow writes one that says what is allowed.
 func Allow(m Match, message string) tools.Policy {
 	return Deny(Not(m), cmp.Or(message, "not allowed; only these calls are allowed: "+m.String()))
 }
 
 // Deny refuses calls that m matches. The model reads the message, which should say what to
-// do instead. If the message is empty, the model is told what is not allowed.
+// do instead. If the message is empty, Deny writes one that says what is not allowed.
 func Deny(m Match, message string) tools.Policy {
 	message = cmp.Or(message, "not allowed: "+m.String())
 	return If(m, guard(all, func(context.Context, tools.Call, tools.Caller) (json.RawMessage, error) {

@@ -57,8 +57,8 @@ type Decision struct {
 
 // Approver decides whether a call is made. It may be called for several calls at the same
 // time, so an Approver that uses a terminal needs a lock. It may block until ctx is done. Meanwhile the
-// program's clocks stand still, as with [tools.Pause]. If it panics or returns an error, the call
-// is refused and the model is not told why. A [tools.Fatal] error ends the run.
+// program's clocks stand still, as with [tools.Pause]. If the Approver panics or returns an error, the call is
+// refused, and the model does not see the error. A [tools.Fatal] error ends the run.
 type Approver func(ctx context.Context, r Request) (Decision, error)
 
 // Approve asks for approval of every call before it is made. Use [If] to select the calls:
@@ -90,7 +90,7 @@ func decision(ctx context.Context, ask Approver, c tools.Call) (d Decision, err 
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			err = errNotAsked(fmt.Errorf("policy: the approval of %s panicked: %v\n%s",
+			err = errApproverFailed(fmt.Errorf("policy: the approval of %s panicked: %v\n%s",
 				c.Tool.Path(), p, debug.Stack()))
 		}
 	}()
@@ -101,7 +101,7 @@ func decision(ctx context.Context, ask Approver, c tools.Call) (d Decision, err 
 	case ctx.Err() != nil:
 		return d, errUndecided(ctx)
 	case err != nil:
-		return d, errNotAsked(err)
+		return d, errApproverFailed(err)
 	case !d.Approved:
 		return d, refusal("not approved: %s", cmp.Or(d.Reason, "do without this call"))
 	}
@@ -112,8 +112,8 @@ func errUndecided(ctx context.Context) error {
 	return refusal("the run ended before the call was approved").WithCause(context.Cause(ctx))
 }
 
-func errNotAsked(err error) error {
-	return refusal("not approved: nobody could be asked; do without this call").WithCause(err)
+func errApproverFailed(err error) error {
+	return refusal("not approved: the approver failed; do without this call").WithCause(err)
 }
 
 func request(c tools.Call) Request {
@@ -128,7 +128,7 @@ func request(c tools.Call) Request {
 	}
 	var indented bytes.Buffer
 	if json.Indent(&indented, c.Args, "", "  ") != nil {
-		indented = *bytes.NewBuffer(c.Args) // not from a Dispatcher, which validates
+		indented = *bytes.NewBuffer(c.Args) // c is not from a Dispatcher, which validates the arguments
 	}
 	r.Args = display.Escape(indented.String(), func(r rune) bool { return r != '\n' && invisible(r) })
 	return r

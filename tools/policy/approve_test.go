@@ -64,10 +64,10 @@ func TestApprove(t *testing.T) {
 		{"an edit is not an approval", decide(policy.Decision{Args: json.RawMessage(`{"n":2}`)}, nil),
 			"denied: not approved: do without this call"},
 		{"error", decide(policy.Decision{Approved: true}, broke),
-			"denied: not approved: nobody could be asked; do without this call"},
+			"denied: not approved: the approver failed; do without this call"},
 		{"fatal", decide(policy.Decision{Approved: true}, tools.Fatal(broke)), "fatal: the screen is broken"},
 		{"panic", func(context.Context, policy.Request) (policy.Decision, error) { panic("boom") },
-			"denied: not approved: nobody could be asked; do without this call"},
+			"denied: not approved: the approver failed; do without this call"},
 		{"nobody", nil, "fatal: policy: Approve needs an Approver"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

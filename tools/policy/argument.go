@@ -21,8 +21,8 @@ import (
 //
 // Regardless of the policy, a call is refused if the argument cannot be decoded into T, or
 // if a name in the call differs only in case from a name in the pointer, T or the tool's
-// input schema: encoding/json in a handler would not distinguish them. T must have a schema
-// (see [schema.Of]), so it must not be recursive.
+// input schema, because encoding/json in a handler ignores the case of names. T must have a
+// schema (see [schema.Of]), so it must not be recursive.
 func Argument[T any](name string, permitted func(T) bool) Match {
 	known, unknown := schema.Of(reflect.TypeFor[T]())
 	text := "calls with a permitted argument " + name

@@ -21,8 +21,8 @@ type RetryOptions struct {
 	// doubles for each further try. Zero means 200 ms.
 	Delay time.Duration
 
-	// MaxDelay is the maximum time before a try. If an error asks for a longer time, Retry
-	// gives up. Zero means 5 s.
+	// MaxDelay is the maximum time before a try, without the variation. If an error asks for
+	// a longer time, Retry gives up. Zero means 5 s.
 	MaxDelay time.Duration
 }
 

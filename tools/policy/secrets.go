@@ -14,7 +14,6 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// placeholder replaces a secret.
 const placeholder = "[redacted]"
 
 // minSecret is the minimum length of a secret value in bytes. Shorter values occur in many
@@ -147,8 +146,8 @@ func (s *Secrets) Attr(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// value returns v if it contains no secret in either of the forms in which handlers write it, JSON and text. Otherwise,
-// it returns that form with the secrets replaced.
+// value returns v if it contains a secret neither as JSON nor as text, the two forms in which handlers write it.
+// Otherwise, it returns the JSON or the text with the secrets replaced. An error becomes its text.
 func (s *Secrets) value(v slog.Value) (clean slog.Value) {
 	defer func() {
 		if p := recover(); p != nil { // in a method of the value

@@ -62,12 +62,12 @@ type end struct {
 	panic  error
 }
 
-// unclear reports whether the error leaves unknown what the tool did.
+// unclear reports whether the error means that the effect of the call is unknown.
 func (e *end) unclear() bool {
 	return !tools.IsFatal(e.err) && dispatch.StateOf(e.err) == dispatch.StateUnknown
 }
 
-// perform calls next and sends the result to ended, even if next does not return.
+// perform calls next and sends the result to ended, even if next panics or ends the goroutine.
 func perform(ctx context.Context, c tools.Call, next tools.Caller, ended chan<- end) {
 	e := end{err: tools.Fatal(errGone)}
 	defer func() {

@@ -51,7 +51,7 @@ func (v *values) at(s string, i int) []string {
 	return v.byHead[h]
 }
 
-// encodings returns a value in hex and in base64, also as a part of a longer value.
+// encodings returns a value in hex, and the parts of its base64 that do not depend on the bytes around the value.
 func encodings(value string) []string {
 	digits := hex.EncodeToString([]byte(value))
 	list := []string{digits, strings.ToUpper(digits)}
@@ -62,17 +62,16 @@ func encodings(value string) []string {
 	return list
 }
 
-// inBase64 returns the part of an encoding that depends only on text, if the number of bytes
-// before it is offset modulo 3.
+// inBase64 returns the part of an encoding that depends only on text. The offset is the
+// number of bytes before text, modulo 3.
 func inBase64(e *base64.Encoding, text string, offset int) string {
 	encoded := e.EncodeToString(append(make([]byte, offset), text...))
 	if (offset+len(text))%3 != 0 {
-		encoded = encoded[:len(encoded)-1] // shares its bits with what follows
+		encoded = encoded[:len(encoded)-1] // the last character also depends on the bytes after text
 	}
 	return encoded[(offset*8+5)/6:]
 }
 
-// span is a part of a string.
 type span struct{ start, end int }
 
 // spans appends the places of values in s to found. They may overlap.
@@ -129,7 +128,7 @@ func endOf(s string, i int, value string) int {
 // character is a character of a string, or one of its bytes, after unescaping.
 type character struct {
 	bytes [utf8.UTFMax]byte
-	n     int // length of bytes
+	n     int // number of bytes used
 	size  int // number of bytes in the string, with the escape
 }
 

@@ -44,7 +44,7 @@ func (d *Index) Describe(names ...string) (string, error) {
 	var unknown error
 	all, ok := d.expand(names)
 	if !ok {
-		remarks = comment(fmt.Sprintf("the names match more than %d tools; the others are left out", maxNames))
+		remarks = comment(fmt.Sprintf("there are more than %d names; the others are left out", maxNames))
 	}
 	for _, name := range all {
 		b, server := d.near(name)

@@ -52,8 +52,8 @@
 //	console.log(await tools.describe(hits.map(h => h.name))); // their declarations, in full
 //
 // With {declare: true}, the first few hits include their declarations. The limit is at most
-// 50. If a search finds nothing, its result is [] and a warning lists the servers and the
-// number of their tools.
+// 50. If a search finds nothing, its result is [] and a warning lists the servers, or the
+// tools if there are few.
 //
 // tools.describe takes one name, several names, or a family of names such as
 // shop.{get,list}_order. For the name of a server, or a prefix of several names, it lists the

@@ -99,7 +99,7 @@ func (d *Index) remark(args, result json.RawMessage) string {
 // NothingFound returns a remark for the model about a search without hits. It lists the
 // servers or tools that exist.
 func (d *Index) NothingFound(query string) string {
-	what := d.inventory("search with other words, or describe a server to list its tools; there are")
+	what := d.inventory("search with other words, or describe a server to list its tools; available")
 	return fmt.Sprintf("no tool matches %q; %s", display.Cut(query, 100), what)
 }
 

@@ -16,13 +16,13 @@ type Index struct {
 	set      *tools.Set
 	bindings []*tools.Binding
 	words    *bm25.Index
-	maxText  int // bytes of a description
+	maxText  int // maximum bytes of a result of Describe, approximately
 
 	// howToSearch returns advice on how to search all tools, or the tools of one server.
 	howToSearch func(server string) string
 }
 
-// New returns an Index of a set. A nil set is empty. Descriptions have at most about maxText bytes.
+// New returns an Index of a set. A nil set is empty. [Index.Describe] returns at most about maxText bytes.
 func New(set *tools.Set, maxText int) *Index {
 	list := slices.DeleteFunc(set.Bindings(), func(b *tools.Binding) bool { return b.Object == globals.Tools })
 	return &Index{set: set, bindings: list, words: bm25.New(list), maxText: maxText, howToSearch: inProgram}

@@ -105,11 +105,11 @@ func TestSearchedBy(t *testing.T) {
 	outside := inside.SearchedBy("search_tools")
 	for d, want := range map[*search.Index][2]string{
 		inside: {
-			`there is no tool "x"; find one with tools.search(query); there are: shop (2 tools), 10 global functions`,
+			`there is no tool "x"; find one with tools.search(query); available: shop (2 tools), 10 global functions`,
 			"shop has 2 tools:\n// there are more: tools.search(query, {server: \"shop\"})\n",
 		},
 		outside: {
-			`there is no tool "x"; find one with search_tools; there are: shop (2 tools), 10 global functions`,
+			`there is no tool "x"; find one with search_tools; available: shop (2 tools), 10 global functions`,
 			"shop has 2 tools:\n// there are more: search_tools with server: \"shop\"\n",
 		},
 	} {
@@ -251,7 +251,7 @@ func TestDescribeMany(t *testing.T) {
 	}
 	many := strings.Repeat("{"+strings.Repeat("x1,", 5)+"}", 30)
 	got, _ := call(t, d, "describe", `{"name": ["x1", "`+many+`"]}`)
-	if want := "// the names match more than 50 tools; the others are left out\n"; !strings.HasPrefix(got, want) {
+	if want := "// there are more than 50 names; the others are left out\n"; !strings.HasPrefix(got, want) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -275,7 +275,7 @@ func TestSearch(t *testing.T) {
 			`"description":"Erase a draft."},{"name":"order_desk.get_order","description":"Get one ` +
 			`order."},{"name":"order_desk.listOrders","description":"List the orders of a customer."}]`},
 		`{"query": "x", "options": {"server": "billing"}}`: {`tool tools.search: there is no server ` +
-			`"billing"; there are: order_desk (3 tools), mail (1 tool), 1 global function`},
+			`"billing"; available: order_desk (3 tools), mail (1 tool), 1 global function`},
 		`{"query": "refund", "options": {"declare": true, "limit": 1e30}}`: {`[{"name":"refund","description":"Refund a ` +
 			`payment.","declaration":"/** Refund a payment. */\ndeclare function refund(args?: object): Promise<unknown>;\n"}]`},
 	} {
@@ -318,7 +318,8 @@ func TestNote(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `no tool matches "swimming hall"; search with other words, or describe a server to list its tools; there are: ` +
+	want := `no tool matches "swimming hall"; search with other words, or describe a server to list its tools; ` +
+		"available: " +
 		"shop0 (6 tools), shop1 (6 tools), shop2 (6 tools), shop3 (6 tools), shop4 (6 tools), " +
 		"shop5 (6 tools), shop6 (6 tools), shop7 (6 tools), shop8 (6 tools), shop9 (6 tools), " +
 		"server0 (2 tools), server1 (2 tools), server2 (2 tools), server3 (2 tools), server4 (2 tools), " +

@@ -26,7 +26,7 @@ func (d *Index) Tool(name string) *tools.Binding {
 	return b
 }
 
-// only finds the only tool whose normalized name equals the normalized name. It returns nil if several tools
+// only finds the tool that has the given name after both names are normalized. It returns nil if several tools
 // have the name. found is false if no tool has the name.
 func (d *Index) only(name string, normalize func(string) string) (b *tools.Binding, found bool) {
 	wanted := normalize(name)
@@ -67,7 +67,7 @@ func folded(name string) string {
 }
 
 const (
-	maxNames = 50    // names in a call of describe, and names that braces may expand to
+	maxNames = 50    // names in a call of describe after the braces are expanded
 	maxName  = 1_000 // bytes of a name with braces
 )
 
@@ -215,12 +215,12 @@ func (d *Index) Unknown(what, name string) error {
 // the servers.
 func (d *Index) instead(what, name string) string {
 	if what == "server" {
-		return "there are: " + d.servers()
+		return "available: " + d.servers()
 	}
 	if near := d.suggestions(name); len(near) > 0 {
 		return "did you mean " + alternatives(near) + "?"
 	}
-	return d.inventory(fmt.Sprintf("find one with %s; there are", d.howToSearch("")))
+	return d.inventory(fmt.Sprintf("find one with %s; available", d.howToSearch("")))
 }
 
 // inventory lists all tools if they are few. Otherwise, it lists the servers after an

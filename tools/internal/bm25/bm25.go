@@ -12,8 +12,8 @@ import (
 
 // The parameters of Okapi BM25.
 const (
-	k1 = 1.2  // the larger, the more further occurrences of a word count
-	b  = 0.75 // the larger, the more the length of a document lowers the score
+	k1 = 1.2  // with a larger k1, repeated occurrences of a word count more
+	b  = 0.75 // with a larger b, the length of a document lowers its score more
 )
 
 // The weight of a word, by the field that it occurs in.
