@@ -165,12 +165,12 @@ func (c component) set(to *Candidate, text string) {
 }
 
 // front returns the Pareto front of the pool. See paretoFront.
-func (s *gepaSearch) front() map[int]int {
+func (s *gepaSearch) front() map[int]float64 {
 	scores := make([][]float64, len(s.pool))
 	for i, c := range s.pool {
 		scores[i] = c.Scores
 	}
-	return paretoFront(scores)
+	return paretoFront(scores, sharesOf(s.task.val))
 }
 
 // isNew reports whether no candidate with the same content was tried before, and records this one.
@@ -190,11 +190,20 @@ func (s *gepaSearch) accept(ctx context.Context, c *gepaCandidate) error {
 	return nil
 }
 
-// total returns the sum of the scores. An example with an error has the score 0.
+// total returns the weighted sum of the scores. An example with an error has the score 0.
 func total(outcomes []outcome) float64 {
 	sum := 0.0
 	for _, o := range outcomes {
-		sum += o.Score.Value
+		sum += o.share * o.Score.Value
+	}
+	return sum
+}
+
+// totalOnVal returns the weighted sum of a candidate's scores on some examples of Val, as total does.
+func (t *task) totalOnVal(c *gepaCandidate, indices []int) float64 {
+	sum := 0.0
+	for _, i := range indices {
+		sum += t.val[i].share * c.Scores[i]
 	}
 	return sum
 }

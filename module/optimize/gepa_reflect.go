@@ -60,7 +60,7 @@ func (s *gepaSearch) promising(ctx context.Context, child *Candidate, parent *ge
 	n := len(parent.Scores)
 	sample := s.task.rand.Perm(n)[:min(n, max(n/4, mergeSample))]
 	outcomes, err := s.task.evaluate(ctx, child, valSplit, sample)
-	return total(outcomes) >= sumOf(parent.Scores, sample), err
+	return total(outcomes) >= s.task.totalOnVal(parent, sample), err
 }
 
 // recalled is the maximum number of earlier failures that the reflection model sees in addition to the minibatch.

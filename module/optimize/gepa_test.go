@@ -81,12 +81,17 @@ func questions(n int) []evaluate.Example[question, reply] {
 	return all
 }
 
-// optimizeTwoSteps runs an optimizer with a reflection model that gives the replies in turn.
-func optimizeTwoSteps(t *testing.T, by Optimizer, o Options, replies ...string) (*Result[*twoSteps], error) {
-	t.Helper()
-	o.Reflection = llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+// replying returns a reflection model that gives the replies in turn, and the last one again and again.
+func replying(replies ...string) *llmtest.Model {
+	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		return llmtest.Reply{Text: replies[min(r.N, len(replies))-1]}, nil
 	})
+}
+
+// optimizeTwoSteps runs an optimizer with a reflection model that gives the replies.
+func optimizeTwoSteps(t *testing.T, by Optimizer, o Options, replies ...string) (*Result[*twoSteps], error) {
+	t.Helper()
+	o.Reflection = replying(replies...)
 	return Run(t.Context(), newTwoSteps(), by, Data[question, reply]{questions(20), questions(20)}, longer, &o)
 }
 

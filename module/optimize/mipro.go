@@ -106,17 +106,18 @@ type combination struct {
 	*Candidate
 	choice   []int           // the instructions of each predictor, and then the demos of each predictor
 	gains    map[int]float64 // by the index in Val: the score minus the score of the original module
-	accepted bool            // whether it has been evaluated on all of Val
+	val      []item
+	accepted bool // whether it has been evaluated on all of Val
 }
 
 // gain estimates how much better the combination is than the original module. It adds five examples without a
 // difference, so that a result on few examples does not count too much.
 func (c *combination) gain() float64 {
-	sum := 0.0
+	sum, shares := 0.0, 5.0
 	for _, i := range slices.Sorted(maps.Keys(c.gains)) { // in order, since a sum of floats depends on the order
-		sum += c.gains[i]
+		sum, shares = sum+c.val[i].share*c.gains[i], shares+c.val[i].share
 	}
-	return sum / float64(len(c.gains)+5)
+	return sum / shares
 }
 
 // search tries combinations until the trials or the budget are used up.
@@ -161,7 +162,9 @@ func (s *miproSearch) combine(choice []int) *combination {
 	if c := s.tried[key]; c != nil {
 		return c
 	}
-	c := &combination{Candidate: newCandidate(s.task.start, "MIPROv2"), choice: choice, gains: map[int]float64{}}
+	c := &combination{
+		Candidate: newCandidate(s.task.start, "MIPROv2"), choice: choice, gains: map[int]float64{}, val: s.task.val,
+	}
 	for i, p := range s.predictors {
 		state := c.states[p.Path]
 		state.Instructions = s.instructions[i][choice[i]]

@@ -87,7 +87,7 @@ func itemsOf[In, Out any](name string, examples []evaluate.Example[In, Out]) ([]
 	if err != nil {
 		return nil, fmt.Errorf("optimize: Data.%s: %w", name, err)
 	}
-	items := make([]item, len(set[0]))
+	items, sum := make([]item, len(set[0])), 0.0
 	for i, e := range set[0] {
 		item := item{ID: e.ID, Note: e.Note, Weight: e.Weight}
 		if item.Inputs, err = schema.Marshal(&e.In); err != nil {
@@ -99,6 +99,10 @@ func itemsOf[In, Out any](name string, examples []evaluate.Example[In, Out]) ([]
 				item.ID, name, err)
 		}
 		items[i] = item
+		sum += item.Weight
+	}
+	for i := range items {
+		items[i].share = items[i].Weight * float64(len(items)) / sum
 	}
 	return items, nil
 }

@@ -56,7 +56,8 @@ type item struct {
 	Note         string
 	Weight       float64
 
-	key string // equal for examples with equal inputs
+	key   string  // equal for examples with equal inputs
+	share float64 // the weight divided by the mean weight of the set
 }
 
 // predictor describes a predictor of the module.
@@ -73,6 +74,7 @@ type predictor struct {
 // outcome is the result of running a candidate on an example.
 type outcome struct {
 	item  int          // the index of the example in its set
+	share float64      // of the example
 	Score module.Score // zero if there is an error; a negative value counts as 0
 	Err   error        // of the module or of the metric
 
@@ -259,6 +261,7 @@ func (t *task) runNew(ctx context.Context, b batch) error {
 		if b.split == valSplit {
 			o.Got, o.Calls, o.Trajectory = nil, nil, nil
 		}
+		o.share = b.items[o.item].share
 		o.Score.Value = t.notNegative(o.Score.Value, b.split, b.items[o.item].ID)
 		t.outcomes[b.scope(o.item)] = o
 	}
