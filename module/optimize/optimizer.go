@@ -111,8 +111,9 @@ func (r *Result[M]) Top(n int) []M { return r.top(n) }
 // scores, shift them so that none is below 0.
 //
 // If the budget is spent before the search is over, the result is the best that was found so far, with a warning. If
-// Run returns an error, there is no result: the arguments are invalid, the module fails on every example, a model's
-// provider refuses access, or ctx ended. With Options.Dir, the search continues when Run is called again.
+// ctx ends or a model's provider refuses access, Run returns an error as well as the best so far. There is no result,
+// only an error, if the arguments are invalid, if the module fails on every example, or if the search ends before the
+// original module has been evaluated. With Options.Dir, the search continues when Run is called again.
 func Run[M module.Module[In, Out], In, Out any](
 	ctx context.Context, m M, by Optimizer, d Data[In, Out], metric evaluate.Metric[In, Out], o *Options,
 ) (*Result[M], error) {
@@ -130,7 +131,8 @@ func Run[M module.Module[In, Out], In, Out any](
 	if err != nil {
 		return nil, err
 	}
-	if err := t.search(ctx, by); err != nil {
+	err = t.search(ctx, by)
+	if len(t.accepted) == 0 || t.start.Failed == len(t.val) {
 		return nil, err
 	}
 	r := &Result[M]{
@@ -145,5 +147,5 @@ func Run[M module.Module[In, Out], In, Out any](
 	for _, c := range t.accepted {
 		r.Candidates = append(r.Candidates, *c)
 	}
-	return r, nil
+	return r, err
 }

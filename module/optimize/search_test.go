@@ -380,3 +380,23 @@ func TestExpiredKey(t *testing.T) {
 		t.Errorf("got %v after %d calls", err, asked)
 	}
 }
+
+// A search that is interrupted returns the best module so far, also without a directory.
+func TestInterruptedSearchKeepsTheBest(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	by := optimize.OptimizerFunc(func(ctx context.Context, task *optimize.Task) error {
+		if err := optimize.Optimize(ctx, optimize.LabeledFewShot{}, task); err != nil {
+			return err
+		}
+		cancel()
+		return optimize.Optimize(ctx, optimize.BootstrapRandomSearch{}, task)
+	})
+	r, err := optimize.Run(ctx, newStudent(), by, numbersData(), right, nil)
+	if !errors.Is(err, context.Canceled) || r == nil || r.Best.Score != 1 || len(r.Module.Predictor.Demos) != 14 {
+		t.Errorf("got %v and %+v", err, r)
+	}
+	if r, err := optimize.Run(ctx, newStudent(), by, numbersData(), right, nil); err == nil || r != nil {
+		t.Errorf("interrupted before the first evaluation ended: got %v and %v", r, err)
+	}
+}
