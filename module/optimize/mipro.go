@@ -55,7 +55,6 @@ func (m MIPROv2) optimize(ctx context.Context, t *task) error {
 		return errors.New("optimize: MIPROv2 has nothing to choose: Instructions is 1 and DemoSets is negative")
 	}
 	s := &miproSearch{MIPROv2: m.withDefaults(t), task: t, predictors: t.unfrozen(), tried: map[string]*combination{}}
-	s.callsPerRun = max(1, (t.ledger.spent().StudentCalls+len(t.val)-1)/len(t.val))
 	if err := s.collectDemos(ctx); err != nil {
 		return err
 	}
@@ -91,8 +90,6 @@ type miproSearch struct {
 	MIPROv2    // with defaults
 	task       *task
 	predictors []predictor
-
-	callsPerRun int // calls of the student in a run, as measured in the first evaluation on Val
 
 	// The choices for each predictor. The first choice is the current one.
 	instructions [][]string
@@ -153,7 +150,7 @@ func (s *miproSearch) search(ctx context.Context) error {
 // lastCall reports whether the budget is enough for only one more evaluation on all of Val.
 func (s *miproSearch) lastCall() bool {
 	n := len(s.task.val)
-	return s.task.ledger.left(student) < s.callsPerRun*(n+min(n, trialExamples))
+	return !s.task.ledger.affords(n + min(n, trialExamples))
 }
 
 // combine returns the combination with the given choice.

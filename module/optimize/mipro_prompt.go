@@ -35,6 +35,9 @@ func (s *miproSearch) proposeInstructions(ctx context.Context) error {
 	}
 	for i, p := range s.predictors {
 		for n := range s.Instructions - 1 {
+			if s.lastCall() {
+				break
+			}
 			text, err := askForText(ctx, s.task, s.proposalPrompt(i, n, summary))
 			if err != nil {
 				return err

@@ -242,7 +242,9 @@ func (t *task) runNew(ctx context.Context, b batch) error {
 	if len(b.indices) == 0 {
 		return nil
 	}
+	before := t.ledger.spent()
 	outcomes, err := t.runner.run(ctx, t, b)
+	t.ledger.priceRuns(before, len(b.indices))
 	over := t.ledger.over()
 	switch {
 	case ctx.Err() != nil:
