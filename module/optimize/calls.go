@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/writ-go/writ/module/event"
+	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -24,6 +25,8 @@ type predictorCall struct {
 	Reasoning string
 	Reply     string // the whole reply
 	Problem   string // what the model was told: why the reply cannot be used, or how its program ended
+
+	ToolCalls []sandbox.Call // the calls of tools that the reply led to, with their results
 
 	step   int  // the number of the step in its run, from 1
 	failed bool // whether its program failed
@@ -79,6 +82,8 @@ func (r *recorder) extend(c *predictorCall, e event.Event) {
 			r.set(c, "tool", quoted(e.Call.Tool))
 			r.set(c, "args", e.Call.Args)
 		}
+	case event.ToolCallEnd:
+		c.ToolCalls = append(c.ToolCalls, e.Call)
 	case event.ProgramEnd:
 		c.Problem, c.failed = e.Observation, e.Outcome != nil && e.Outcome.Failure != nil
 	case event.RunEnd:
@@ -129,6 +134,7 @@ func (r *recorder) list() []predictorCall {
 	for i, c := range r.calls {
 		list[i] = *c
 		list[i].Outputs = sorted(r.specs[c.Path], c.Outputs)
+		slices.SortStableFunc(list[i].ToolCalls, func(a, b sandbox.Call) int { return cmp.Compare(a.ID, b.ID) })
 	}
 	slices.SortStableFunc(list, func(a, b predictorCall) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Inputs.String(), b.Inputs.String()),

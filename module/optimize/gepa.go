@@ -12,8 +12,8 @@ import (
 // with the feedback of the metric, and writes better instructions for one of the predictors. A rewrite that improves
 // the results on those examples is evaluated on all of Val. GEPA continues from every candidate that is best on some
 // example of Val, so that several good ideas survive next to each other, and it merges pairs of candidates that have a
-// common ancestor. It rewrites one predictor at a time, in turn. If a module has tools, it also rewrites notes about
-// the tools, which the model reads in addition to their descriptions.
+// common ancestor. It rewrites one predictor at a time: the one at fault, if the metric's Score.For or the reflection
+// model names it, and otherwise each in turn.
 //
 // Use GEPA if the metric explains in words what was wrong ([module.Score].Feedback). GEPA learns from this feedback,
 // and with good feedback it needs few runs of the module. It does not add demos; to have both, run it on the result of
@@ -33,6 +33,11 @@ type GEPA struct {
 
 	// Merges is the maximum number of accepted merges. Zero means 5; a negative number disables merging.
 	Merges int
+
+	// ToolNotes also has GEPA rewrite notes about tools, which the model reads in addition to the tools' descriptions.
+	// A note is rewritten only if a run that failed has called the tool. Set it if the model misunderstands what tools
+	// do: otherwise the notes take reflections that instructions need.
+	ToolNotes bool
 }
 
 // otherExamples is the number of examples of Train that the reflection model sees although they were not run.
@@ -73,7 +78,13 @@ func (s *gepaSearch) ended(iterations int) bool {
 
 func (g GEPA) estimate(t *task) Spent {
 	g = g.withDefaults()
-	return Spent{StudentCalls: g.Iterations * (2*g.Minibatch + len(t.val)), ReflectionCalls: 2 * g.Iterations}
+	perIteration := 2 // a text, asked for twice if the first reply cannot be used
+	if len(t.unfrozen()) > 1 {
+		perIteration++ // which predictor is at fault
+	}
+	return Spent{
+		StudentCalls: g.Iterations * (2*g.Minibatch + len(t.val)), ReflectionCalls: g.Iterations * perIteration,
+	}
 }
 
 func (g GEPA) withDefaults() GEPA {
@@ -123,8 +134,10 @@ func (g GEPA) search(t *task) *gepaSearch {
 	}
 	for _, p := range t.unfrozen() {
 		s.components = append(s.components, component{predictor: p})
-		for _, b := range p.Tools {
-			s.components = append(s.components, component{p, b.Path(), b.Description})
+		if s.ToolNotes {
+			for _, b := range p.Tools {
+				s.components = append(s.components, component{p, b.Path(), b.Description})
+			}
 		}
 	}
 	s.pool, s.tried = []*gepaCandidate{{Candidate: t.start}}, map[string]bool{t.start.content(): true}

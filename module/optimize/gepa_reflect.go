@@ -15,13 +15,14 @@ func (s *gepaSearch) reflect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.idle++; len(s.failed(nil, before)) == 0 {
+	failed := s.failed(nil, before)
+	if s.idle++; len(failed) == 0 {
 		return nil
 	}
 	s.idle = 0
-	c, ok := s.turn(parent, before)
-	if !ok {
-		return nil // no component took part in these examples
+	c, ok, err := s.atFault(ctx, parent, failed)
+	if err != nil || !ok {
+		return err
 	}
 	seen := slices.Concat(before, s.recall(parent, batch))
 	parent.failed = s.failed(parent.failed, before)
@@ -87,18 +88,6 @@ func (s *gepaSearch) failed(known, outcomes []outcome) []outcome {
 		known = append(known, o)
 	}
 	return known
-}
-
-// turn returns the component whose turn it is: the next one that took part in the outcomes.
-func (s *gepaSearch) turn(parent *gepaCandidate, outcomes []outcome) (component, bool) {
-	for range s.components {
-		c := s.components[parent.next]
-		parent.next = (parent.next + 1) % len(s.components)
-		if slices.ContainsFunc(outcomes, c.tookPart) {
-			return c, true
-		}
-	}
-	return component{}, false
 }
 
 // tookPart reports whether the predictor made a call in a run or, for a note, whether the tool was called.

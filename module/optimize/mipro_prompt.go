@@ -76,7 +76,9 @@ func (s *miproSearch) proposalPrompt(predictor, n int, summary string) string {
 	for _, other := range s.task.predictors {
 		fmt.Fprintf(&b, "- %s: %s\n", other.Path, data(other.Spec.String()))
 	}
-	b.WriteString("\nThis is what somebody noticed about its inputs and answers:\n\n")
+	b.WriteString("\n")
+	writeStep(&b, p)
+	b.WriteString("This is what somebody noticed about its inputs and answers:\n\n")
 	element(&b, "data", data(summary))
 	fmt.Fprintf(&b, "\nYou write the instructions that it gives the model in the step %s. "+
 		"These are the current ones:\n\n", p.Path)

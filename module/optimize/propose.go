@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/writ-go/writ/module/internal/prompt"
+	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -68,6 +70,30 @@ func data(text string) string {
 		text = fmt.Sprintf("%s … (%d more characters)", string([]rune(text)[:maxData]), n-maxData)
 	}
 	return strings.ReplaceAll(strings.TrimSpace(text), "</", "< /")
+}
+
+// maxBriefing is the maximum number of bytes of a briefing that a prompt shows.
+const maxBriefing = 8000
+
+// writeStep shows what a predictor asks for: its fields, and its briefing, which has the types and the declarations of
+// the tools if the reply is a program or a call.
+func writeStep(b *strings.Builder, p predictor) {
+	fmt.Fprintf(b, "The fields of the step, inputs before the arrow: %s\n\n", data(p.Spec.String()))
+	if briefing := p.given.Briefing; briefing != "" {
+		b.WriteString("In addition to the instructions, the model is always told this:\n\n")
+		element(b, "briefing", strings.ReplaceAll(prompt.Cut(briefing, maxBriefing), "</", "< /"))
+		b.WriteString("\n")
+	}
+}
+
+// toolCallText describes a call of a tool. It shortens the arguments and the result.
+func toolCallText(call sandbox.Call) string {
+	const maxBytes = 600
+	result := string(call.Result)
+	if call.Error != nil {
+		result = "failed: " + call.Error.Message
+	}
+	return fmt.Sprintf("%s(%s) → %s", call.Tool, prompt.Cut(string(call.Args), maxBytes), prompt.Cut(result, maxBytes))
 }
 
 // element writes a text between tags, unless the text is empty.

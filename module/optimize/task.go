@@ -16,6 +16,7 @@ import (
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/models"
+	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 )
@@ -86,6 +87,33 @@ type outcome struct {
 	Got        json.RawMessage
 	Calls      []predictorCall
 	Trajectory *module.Trajectory
+}
+
+// answer returns the answer of the run, or the last one that was submitted if none was accepted.
+func (o outcome) answer() json.RawMessage {
+	if o.Got != nil || o.Trajectory == nil {
+		return o.Got
+	}
+	t := o.Trajectory
+	for len(t.Steps) == 0 && len(t.Runs) > 0 {
+		t = &t.Runs[len(t.Runs)-1]
+	}
+	return t.Answer()
+}
+
+// evidence returns the facts of the run that contradict its answer.
+func (o outcome) evidence() (facts []sandbox.Finding) {
+	var collect func(t *module.Trajectory)
+	collect = func(t *module.Trajectory) {
+		facts = append(facts, t.Evidence...)
+		for i := range t.Runs {
+			collect(&t.Runs[i])
+		}
+	}
+	if o.Trajectory != nil {
+		collect(o.Trajectory)
+	}
+	return facts
 }
 
 // reaches reports whether the run has an answer with at least the given score.
@@ -260,6 +288,12 @@ func (t *task) runNew(ctx context.Context, b batch) error {
 		}
 	}
 	for _, o := range outcomes {
+		for _, path := range slices.Sorted(maps.Keys(o.Score.For)) {
+			if t.specs[path] == nil {
+				return fmt.Errorf("optimize: the metric gave feedback for %q in Score.For, but the predictors of the "+
+					"module are %s", path, strings.Join(slices.Sorted(maps.Keys(t.specs)), ", "))
+			}
+		}
 		if b.split == valSplit {
 			o.Got, o.Calls, o.Trajectory = nil, nil, nil
 		}
