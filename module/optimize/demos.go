@@ -10,15 +10,64 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// labeled returns examples of Train as demos of a predictor. It leaves out examples that lack one of the predictor's
-// inputs or outputs, apart from reasoning.
+// labeled returns examples of Train as demos of a predictor. It leaves out repeated inputs, and examples that lack one
+// of the predictor's inputs or outputs, apart from reasoning.
 func (t *task) labeled(p predictor, indices []int) (demos []module.Demo) {
-	for _, i := range indices {
-		if d, ok := p.labeled(t.train[i]); ok && p.accepts(d) {
+	for n, i := range indices {
+		if d, ok := p.labeled(t.train[i]); ok && p.accepts(d) && !t.repeats(i, indices[:n]) {
 			demos = append(demos, t.madeOf(d, t.train[i].key))
 		}
 	}
 	return demos
+}
+
+// balanced returns the indices of Train in a random order in which the labels take turns, so that any part of it from
+// the beginning has about equally many examples of each label.
+func (t *task) balanced() []int {
+	labels := t.labels()
+	var groups [][]int
+	groupOf := map[string]int{}
+	for _, i := range t.rand.Perm(len(t.train)) {
+		g, known := groupOf[labels[i]]
+		if !known {
+			g, groups = len(groups), append(groups, nil)
+			groupOf[labels[i]] = g
+		}
+		groups[g] = append(groups[g], i)
+	}
+	var order []int
+	for n := 0; len(order) < len(t.train); n++ {
+		for _, group := range groups {
+			if n < len(group) {
+				order = append(order, group[n])
+			}
+		}
+	}
+	return order
+}
+
+// labels returns the label of each example of Train: the values of the outputs that have at most half as many different
+// values as there are examples, such as enums.
+func (t *task) labels() []string {
+	wants, different := make([]signature.Values, len(t.train)), map[string]map[string]bool{}
+	for i, item := range t.train {
+		_ = json.Unmarshal(item.Want, &wants[i])
+		for _, v := range wants[i] {
+			if different[v.Name] == nil {
+				different[v.Name] = map[string]bool{}
+			}
+			different[v.Name][string(v.JSON)] = true
+		}
+	}
+	labels := make([]string, len(t.train))
+	for i, want := range wants {
+		for _, v := range want {
+			if 2*len(different[v.Name]) <= len(t.train) {
+				labels[i] += v.Name + string(v.JSON)
+			}
+		}
+	}
+	return labels
 }
 
 // labeled returns an example as a demo, and whether the example has all fields that the predictor requires.
