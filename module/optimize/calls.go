@@ -28,8 +28,10 @@ type predictorCall struct {
 
 	ToolCalls []sandbox.Call // the calls of tools that the reply led to, with their results
 
-	step   int  // the number of the step in its run, from 1
-	failed bool // whether its program failed
+	run      uint64 // of its module
+	step     int    // the number of the step in its run, from 1
+	failed   bool   // whether its program failed
+	parallel bool   // whether the reply called several tools, of which Outputs has the first
 }
 
 // recorder converts the events of a run of a module, and of the runs within it, to calls.
@@ -54,7 +56,7 @@ func (r *recorder) observe(_ context.Context, e event.Event) {
 		if c := r.last[from.Run]; c != nil && c.step == from.Step {
 			return // the step was repeated with a shorter prompt
 		}
-		c := &predictorCall{Path: e.Predictor, Inputs: e.Inputs, step: from.Step}
+		c := &predictorCall{Path: e.Predictor, Inputs: e.Inputs, run: from.Run, step: from.Step}
 		r.calls, r.last[from.Run] = append(r.calls, c), c
 		return
 	}
@@ -78,7 +80,7 @@ func (r *recorder) extend(c *predictorCall, e event.Event) {
 		r.set(c, "code", quoted(e.Code))
 		r.explain(c)
 	case event.ToolCallStart:
-		if !has(c.Outputs, "tool") { // only the first call of a step of a ReAct
+		if c.parallel = has(c.Outputs, "tool"); !c.parallel {
 			r.set(c, "tool", quoted(e.Call.Tool))
 			r.set(c, "args", e.Call.Args)
 		}

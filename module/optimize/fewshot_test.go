@@ -243,7 +243,7 @@ func TestComposed(t *testing.T) {
 	}
 }
 
-// The demos of a module that writes programs are the programs that went well at once.
+// The demos of a module that writes programs have the programs that did not fail.
 func TestPrograms(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.NewInProcess(nil)
@@ -271,14 +271,16 @@ func TestPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, _ := json.Marshal(captured.States()["Predictor"].Demos)
-	want := `[{"inputs":{"number":1},"outputs":{"reasoning":"Repeat it.",` +
+	want := `[{"inputs":{"number":0},"outputs":{"reasoning":"Now.",` +
+		`"code":"submit({text: 'ba'.repeat(number % 7 + 1)})"}},` +
+		`{"inputs":{"number":1},"outputs":{"reasoning":"Repeat it.",` +
 		`"code":"submit({text: 'ba'.repeat(number % 7 + 1)})"}}]`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
-// The demos of a ReAct are the first calls of its runs.
+// The demos of a ReAct are whole runs.
 func TestCallsOfTools(t *testing.T) {
 	t.Parallel()
 	find := tools.Func("find", "Finds a name.", func(_ context.Context, q question) (string, error) {
@@ -305,7 +307,9 @@ func TestCallsOfTools(t *testing.T) {
 	}
 	got, _ := json.Marshal(captured.States()["Predictor"].Demos)
 	want := `[{"inputs":{"number":2},"outputs":{"thought":"I know it.","tool":"submit","args":{"text":"bababa"}}},` +
-		`{"inputs":{"number":9},"outputs":{"thought":"I look it up.","tool":"find","args":{"number":9}}}]`
+		`{"inputs":{"number":9},"steps":[{"outputs":{"thought":"I look it up.","tool":"find","args":{"number":9}},` +
+		`"observation":"find returned:\n\"bababa\""}],` +
+		`"outputs":{"thought":"I know it.","tool":"submit","args":{"text":"bababa"}}}]`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

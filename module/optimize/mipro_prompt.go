@@ -109,6 +109,10 @@ func (s *miproSearch) demoTexts(predictor, n int) []string {
 	for _, d := range demos[:min(proposalExamples, len(demos))] {
 		var e strings.Builder
 		element(&e, "inputs", data(d.Inputs.String()))
+		for _, s := range d.Steps {
+			element(&e, "outputs", data(s.Outputs.String()))
+			element(&e, "result", data(s.Observation))
+		}
 		element(&e, "outputs", data(d.Outputs.String()))
 		shown = append(shown, e.String())
 	}
