@@ -34,6 +34,13 @@ type GEPA struct {
 	// Merges is the maximum number of accepted merges. Zero means 5; a negative number disables merging.
 	Merges int
 
+	// FromBest continues only from the candidate with the best score on Val, instead of from all candidates of the
+	// Pareto front. The search finds a good candidate sooner, but is more likely to end in a dead end.
+	FromBest bool
+
+	// Together rewrites all predictors at fault in one step, instead of one of them.
+	Together bool
+
 	// ToolNotes also has GEPA rewrite notes about tools, which the model reads in addition to the tools' descriptions.
 	// A note is rewritten only if a run that failed has called the tool. Set it if the model misunderstands what tools
 	// do: otherwise the notes take reflections that instructions need.

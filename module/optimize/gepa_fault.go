@@ -7,12 +7,11 @@ import (
 	"strings"
 )
 
-// atFault returns the component to rewrite after runs that failed. Only a component that took part in these runs can be
-// at fault. If the metric gave feedback for predictors, it is a component of one of them. Otherwise, if there are
-// several predictors to choose from, the reflection model is asked. If it names none of them, the components take turns.
-func (s *gepaSearch) atFault(
-	ctx context.Context, parent *gepaCandidate, failed []outcome,
-) (c component, found bool, err error) {
+// atFault returns the component to rewrite after runs that failed, or all of them with Together. Only a component that
+// took part in these runs can be at fault. If the metric gave feedback for predictors, it is a component of one of them.
+// If there are several predictors to choose from, the reflection model is asked. If it names none of them, the components
+// take turns.
+func (s *gepaSearch) atFault(ctx context.Context, parent *gepaCandidate, failed []outcome) ([]component, error) {
 	isBlamed := func(path string) bool {
 		return !slices.ContainsFunc(failed, func(o outcome) bool { return len(o.Score.For) > 0 }) ||
 			slices.ContainsFunc(failed, func(o outcome) bool { return o.Score.For[path] != "" })
@@ -24,23 +23,27 @@ func (s *gepaSearch) atFault(
 			paths = append(paths, path)
 		}
 	}
-	if len(paths) > 1 {
+	if len(paths) > 1 && !s.Together {
 		reply, err := s.task.ask(ctx, s.faultPrompt(parent, paths, failed))
 		if err != nil {
-			return c, false, err
+			return nil, err
 		}
 		if named := strings.Trim(reply, " \n\t`\"'.*"); slices.Contains(paths, named) {
 			paths = []string{named}
 		}
 	}
+	var blamed []component
 	for range s.components {
-		c = s.components[parent.next]
+		if len(blamed) > 0 && !s.Together {
+			break
+		}
+		c := s.components[parent.next]
 		parent.next = (parent.next + 1) % len(s.components)
 		if slices.Contains(paths, c.predictor.Path) && slices.ContainsFunc(failed, c.tookPart) {
-			return c, true, nil
+			blamed = append(blamed, c)
 		}
 	}
-	return c, false, nil
+	return blamed, nil
 }
 
 // faultPrompt asks which of the predictors caused wrong answers.

@@ -68,3 +68,25 @@ func TestGEPARewritesThePredictorAtFault(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// GEPA can rewrite all predictors at once, and continue only from the best candidate.
+func TestGEPASelection(t *testing.T) {
+	t.Parallel()
+	reflection := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		return llmtest.Reply{Text: "Write " + strings.Repeat("more and ", r.N) + "more."}, nil
+	})
+	r, err := Run(t.Context(), newTwoSteps(), GEPA{Iterations: 3, Merges: -1, FromBest: true, Together: true},
+		Data[question, reply]{questions(20), questions(20)}, longer, &Options{Reflection: reflection})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range r.Candidates[1:] {
+		if c.By != "GEPA: reflection on Draft and Polish" || c.Parents[0] != i ||
+			c.Instructions("Draft") == "Draft." || c.Instructions("Polish") == "Polish." {
+			t.Errorf("candidate %d: %+v", i+1, c)
+		}
+	}
+	if len(r.Candidates) < 3 {
+		t.Errorf("got %d candidates", len(r.Candidates))
+	}
+}

@@ -32,6 +32,7 @@ func (s *gepaSearch) merge(ctx context.Context) (tried bool, err error) {
 		return true, err
 	}
 	if total(outcomes) < max(s.task.totalOnVal(pair.a, sample), s.task.totalOnVal(pair.b, sample)) {
+		s.task.reject(child, "it is worse than one of its parents on a part of Val")
 		return true, nil
 	}
 	s.Merges--

@@ -1,15 +1,17 @@
 package optimize
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strings"
 )
 
 // reflect has the reflection model rewrite one component of a candidate, based on what the candidate did on a
 // minibatch. The rewrite is accepted if it is better on the minibatch, and not worse on a part of Val. A rewrite that
 // was rejected on another minibatch gets a second chance.
 func (s *gepaSearch) reflect(ctx context.Context) error {
-	parent := s.pool[pickFromFront(s.task.rand, s.front())]
+	parent := s.parent()
 	batch := s.batches.next()
 	before, err := s.task.evaluate(ctx, parent.Candidate, trainSplit, batch)
 	if err != nil {
@@ -20,39 +22,65 @@ func (s *gepaSearch) reflect(ctx context.Context) error {
 		return nil
 	}
 	s.idle = 0
-	c, ok, err := s.atFault(ctx, parent, failed)
-	if err != nil || !ok {
+	blamed, err := s.atFault(ctx, parent, failed)
+	if err != nil || len(blamed) == 0 {
 		return err
 	}
 	seen := slices.Concat(before, s.recall(parent, batch))
 	parent.failed = s.failed(parent.failed, before)
-	text, err := s.rewrite(ctx, parent.Candidate, c, seen)
-	if err != nil {
-		return err
+	var names []string
+	for _, c := range blamed {
+		names = append(names, c.name())
 	}
-	if s.useless++; text == "" {
+	by := strings.Join(names, " and ")
+	child, changed := newCandidate(parent.Candidate, "GEPA: reflection on "+by), false
+	for _, c := range blamed {
+		text, err := s.rewrite(ctx, parent.Candidate, c, seen)
+		if err != nil {
+			return err
+		}
+		if text != "" {
+			c.set(child, text)
+			changed = true
+		}
+	}
+	if s.useless++; !changed {
 		return nil
 	}
-	child := newCandidate(parent.Candidate, "GEPA: reflection on "+c.name())
-	c.set(child, text)
 	if s.isNew(child) {
 		s.useless = 0
 	} else {
 		s.task.warn("GEPA: for %s, the reflection model returned a text that it has returned before; use a higher "+
-			"temperature or another model", c.name())
+			"temperature or another model", by)
 	}
 	if s.tried[child.content()] {
 		return nil
 	}
 	after, err := s.task.evaluate(ctx, child, trainSplit, batch)
-	if err != nil || total(after) <= total(before) {
+	if err != nil {
 		return err
+	}
+	if total(after) <= total(before) {
+		s.task.reject(child, "it is not better on the examples of Train that the reflection model saw")
+		return nil
 	}
 	promising, err := s.promising(ctx, child, parent)
-	if err != nil || !promising {
+	if err != nil {
 		return err
 	}
+	if !promising {
+		s.task.reject(child, "it is worse than its parent on a part of Val")
+		return nil
+	}
 	return s.accept(ctx, &gepaCandidate{Candidate: child, next: parent.next, failed: s.failed(nil, after)})
+}
+
+// parent returns the candidate to continue from.
+func (s *gepaSearch) parent() *gepaCandidate {
+	if !s.FromBest {
+		return s.pool[pickFromFront(s.task.rand, s.front())]
+	}
+	return slices.MaxFunc(s.pool, func(a, b *gepaCandidate) int { return cmp.Compare(a.Score, b.Score) })
 }
 
 // promising reports whether a rewrite is at least as good as its parent on a part of Val. If it is not, it was probably

@@ -7,6 +7,7 @@ import (
 	"io"
 	"reflect"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
@@ -177,6 +178,7 @@ type watched[M module.Module[In, Out], In, Out any] struct {
 	batch   batch
 	shared  M // the candidate with all demos
 	runs    []watchedRun
+	ended   atomic.Int64 // the number of runs that have ended
 }
 
 type watchedRun struct {
@@ -222,6 +224,7 @@ func (w *watched[M, In, Out]) Run(ctx context.Context, in place[In, Out]) (*modu
 	m := module.Module[In, Out](w.moduleFor(index))
 	results, _ := module.Parallel(module.Observe(ctx, r.observe), m, []In{in.example.In}, nil)
 	w.runs[in.i] = watchedRun{results[0].Err, r.list()}
+	w.task.emit(Event{Candidate: w.batch.candidate, Done: int(w.ended.Add(1)), Total: len(w.runs)})
 	return results[0].Prediction, results[0].Err
 }
 

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
@@ -39,6 +40,7 @@ type task struct {
 	sources    map[string]map[string]bool // by demoKey: the keys of the examples of Train that the demo was made from
 	warnings   []string
 	negative   bool // whether there was a warning about a negative score
+	events     sync.Mutex
 }
 
 // split is the name of a set of examples.
@@ -79,8 +81,8 @@ type outcome struct {
 	Score module.Score // zero if there is an error; a negative value counts as 0
 	Err   error        // of the module or of the metric
 
-	// Got, Calls and Trajectory are the answer and the record of the run. They are empty for examples of Val, whose
-	// only purpose is to decide between candidates.
+	// Got is the answer. Calls and Trajectory are the record of the run, and are empty for examples of Val, whose only
+	// purpose is to decide between candidates.
 	//
 	// Calls are ordered by predictor, inputs and step. They are not in the order of time, which is random if the module
 	// runs a predictor several times at once.
@@ -295,7 +297,7 @@ func (t *task) runNew(ctx context.Context, b batch) error {
 			}
 		}
 		if b.split == valSplit {
-			o.Got, o.Calls, o.Trajectory = nil, nil, nil
+			o.Calls, o.Trajectory = nil, nil
 		}
 		o.share = b.items[o.item].share
 		o.Score.Value = t.notNegative(o.Score.Value, b.split, b.items[o.item].ID)
