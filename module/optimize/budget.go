@@ -96,7 +96,7 @@ type ledger struct {
 	settled  *sync.Cond   // broadcasts that a call has ended
 	calls    map[role]int // finished calls, except free ones
 	underway map[role]int // calls in progress
-	refused  bool         // whether a call was refused since the last call of over
+	refused  bool         // whether a call was refused
 	dearest  price        // the highest price of a run in any batch
 }
 
@@ -240,14 +240,12 @@ func (l *ledger) refuse() error {
 	return &lm.Error{Kind: lm.KindOverBudget, Err: errBudget}
 }
 
-// over reports whether the calls since the last call of over exceeded the budget, in whatever order they were made.
+// over reports whether calls have exceeded the budget, in whatever order they were made.
 func (l *ledger) over() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	refused := l.refused
-	l.refused = false
 	s := l.total.Spent()
-	return refused || l.limits.Tokens > 0 && s.InputTokens+s.OutputTokens > l.limits.Tokens ||
+	return l.refused || l.limits.Tokens > 0 && s.InputTokens+s.OutputTokens > l.limits.Tokens ||
 		l.limits.Cost > 0 && s.Cost > l.limits.Cost
 }
 

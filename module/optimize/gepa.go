@@ -52,10 +52,11 @@ const otherExamples = 5
 
 func (g GEPA) optimize(ctx context.Context, t *task) error {
 	s := g.search(t)
-	for i := 0; !s.ended(i); i++ {
+	defer s.discard()
+	for n := 0; !s.ended(n); n++ {
 		merged, err := s.merge(ctx)
 		if err == nil && !merged {
-			err = s.reflect(ctx)
+			err = s.reflect(ctx, n)
 		}
 		if err != nil {
 			return err
@@ -113,6 +114,8 @@ type gepaSearch struct {
 	pool       []*gepaCandidate // the accepted candidates
 	tried      map[string]bool  // the keys are contents of candidates; true if the candidate was accepted
 	batches    *batches
+	ahead      []*proposal     // the proposals that have been begun, in order
+	rejected   int             // proposals in a row that were rejected
 	useless    int             // reflections in a row without a new text
 	idle       int             // iterations in a row without a mistake on Train
 	mergeDue   bool            // whether a candidate was accepted since the last attempt to merge
@@ -148,7 +151,7 @@ func (g GEPA) search(t *task) *gepaSearch {
 		}
 	}
 	s.pool, s.tried = []*gepaCandidate{{Candidate: t.start}}, map[string]bool{t.start.content(): true}
-	s.batches = &batches{rand: t.rand, n: len(t.train), size: min(s.Minibatch, len(t.train))}
+	s.batches = &batches{n: len(t.train), size: min(s.Minibatch, len(t.train))}
 	return s
 }
 
@@ -230,15 +233,14 @@ func (t *task) totalOnVal(c *gepaCandidate, indices []int) float64 {
 
 // batches draws minibatches, so that every example is drawn once before any is drawn again.
 type batches struct {
-	rand    *rand.Rand
 	n, size int
 	left    []int
 }
 
-func (b *batches) next() []int {
+func (b *batches) next(r *rand.Rand) []int {
 	if len(b.left) < b.size {
 		isLeft := func(i int) bool { return slices.Contains(b.left, i) }
-		others := slices.DeleteFunc(b.rand.Perm(b.n), isLeft)
+		others := slices.DeleteFunc(r.Perm(b.n), isLeft)
 		b.left = slices.Concat(b.left, others, b.left) // no example is in a batch twice
 	}
 	batch := b.left[:b.size:b.size]

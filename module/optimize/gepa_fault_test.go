@@ -2,8 +2,13 @@ package optimize
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
@@ -88,5 +93,54 @@ func TestGEPASelection(t *testing.T) {
 	}
 	if len(r.Candidates) < 3 {
 		t.Errorf("got %d candidates", len(r.Candidates))
+	}
+}
+
+// A search with many workers begins proposals before the earlier ones are decided, and has the result of a search with
+// one worker.
+func TestGEPALooksAhead(t *testing.T) {
+	t.Parallel()
+	length := func(
+		_ context.Context, _ evaluate.Example[question, reply], p *module.Prediction[reply],
+	) (module.Score, error) {
+		return module.Score{Value: float64(len(p.Output.Reply)) / 1000, Feedback: "It must be longer."}, nil
+	}
+	for seed := range uint64(2) {
+		var results []string
+		var most atomic.Int64
+		for _, workers := range []int{1, 16} {
+			var asked atomic.Int64
+			reflection := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+				most.Store(max(most.Load(), asked.Add(1)))
+				defer asked.Add(-1)
+				sum := fnv.New32()
+				sum.Write([]byte(r.Last()))
+				n := sum.Sum32()
+				if strings.Contains(r.Last(), asksForFault) {
+					return llmtest.Reply{Text: []string{"Draft", "Polish"}[n%2]}, nil
+				}
+				time.Sleep(20 * time.Millisecond)
+				return llmtest.Reply{Text: "Write " + strings.Repeat("more ", int(n%23)) + "now."}, nil
+			})
+			r, err := Run(t.Context(), newTwoSteps(), GEPA{Iterations: 30}, Data[question, reply]{questions(30), questions(20)},
+				length, &Options{Reflection: reflection, Workers: workers, Seed: seed})
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := json.Marshal(r.Candidates)
+			if err != nil {
+				t.Fatal(err)
+			}
+			results = append(results, fmt.Sprintf("%s %q", text, r.Warnings))
+			if ahead := asked.Load(); workers == 1 && most.Load() != 1 || ahead != 0 {
+				t.Errorf("%d calls at once with one worker, and %d after the end", most.Load(), ahead)
+			}
+		}
+		if results[0] != results[1] {
+			t.Errorf("seed %d: with one worker\n%s\nand with sixteen\n%s", seed, results[0], results[1])
+		}
+		if most.Load() < 2 {
+			t.Error("no proposals were begun early")
+		}
 	}
 }

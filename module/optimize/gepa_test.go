@@ -155,7 +155,7 @@ func TestGEPAWithUselessReflection(t *testing.T) {
 		return llmtest.Reply{Text: current}, nil // to a question about the step at fault: nothing
 	})
 	r, err := Run(t.Context(), newTwoSteps(), GEPA{}, Data[question, reply]{questions(20), questions(20)}, longer,
-		&Options{Reflection: same})
+		&Options{Reflection: same, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestSameSeedSameResult(t *testing.T) {
 			t.Parallel()
 			var texts []string
 			for range 2 {
-				r, err := optimizeTwoSteps(t, by, Options{Seed: 7}, "a", "Draft more.", "Polish more.", "Long and longer.", "So.")
+				r, err := optimizeTwoSteps(t, by, Options{Seed: 7, Workers: 1}, "a", "Draft more.", "Polish more.", "Long and longer.", "So.")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -269,10 +269,10 @@ func TestGEPAMerge(t *testing.T) {
 
 func TestBatches(t *testing.T) {
 	t.Parallel()
-	b := batches{rand: rand.New(rand.NewPCG(1, 1)), n: 7, size: 3}
+	b, r := batches{n: 7, size: 3}, rand.New(rand.NewPCG(1, 1))
 	seen := map[int]int{}
 	for range 14 {
-		batch := b.next()
+		batch := b.next(r)
 		for _, i := range batch {
 			seen[i]++
 		}

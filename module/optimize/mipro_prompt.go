@@ -2,6 +2,7 @@ package optimize
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,10 +40,14 @@ func (s *miproSearch) proposeInstructions(ctx context.Context) error {
 				break
 			}
 			text, err := askForText(ctx, s.task, s.proposalPrompt(i, n, summary))
+			if errors.As(err, new(unusableError)) {
+				s.task.warn("%v", err)
+				continue
+			}
 			if err != nil {
 				return err
 			}
-			if text != "" && !slices.Contains(s.instructions[i], text) {
+			if !slices.Contains(s.instructions[i], text) {
 				s.instructions[i] = append(s.instructions[i], text)
 			}
 		}
@@ -58,7 +63,7 @@ func (s *miproSearch) proposeInstructions(ctx context.Context) error {
 func (s *miproSearch) summaryPrompt() string {
 	var b strings.Builder
 	b.WriteString("A program answers questions with the help of a language model.\n")
-	writeExamples(&b, "These are inputs, with the answers that are expected.", 1, s.task.someOfTrain(summaryExamples))
+	writeExamples(&b, "These are inputs, with the answers that are expected.", 1, s.task.someOfTrain(s.task.rand, summaryExamples))
 	b.WriteString(`
 Describe in at most ten sentences what a person needs to know to answer such questions:
 
@@ -86,7 +91,7 @@ func (s *miproSearch) proposalPrompt(predictor, n int, summary string) string {
 	demos := s.demoTexts(predictor, n)
 	writeExamples(&b, "These are inputs of the step, with outputs that were right.", 1, demos)
 	writeExamples(&b, "These are inputs of the whole program, with the answers that are expected.", len(demos)+1,
-		s.task.someOfTrain(proposalExamples))
+		s.task.someOfTrain(s.task.rand, proposalExamples))
 	fmt.Fprintf(&b, `
 Write better instructions for the step:
 

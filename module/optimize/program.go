@@ -144,7 +144,7 @@ func (p *program[M, In, Out]) run(ctx context.Context, t *task, b batch) ([]outc
 		})
 	}
 	report, err := evaluate.Evaluate(ctx, w, examples, w.score, &evaluate.Options{
-		Workers: t.options.Workers, MaxErrors: -1, Policy: p.policy, DropTrajectories: b.split == valSplit,
+		Workers: t.workers, MaxErrors: -1, Policy: p.policy, DropTrajectories: b.split == valSplit,
 	})
 	if err != nil {
 		return nil, err
@@ -221,6 +221,10 @@ func (w *watched[M, In, Out]) moduleFor(index int) M {
 func (w *watched[M, In, Out]) Run(ctx context.Context, in place[In, Out]) (*module.Prediction[Out], error) {
 	index, r := w.batch.indices[in.i], newRecorder(w.task.specs)
 	ctx = w.task.ledger.inContext(ctx, w.role(), w.batch.scope(index))
+	if err := w.task.slots.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	defer w.task.slots.Release(1)
 	m := module.Module[In, Out](w.moduleFor(index))
 	results, _ := module.Parallel(module.Observe(ctx, r.observe), m, []In{in.example.In}, nil)
 	w.runs[in.i] = watchedRun{results[0].Err, r.list()}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -14,8 +15,15 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// askForText asks the reflection model for a text. If the reply has no usable text, it asks once more. It returns "" if
-// the second reply has no usable text either.
+// unusableError reports that two replies of the reflection model had no usable text.
+type unusableError struct{ problem error }
+
+func (e unusableError) Error() string {
+	return "the reflection model gave no usable reply: " + e.problem.Error()
+}
+
+// askForText asks the reflection model for a text. If the reply has no usable text, it asks once more. If the second
+// reply has no usable text either, it returns an unusableError.
 func askForText(ctx context.Context, t *task, prompt string) (string, error) {
 	asked := prompt
 	var problem error
@@ -31,8 +39,7 @@ func askForText(ctx context.Context, t *task, prompt string) (string, error) {
 		problem = err
 		asked = prompt + "\n\nAn earlier reply could not be used: " + data(err.Error())
 	}
-	t.warn("the reflection model gave no usable reply: %v", problem)
-	return "", nil
+	return "", unusableError{problem}
 }
 
 const openTag, closeTag = "<instructions>", "</instructions>"
@@ -105,9 +112,9 @@ func element(b *strings.Builder, name, text string) {
 
 // someOfTrain returns examples of Train for a prompt. It leaves out those with the same inputs as one of the examples
 // in without.
-func (t *task) someOfTrain(n int, without ...int) []string {
+func (t *task) someOfTrain(r *rand.Rand, n int, without ...int) []string {
 	var shown []string
-	for _, i := range t.rand.Perm(len(t.train)) {
+	for _, i := range r.Perm(len(t.train)) {
 		if len(shown) >= n || t.repeats(i, without) {
 			continue
 		}

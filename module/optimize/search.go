@@ -159,7 +159,7 @@ func (t *task) bestAnswers() (list []Answer) {
 	for i, item := range t.val {
 		best := Answer{Example: item.ID}
 		for _, c := range t.accepted {
-			o := t.outcomes[batch{content: c.content(), split: valSplit, items: t.val}.scope(i)]
+			o, _ := t.known(batch{content: c.content(), split: valSplit, items: t.val}.scope(i))
 			if o.Got != nil && (best.Output == nil || o.Score.Value > best.Score) {
 				best.Candidate, best.Score, best.Output = c.ID, o.Score.Value, o.Got
 			}
@@ -208,11 +208,15 @@ func (t *task) saveBest() error {
 // warn adds a warning to the result.
 func (t *task) warn(format string, args ...any) {
 	warning := fmt.Sprintf(format, args...)
-	if slices.Contains(t.warnings, warning) {
-		return
+	t.events.Lock()
+	repeated := slices.Contains(t.warnings, warning)
+	if !repeated {
+		t.warnings = append(t.warnings, warning)
 	}
-	t.warnings = append(t.warnings, warning)
-	t.say("warning: %s", warning)
+	t.events.Unlock()
+	if !repeated {
+		t.say("warning: %s", warning)
+	}
 }
 
 // say reports a line of progress.

@@ -1,6 +1,7 @@
 package optimize
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,11 +21,12 @@ import (
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
+	"golang.org/x/sync/semaphore"
 )
 
 // task is what an [Optimizer] works with: the module and its examples, without their types. All runs of the module and
-// all calls of models go through it, so that it can count, limit, record and resume them. Its methods must be called
-// from one goroutine.
+// all calls of models go through it, so that it can count, limit, record and resume them. Methods other than evaluate,
+// ask and emit must be called from one goroutine.
 type task struct {
 	options    Options
 	by         string // the name of the optimizer
@@ -40,7 +42,10 @@ type task struct {
 	sources    map[string]map[string]bool // by demoKey: the keys of the examples of Train that the demo was made from
 	warnings   []string
 	negative   bool // whether there was a warning about a negative score
-	events     sync.Mutex
+	workers    int
+	slots      *semaphore.Weighted // one for each worker
+	runs       sync.Mutex          // guards outcomes and negative
+	events     sync.Mutex          // guards warnings, and serializes events
 }
 
 // split is the name of a set of examples.
@@ -124,8 +129,9 @@ func (o outcome) reaches(score float64) bool { return o.Err == nil && o.Score.Va
 func newTask(r runner, by Optimizer, o *Options) (*task, error) {
 	t := &task{
 		options: *o, runner: r, by: nameOf(by), specs: map[string]*signature.Spec{}, outcomes: map[string]outcome{},
-		sources: map[string]map[string]bool{},
+		sources: map[string]map[string]bool{}, workers: cmp.Or(max(o.Workers, 0), 8),
 	}
+	t.slots = semaphore.NewWeighted(int64(t.workers))
 	var err error
 	if t.train, t.val, err = r.items(); err != nil {
 		return nil, err
@@ -254,7 +260,7 @@ func (t *task) runBatch(ctx context.Context, b batch) ([]outcome, error) {
 	}
 	b.indices = nil
 	for _, i := range all {
-		if _, known := t.outcomes[b.scope(i)]; !known && !slices.Contains(b.indices, i) {
+		if _, known := t.known(b.scope(i)); !known && !slices.Contains(b.indices, i) {
 			b.indices = append(b.indices, i)
 		}
 	}
@@ -263,9 +269,17 @@ func (t *task) runBatch(ctx context.Context, b batch) ([]outcome, error) {
 	}
 	outcomes := make([]outcome, len(all))
 	for i, index := range all {
-		outcomes[i] = t.outcomes[b.scope(index)]
+		outcomes[i], _ = t.known(b.scope(index))
 	}
 	return outcomes, nil
+}
+
+// known returns the outcome of an earlier run.
+func (t *task) known(scope string) (o outcome, found bool) {
+	t.runs.Lock()
+	defer t.runs.Unlock()
+	o, found = t.outcomes[scope]
+	return o, found
 }
 
 func (t *task) runNew(ctx context.Context, b batch) error {
@@ -289,6 +303,8 @@ func (t *task) runNew(ctx context.Context, b batch) error {
 			return o.Err
 		}
 	}
+	t.runs.Lock()
+	defer t.runs.Unlock()
 	for _, o := range outcomes {
 		for _, path := range slices.Sorted(maps.Keys(o.Score.For)) {
 			if t.specs[path] == nil {
@@ -332,7 +348,7 @@ func (t *task) without(c *Candidate, item item) *Candidate {
 	return &Candidate{states: shown}
 }
 
-// ask sends a prompt to the reflection model. If the reply is empty, as in a refusal, ask warns and returns "".
+// ask sends a prompt to the reflection model, and returns its reply, or "" after a refusal.
 func (t *task) ask(ctx context.Context, prompt string) (string, error) {
 	question := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, prompt)}
 	ctx = tools.WithPolicies(ctx, withoutEffects) // the model may be an agent with tools
@@ -347,8 +363,7 @@ func (t *task) ask(ctx context.Context, prompt string) (string, error) {
 		return "", fmt.Errorf("optimize: the reflection model: %w", err)
 	}
 	reply := strings.TrimSpace(lm.Merge(response).Text)
-	if err != nil || reply == "" {
-		t.warn("the reflection model gave no answer; use another model if this happens often")
+	if err != nil {
 		return "", nil
 	}
 	return reply, nil
