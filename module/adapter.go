@@ -142,11 +142,8 @@ func (p *Predictor) formatter() conversation.Formatter {
 
 // opening returns the messages from the system prompt to the question.
 func (p *Predictor) opening(q conversation.Question) ([]conversation.Message, error) {
-	var demos []conversation.Demo
-	for _, d := range p.Demos {
-		demos = append(demos, conversation.Demo(d))
-	}
-	return p.formatter().Opening(p.systemPrompt(cmp.Or(q.Briefing, p.Briefing)), demos, q, p.Hint)
+	system := p.systemPrompt(cmp.Or(q.Briefing, p.Briefing))
+	return p.formatter().Opening(system, internalDemos(p.Demos), q, p.Hint)
 }
 
 // read finds the outputs of spec in a reply, and returns the predictor's other outputs as the reasoning. Needed reports

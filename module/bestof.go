@@ -28,6 +28,10 @@ type Score struct {
 
 	// Parts, if set, are the values that Value was computed from, by name. Reports show them.
 	Parts map[string]float64 `json:"parts,omitempty"`
+
+	// For, if set, is feedback for single predictors of a module with several, by their paths (see [Predictors]).
+	// Optimizers then rewrite only the instructions of these predictors.
+	For map[string]string `json:"for,omitempty"`
 }
 
 // AttemptOptions configures [BestOfN] and [Refine]. The zero value and nil mean the defaults.

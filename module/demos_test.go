@@ -2,7 +2,10 @@ package module_test
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -74,5 +77,42 @@ func TestDemosAreCheckedAgain(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%d: got %q, want %q", i, got, c.want)
 		}
+	}
+}
+
+// A demo with several steps is shown as the conversation that it was: with programs, with calls as text, and with calls
+// in the provider's protocol.
+func TestDemoSteps(t *testing.T) {
+	t.Parallel()
+	demo := func(first, observation, last string) []module.Demo {
+		return []module.Demo{{
+			Inputs: values(t, `{"limit": 2}`), Outputs: values(t, last),
+			Steps: []module.DemoStep{{Outputs: values(t, first), Observation: observation}},
+		}}
+	}
+	program := demo(`{"code": "console.log(limit)"}`, "Output:\n2", `{"code": "submit({total: 2})"}`)
+	call := demo(`{"thought": "Add.", "tool": "add", "args": {}}`, "add returned:\n2",
+		`{"thought": "Done.", "tool": "submit", "args": {"total": 2}}`)
+	model := llmtest.New()
+	act := module.NewCodeAct(adding, model, inProcess(t), nil, nil)
+	text := module.NewReAct(adding, model, toolSet(t, adder()), nil)
+	native := module.NewReAct(adding, model.With(canTools), toolSet(t, adder()), nil)
+	act.Predictor.Demos, text.Predictor.Demos, native.Predictor.Demos = program, call, call
+	var got strings.Builder
+	for _, m := range []module.Module[orders, sum]{act, text, native} {
+		_, err := m.Run(t.Context(), anything)
+		incomplete, ok := errors.AsType[*module.IncompleteError](err)
+		if !ok {
+			t.Fatal(err)
+		}
+		_, shown, _ := strings.Cut(incomplete.Trajectory.Steps[0].Sent(), "--- human ---")
+		got.WriteString("--- human ---" + shown[:strings.LastIndex(shown, "--- human ---")])
+	}
+	if got := got.String(); got != golden(t, "demo_steps.txt") {
+		if *update {
+			err := os.WriteFile(filepath.Join("testdata", "state", "demo_steps.txt"), []byte(got), 0o600)
+			t.Fatal("updated", err)
+		}
+		t.Errorf("got\n%s", got)
 	}
 }

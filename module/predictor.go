@@ -109,8 +109,41 @@ func (p *Predictor) Shared() string { return p.shares }
 
 // Demo is an example question with its answer.
 type Demo struct {
-	Inputs  signature.Values `json:"inputs"`
+	Inputs signature.Values `json:"inputs"`
+
+	// Steps are the replies before the last one, if the model needed several to answer, as in a CodeAct or a ReAct.
+	Steps []DemoStep `json:"steps,omitempty"`
+
 	Outputs signature.Values `json:"outputs"`
+}
+
+// DemoStep is a reply of the model before the last one, with what the model was told about it.
+type DemoStep struct {
+	Outputs     signature.Values `json:"outputs"`
+	Observation string           `json:"observation"`
+}
+
+// internalDemos converts demos for the internal packages, and exportedDemos converts them back.
+func internalDemos(demos []Demo) (list []conversation.Demo) {
+	for _, d := range demos {
+		c := conversation.Demo{Inputs: d.Inputs, Outputs: d.Outputs}
+		for _, s := range d.Steps {
+			c.Steps = append(c.Steps, conversation.DemoStep(s))
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+func exportedDemos(demos []conversation.Demo) (list []Demo) {
+	for _, c := range demos {
+		d := Demo{Inputs: c.Inputs, Outputs: c.Outputs}
+		for _, s := range c.Steps {
+			d.Steps = append(d.Steps, DemoStep(s))
+		}
+		list = append(list, d)
+	}
+	return list
 }
 
 // NewDemo returns a demo with the inputs and outputs of a signature. It returns the same errors as
@@ -198,8 +231,8 @@ func (p *Predictor) check() error {
 
 func (p *Predictor) checkDemos(demos []Demo) error {
 	asked := cmp.Or(p.task, p.Spec)
-	for i, d := range demos {
-		if err := conversation.Demo(d).Check(asked.Inputs(), p.Spec.Outputs()); err != nil {
+	for i, d := range internalDemos(demos) {
+		if err := d.Check(asked.Inputs(), p.Spec.Outputs()); err != nil {
 			return fmt.Errorf("demo %d: %w", i+1, err)
 		}
 	}

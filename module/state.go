@@ -76,14 +76,11 @@ func Load(r io.Reader, m any) error {
 
 // learned returns the learned state of a predictor.
 func (p *Predictor) learned() state.Predictor {
-	s := state.Predictor{
+	return state.Predictor{
 		Spec: p.Spec, Task: p.task, System: p.System, Hint: p.Hint, Temperature: p.Temperature,
 		Picked: p.PickDemos != nil, ToolDescriptions: p.ToolDescriptions, Source: p.Source,
+		Demos: internalDemos(p.Demos),
 	}
-	for _, d := range p.Demos {
-		s.Demos = append(s.Demos, state.Demo(d))
-	}
-	return s
 }
 
 // state returns the learned state of a predictor as JSON, or an error if Load would refuse it.
@@ -112,9 +109,7 @@ func (p *Predictor) withState(raw json.RawMessage) (*Predictor, error) {
 	}
 	n := p.Clone()
 	n.ToolDescriptions, n.Source = s.ToolDescriptions, s.Source
-	n.Spec, n.System, n.Hint, n.Temperature, n.Demos = s.Spec, s.System, s.Hint, s.Temperature, nil
-	for _, d := range s.Demos {
-		n.Demos = append(n.Demos, Demo(d))
-	}
+	n.Spec, n.System, n.Hint, n.Temperature = s.Spec, s.System, s.Hint, s.Temperature
+	n.Demos = exportedDemos(s.Demos)
 	return n, n.check()
 }

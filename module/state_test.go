@@ -83,6 +83,10 @@ func TestStateGolden(t *testing.T) {
 	act.Predictor.Demos = []module.Demo{
 		{Inputs: values(t, `{"limit": 2}`), Outputs: values(t, `{"reasoning": "Easy.", "code": "submit({total: 2})"}`)},
 	}
+	long := module.Clone(act)
+	long.Predictor.Demos[0].Steps = []module.DemoStep{
+		{Outputs: values(t, `{"code": "console.log(limit)"}`), Observation: "Output:\n2"},
+	}
 	for _, test := range []struct {
 		name     string
 		m, fresh any
@@ -90,6 +94,7 @@ func TestStateGolden(t *testing.T) {
 		{"judges.json", learned(t), twoJudges(llmtest.New())},
 		{"predict.json", module.NewPredict(adding, llmtest.New(), nil), newSum()},
 		{"codeact.json", act, module.NewCodeAct(adding, llmtest.New(), inProcess(t), nil, nil)},
+		{"codeact_steps.json", long, module.NewCodeAct(adding, llmtest.New(), inProcess(t), nil, nil)},
 		{"refine.json", module.NewRefine(learned(t), 2, sureOf(""), 1, nil),
 			module.NewRefine(twoJudges(llmtest.New()), 2, sureOf(""), 1, nil)},
 	} {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -90,11 +91,11 @@ func (c *command) improve(ctx context.Context, given program, train, dev, test [
 			Budget: optimize.Budget{StudentCalls: c.calls, ReflectionCalls: (c.calls + 3) / 4},
 			Seed:   c.seed, Workers: c.workers, Dir: c.dir, Reflection: reflector, Progress: c.stderr,
 		})
-	if err != nil {
+	if result == nil {
 		return err
 	}
-	state, err := c.keep(result.Module)
-	if err != nil {
+	state, keepErr := c.keep(result.Module)
+	if err := errors.Join(err, keepErr); err != nil {
 		return err
 	}
 	before, err := c.evaluate(ctx, given, test)

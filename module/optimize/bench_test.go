@@ -2,7 +2,9 @@ package optimize_test
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -60,4 +62,39 @@ func BenchmarkAccept(b *testing.B) {
 	}
 	b.ReportMetric(float64(accepted)/float64(raw), "x-raw")
 	b.ReportMetric(float64(b.N)*1000/accepted.Seconds(), "examples/s")
+}
+
+// BenchmarkGEPA runs a search in which nearly all proposals are rejected, with models that take 10 ms for a call. x-raw is
+// the time of a search divided by the time that sixteen workers need for the same number of calls.
+func BenchmarkGEPA(b *testing.B) {
+	const workers, latency = 16, 10 * time.Millisecond
+	texts := func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		time.Sleep(latency)
+		return llmtest.Reply{Text: fmt.Sprint("Attempt ", r.N)}, nil
+	}
+	student := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+		time.Sleep(latency)
+		return reply("text", "ba"), nil
+	})
+	d := data{Train: numbers(0, 200), Val: numbers(1000, 1040)}
+	var raw, searched time.Duration
+	for b.Loop() {
+		began := time.Now()
+		r, err := optimize.Run(b.Context(), module.NewPredict(spelled, student, nil), optimize.GEPA{Iterations: 150}, d,
+			right, &optimize.Options{Reflection: llmtest.Func(texts), Workers: workers,
+				Budget: optimize.Budget{StudentCalls: 1000}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		searched += time.Since(began)
+		began = time.Now()
+		var pool sync.WaitGroup
+		for range workers {
+			pool.Go(func() { time.Sleep(latency * time.Duration(r.Spent.StudentCalls+r.Spent.ReflectionCalls) / workers) })
+		}
+		pool.Wait()
+		raw += time.Since(began)
+		b.ReportMetric(float64(r.Spent.StudentCalls), "calls")
+	}
+	b.ReportMetric(float64(searched)/float64(raw), "x-raw")
 }

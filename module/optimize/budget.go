@@ -51,6 +51,8 @@ type Spent struct {
 	Time            time.Duration `json:"time_ns,omitempty"`
 }
 
+func (s Spent) tokens() int { return s.InputTokens + s.OutputTokens }
+
 // String returns the calls, the tokens and the cost on one line.
 func (s Spent) String() string {
 	var list []string
@@ -94,7 +96,35 @@ type ledger struct {
 	settled  *sync.Cond   // broadcasts that a call has ended
 	calls    map[role]int // finished calls, except free ones
 	underway map[role]int // calls in progress
-	refused  bool         // whether a call was refused since the last call of over
+	refused  bool         // whether a call was refused
+	dearest  price        // the highest price of a run in any batch
+}
+
+// price is what a run of the module takes, on average over a batch.
+type price struct{ calls, tokens, cost, time float64 }
+
+// priceRuns updates the price of a run after a batch of n runs. The argument before is what was spent before the batch.
+func (l *ledger) priceRuns(before Spent, n int) {
+	s := l.spent()
+	per := func(now, before float64) float64 { return (now - before) / float64(n) }
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.dearest = price{
+		calls:  max(l.dearest.calls, per(float64(s.StudentCalls), float64(before.StudentCalls))),
+		tokens: max(l.dearest.tokens, per(float64(s.tokens()), float64(before.tokens()))),
+		cost:   max(l.dearest.cost, per(s.Cost, before.Cost)),
+		time:   max(l.dearest.time, per(float64(s.Time), float64(before.Time))),
+	}
+}
+
+// affords reports whether the budget is enough for n more runs at the highest price so far.
+func (l *ledger) affords(n int) bool {
+	s := l.spent()
+	fits := func(limit, used, price float64) bool { return limit == 0 || used+float64(n)*price <= limit }
+	return fits(float64(l.limits.StudentCalls), float64(s.StudentCalls), l.dearest.calls) &&
+		fits(float64(l.limits.Tokens), float64(s.tokens()), l.dearest.tokens) &&
+		fits(l.limits.Cost, s.Cost, l.dearest.cost) &&
+		fits(float64(l.limits.Time), float64(s.Time), l.dearest.time)
 }
 
 func newLedger(limits Budget, prices map[string]models.Price, log *models.Store) *ledger {
@@ -210,14 +240,12 @@ func (l *ledger) refuse() error {
 	return &lm.Error{Kind: lm.KindOverBudget, Err: errBudget}
 }
 
-// over reports whether the calls since the last call of over exceeded the budget, in whatever order they were made.
+// over reports whether calls have exceeded the budget, in whatever order they were made.
 func (l *ledger) over() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	refused := l.refused
-	l.refused = false
 	s := l.total.Spent()
-	return refused || l.limits.Tokens > 0 && s.InputTokens+s.OutputTokens > l.limits.Tokens ||
+	return l.refused || l.limits.Tokens > 0 && s.InputTokens+s.OutputTokens > l.limits.Tokens ||
 		l.limits.Cost > 0 && s.Cost > l.limits.Cost
 }
 

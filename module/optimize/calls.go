@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/writ-go/writ/module/event"
+	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -25,8 +26,12 @@ type predictorCall struct {
 	Reply     string // the whole reply
 	Problem   string // what the model was told: why the reply cannot be used, or how its program ended
 
-	step   int  // the number of the step in its run, from 1
-	failed bool // whether its program failed
+	ToolCalls []sandbox.Call // the calls of tools that the reply led to, with their results
+
+	run      uint64 // of its module
+	step     int    // the number of the step in its run, from 1
+	failed   bool   // whether its program failed
+	parallel bool   // whether the reply called several tools, of which Outputs has the first
 }
 
 // callRecorder converts the events of a run of a module, and of the runs within it, to calls.
@@ -51,7 +56,7 @@ func (r *callRecorder) observe(_ context.Context, e event.Event) {
 		if c := r.last[from.Run]; c != nil && c.step == from.Step {
 			return // the step was repeated with a shorter prompt
 		}
-		c := &predictorCall{Path: e.Predictor, Inputs: e.Inputs, step: from.Step}
+		c := &predictorCall{Path: e.Predictor, Inputs: e.Inputs, run: from.Run, step: from.Step}
 		r.calls, r.last[from.Run] = append(r.calls, c), c
 		return
 	}
@@ -75,10 +80,12 @@ func (r *callRecorder) extend(c *predictorCall, e event.Event) {
 		r.set(c, "code", quoted(e.Code))
 		r.explain(c)
 	case event.ToolCallStart:
-		if !has(c.Outputs, "tool") { // only the first call of a step of a ReAct
+		if c.parallel = has(c.Outputs, "tool"); !c.parallel {
 			r.set(c, "tool", quoted(e.Call.Tool))
 			r.set(c, "args", e.Call.Args)
 		}
+	case event.ToolCallEnd:
+		c.ToolCalls = append(c.ToolCalls, e.Call)
 	case event.ProgramEnd:
 		c.Problem, c.failed = e.Observation, e.Outcome != nil && e.Outcome.Failure != nil
 	case event.RunEnd:
@@ -129,6 +136,7 @@ func (r *callRecorder) list() []predictorCall {
 	for i, c := range r.calls {
 		list[i] = *c
 		list[i].Outputs = sorted(r.specs[c.Path], c.Outputs)
+		slices.SortStableFunc(list[i].ToolCalls, func(a, b sandbox.Call) int { return cmp.Compare(a.ID, b.ID) })
 	}
 	slices.SortStableFunc(list, func(a, b predictorCall) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Inputs.String(), b.Inputs.String()),

@@ -28,6 +28,14 @@ type Candidate struct {
 	states map[string]*state // by the paths of the predictors
 }
 
+// Instructions returns the instructions of the predictor with the path, or "" if the module has no such predictor.
+func (c *Candidate) Instructions(path string) string {
+	if s := c.states[path]; s != nil {
+		return s.Instructions
+	}
+	return ""
+}
+
 // state is the part of a predictor that a candidate sets.
 type state struct {
 	Instructions string        `json:"instructions"`

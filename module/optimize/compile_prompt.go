@@ -86,17 +86,12 @@ func (c *compiler[In, Out]) task(right []evaluate.Result) compileTask {
 
 // shownCalls returns the first calls of a program with their results, so that the model sees what tools return.
 func shownCalls(s module.Step) (list []string) {
-	const limit, maxBytes = 6, 600
+	const limit = 6
 	if s.Outcome == nil {
 		return nil
 	}
 	for _, call := range s.Outcome.Calls[:min(len(s.Outcome.Calls), limit)] {
-		result := string(call.Result)
-		if call.Error != nil {
-			result = "failed: " + call.Error.Message
-		}
-		list = append(list, fmt.Sprintf("call %s(%s) → %s\n", call.Tool, prompt.Cut(string(call.Args), maxBytes),
-			prompt.Cut(result, maxBytes)))
+		list = append(list, "call "+toolCallText(call)+"\n")
 	}
 	return list
 }

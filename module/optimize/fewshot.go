@@ -9,8 +9,9 @@ import (
 	"github.com/writ-go/writ/module"
 )
 
-// LabeledFewShot shows the model a random sample of Train as demos, with the expected answers as they are. It calls
-// models only to score the result. Use it first: it shows whether demos help at all.
+// LabeledFewShot shows the model a random sample of Train as demos, with the expected answers as they are. If answers
+// repeat, as in a classification, the sample has about equally many examples of each. It calls models only to score the
+// result. Use it first: it shows whether demos help at all.
 //
 // A predictor can have such demos only if the examples have its fields. For a module that writes programs, and for the
 // inner predictors of a module with several predictors, use [BootstrapFewShot].
@@ -22,7 +23,7 @@ type LabeledFewShot struct {
 
 func (o LabeledFewShot) optimize(ctx context.Context, t *task) error {
 	c := newCandidate(t.start, "LabeledFewShot")
-	if t.setLabeled(c, t.rand.Perm(len(t.train)), cmp.Or(o.K, 16)) == 0 {
+	if t.setLabeled(c, t.balanced(), cmp.Or(o.K, 16)) == 0 {
 		return errNoFields("use BootstrapFewShot, whose demos come from runs of the module")
 	}
 	return t.accept(ctx, c)
@@ -76,7 +77,7 @@ func (o BootstrapFewShot) withDefaults() BootstrapFewShot {
 }
 
 func (o BootstrapFewShot) optimize(ctx context.Context, t *task) error {
-	c, n, err := o.bootstrap(ctx, t, inOrder(len(t.train)), "BootstrapFewShot")
+	c, n, err := o.bootstrap(ctx, t, t.balanced(), "BootstrapFewShot")
 	if err != nil {
 		return err
 	}
@@ -179,19 +180,17 @@ func (o BootstrapRandomSearch) optimize(ctx context.Context, t *task) error {
 	b := o.withDefaults()
 	done := func(c *Candidate) bool { return c.Score >= 1 }
 	labeled := newCandidate(t.start, "BootstrapRandomSearch: labeled demos")
-	if t.setLabeled(labeled, t.rand.Perm(len(t.train)), b.MaxLabeled) > 0 {
+	if t.setLabeled(labeled, t.balanced(), b.MaxLabeled) > 0 {
 		if err := t.accept(ctx, labeled); err != nil || done(labeled) {
 			return err
 		}
 	}
 	traces := 0
 	for i := range cmp.Or(max(o.Candidates, 0), 16) + 1 {
-		order, by := inOrder(len(t.train)), "BootstrapRandomSearch: in order"
 		if i > 0 {
-			order, by = t.rand.Perm(len(t.train)), fmt.Sprintf("BootstrapRandomSearch: random set %d", i)
 			b.MaxBootstrapped = 1 + t.rand.IntN(o.withDefaults().MaxBootstrapped)
 		}
-		c, n, err := b.bootstrap(ctx, t, order, by)
+		c, n, err := b.bootstrap(ctx, t, t.balanced(), fmt.Sprintf("BootstrapRandomSearch: set %d", i+1))
 		if err != nil {
 			return err
 		}

@@ -1,9 +1,11 @@
 package optimize_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,7 +26,7 @@ func TestFewShot(t *testing.T) {
 		score float64
 		calls int
 	}{
-		{optimize.LabeledFewShot{K: 7}, 7, 0.85, 40},
+		{optimize.LabeledFewShot{K: 7}, 7, 1, 40}, // one for each answer
 		{optimize.LabeledFewShot{}, 14, 1, 40},
 		{optimize.BootstrapFewShot{}, 14, 1, 44},
 		{optimize.BootstrapFewShot{MaxBootstrapped: 14}, 14, 1, 54},
@@ -39,6 +41,38 @@ func TestFewShot(t *testing.T) {
 				t.Errorf("scored %v after %d calls, want %v after %d", r.Best.Score, r.Spent.StudentCalls, c.score, c.calls)
 			}
 		})
+	}
+}
+
+// Demos are drawn by the seed, and equally from all labels, although Train is sorted by label.
+func TestBalancedDemos(t *testing.T) {
+	t.Parallel()
+	train := numbers(0, 42)
+	slices.SortStableFunc(train, func(a, b evaluate.Example[question, answer]) int {
+		return cmp.Compare(a.In.Number%7, b.In.Number%7)
+	})
+	for _, by := range []optimize.Optimizer{
+		optimize.LabeledFewShot{K: 7}, optimize.BootstrapFewShot{MaxBootstrapped: 1, MaxLabeled: 7},
+	} {
+		drawn := map[string]bool{}
+		for seed := range uint64(3) {
+			r, err := optimize.Run(t.Context(), newStudent(), by, data{Train: train, Val: numbers(100, 120)}, right,
+				&optimize.Options{Seed: seed})
+			if err != nil {
+				t.Fatal(err)
+			}
+			demos, labels := r.Candidates[1].States()["Predictor"].Demos, map[string]bool{}
+			for _, d := range demos {
+				labels[d.Outputs.String()] = true
+			}
+			if len(labels) < 6 || len(demos) != 7 || r.Best.Score < 0.8 { // a run may have the label of an example
+				t.Errorf("%T: %d demos of %d labels, score %v", by, len(demos), len(labels), r.Best.Score)
+			}
+			drawn[fmt.Sprint(demos)] = true
+		}
+		if len(drawn) < 3 {
+			t.Errorf("%T: different seeds draw the same demos", by)
+		}
 	}
 }
 
@@ -209,7 +243,7 @@ func TestComposed(t *testing.T) {
 	}
 }
 
-// The demos of a module that writes programs are the programs that went well at once.
+// The demos of a module that writes programs have the programs that did not fail.
 func TestPrograms(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.NewInProcess(nil)
@@ -237,14 +271,16 @@ func TestPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, _ := json.Marshal(captured.States()["Predictor"].Demos)
-	want := `[{"inputs":{"number":1},"outputs":{"reasoning":"Repeat it.",` +
+	want := `[{"inputs":{"number":0},"outputs":{"reasoning":"Now.",` +
+		`"code":"submit({text: 'ba'.repeat(number % 7 + 1)})"}},` +
+		`{"inputs":{"number":1},"outputs":{"reasoning":"Repeat it.",` +
 		`"code":"submit({text: 'ba'.repeat(number % 7 + 1)})"}}]`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
-// The demos of a ReAct are the first calls of its runs.
+// The demos of a ReAct are whole runs.
 func TestCallsOfTools(t *testing.T) {
 	t.Parallel()
 	find := tools.Func("find", "Finds a name.", func(_ context.Context, q question) (string, error) {
@@ -271,7 +307,9 @@ func TestCallsOfTools(t *testing.T) {
 	}
 	got, _ := json.Marshal(captured.States()["Predictor"].Demos)
 	want := `[{"inputs":{"number":2},"outputs":{"thought":"I know it.","tool":"submit","args":{"text":"bababa"}}},` +
-		`{"inputs":{"number":9},"outputs":{"thought":"I look it up.","tool":"find","args":{"number":9}}}]`
+		`{"inputs":{"number":9},"steps":[{"outputs":{"thought":"I look it up.","tool":"find","args":{"number":9}},` +
+		`"observation":"find returned:\n\"bababa\""}],` +
+		`"outputs":{"thought":"I know it.","tool":"submit","args":{"text":"bababa"}}}]`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -12,8 +12,8 @@ import (
 // with the feedback of the metric, and writes better instructions for one of the predictors. A rewrite that improves
 // the results on those examples is evaluated on all of Val. GEPA continues from every candidate that is best on some
 // example of Val, so that several good ideas survive next to each other, and it merges pairs of candidates that have a
-// common ancestor. It rewrites one predictor at a time, in turn. If a module has tools, it also rewrites notes about
-// the tools, which the model reads in addition to their descriptions.
+// common ancestor. It rewrites one predictor at a time: the one at fault, if the metric's Score.For or the reflection
+// model names it, and otherwise each in turn.
 //
 // Use GEPA if the metric explains in words what was wrong ([module.Score].Feedback). GEPA learns from this feedback,
 // and with good feedback it needs few runs of the module. It does not add demos; to have both, run it on the result of
@@ -33,6 +33,18 @@ type GEPA struct {
 
 	// Merges is the maximum number of accepted merges. Zero means 5; a negative number disables merging.
 	Merges int
+
+	// FromBest continues only from the candidate with the best score on Val, instead of from all candidates of the
+	// Pareto front. The search finds a good candidate sooner, but is more likely to end in a dead end.
+	FromBest bool
+
+	// Together rewrites all predictors at fault in one step, instead of one of them.
+	Together bool
+
+	// ToolNotes also has GEPA rewrite notes about tools, which the model reads in addition to the tools' descriptions.
+	// A note is rewritten only if a run that failed has called the tool. Set it if the model misunderstands what tools
+	// do: otherwise the notes take reflections that instructions need.
+	ToolNotes bool
 }
 
 // otherExamples is the number of examples of Train that the reflection model sees although they were not run.
@@ -40,10 +52,11 @@ const otherExamples = 5
 
 func (g GEPA) optimize(ctx context.Context, t *task) error {
 	s := g.search(t)
-	for i := 0; !s.ended(i); i++ {
+	defer s.discard()
+	for n := 0; !s.ended(n); n++ {
 		merged, err := s.merge(ctx)
 		if err == nil && !merged {
-			err = s.reflect(ctx)
+			err = s.reflect(ctx, n)
 		}
 		if err != nil {
 			return err
@@ -73,7 +86,13 @@ func (s *gepaSearch) ended(iterations int) bool {
 
 func (g GEPA) estimate(t *task) Spent {
 	g = g.withDefaults()
-	return Spent{StudentCalls: g.Iterations * (2*g.Minibatch + len(t.val)), ReflectionCalls: 2 * g.Iterations}
+	perIteration := 2 // a text, asked for twice if the first reply cannot be used
+	if len(t.unfrozen()) > 1 {
+		perIteration++ // which predictor is at fault
+	}
+	return Spent{
+		StudentCalls: g.Iterations * (2*g.Minibatch + len(t.val)), ReflectionCalls: g.Iterations * perIteration,
+	}
 }
 
 func (g GEPA) withDefaults() GEPA {
@@ -95,6 +114,8 @@ type gepaSearch struct {
 	pool       []*gepaCandidate // the accepted candidates
 	tried      map[string]bool  // the keys are contents of candidates; true if the candidate was accepted
 	batches    *batches
+	ahead      []*proposal     // the proposals that have been begun, in order
+	rejected   int             // proposals in a row that were rejected
 	useless    int             // reflections in a row without a new text
 	idle       int             // iterations in a row without a mistake on Train
 	mergeDue   bool            // whether a candidate was accepted since the last attempt to merge
@@ -123,12 +144,14 @@ func (g GEPA) search(t *task) *gepaSearch {
 	}
 	for _, p := range t.unfrozen() {
 		s.components = append(s.components, component{predictor: p})
-		for _, b := range p.Tools {
-			s.components = append(s.components, component{p, b.Path(), b.Description})
+		if s.ToolNotes {
+			for _, b := range p.Tools {
+				s.components = append(s.components, component{p, b.Path(), b.Description})
+			}
 		}
 	}
 	s.pool, s.tried = []*gepaCandidate{{Candidate: t.start}}, map[string]bool{t.start.content(): true}
-	s.batches = &batches{rand: t.rand, n: len(t.train), size: min(s.Minibatch, len(t.train))}
+	s.batches = &batches{n: len(t.train), size: min(s.Minibatch, len(t.train))}
 	return s
 }
 
@@ -165,12 +188,12 @@ func (c component) set(to *Candidate, text string) {
 }
 
 // front returns the Pareto front of the pool. See paretoFront.
-func (s *gepaSearch) front() map[int]int {
+func (s *gepaSearch) front() map[int]float64 {
 	scores := make([][]float64, len(s.pool))
 	for i, c := range s.pool {
 		scores[i] = c.Scores
 	}
-	return paretoFront(scores)
+	return paretoFront(scores, sharesOf(s.task.val))
 }
 
 // isNew reports whether no candidate with the same content was tried before, and records this one.
@@ -190,26 +213,34 @@ func (s *gepaSearch) accept(ctx context.Context, c *gepaCandidate) error {
 	return nil
 }
 
-// total returns the sum of the scores. An example with an error has the score 0.
+// total returns the weighted sum of the scores. An example with an error has the score 0.
 func total(outcomes []outcome) float64 {
 	sum := 0.0
 	for _, o := range outcomes {
-		sum += o.Score.Value
+		sum += o.share * o.Score.Value
+	}
+	return sum
+}
+
+// totalOnVal returns the weighted sum of a candidate's scores on some examples of Val, as total does.
+func (t *task) totalOnVal(c *gepaCandidate, indices []int) float64 {
+	sum := 0.0
+	for _, i := range indices {
+		sum += t.val[i].share * c.Scores[i]
 	}
 	return sum
 }
 
 // batches draws minibatches, so that every example is drawn once before any is drawn again.
 type batches struct {
-	rand    *rand.Rand
 	n, size int
 	left    []int
 }
 
-func (b *batches) next() []int {
+func (b *batches) next(r *rand.Rand) []int {
 	if len(b.left) < b.size {
 		isLeft := func(i int) bool { return slices.Contains(b.left, i) }
-		others := slices.DeleteFunc(b.rand.Perm(b.n), isLeft)
+		others := slices.DeleteFunc(r.Perm(b.n), isLeft)
 		b.left = slices.Concat(b.left, others, b.left) // no example is in a batch twice
 	}
 	batch := b.left[:b.size:b.size]

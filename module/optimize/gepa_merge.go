@@ -31,7 +31,8 @@ func (s *gepaSearch) merge(ctx context.Context) (tried bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	if total(outcomes) < max(sumOf(pair.a.Scores, sample), sumOf(pair.b.Scores, sample)) {
+	if total(outcomes) < max(s.task.totalOnVal(pair.a, sample), s.task.totalOnVal(pair.b, sample)) {
+		s.task.reject(child, "it is worse than one of its parents on a part of Val")
 		return true, nil
 	}
 	s.Merges--
@@ -148,12 +149,4 @@ func (s *gepaSearch) contested(p mergePair) []int {
 		}
 	}
 	return sample
-}
-
-func sumOf(scores []float64, indices []int) float64 {
-	sum := 0.0
-	for _, i := range indices {
-		sum += scores[i]
-	}
-	return sum
 }

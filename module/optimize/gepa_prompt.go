@@ -1,6 +1,7 @@
 package optimize
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,7 +13,8 @@ import (
 func reflectionPrompt(p predictor, current string, examples, more []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "A program asks a language model. You improve the instructions that it gives the model in one\n"+
-		"of its steps, %s.\n\nThe fields of the step, inputs before the arrow: %s\n\n", p.Path, data(p.Spec.String()))
+		"of its steps, %s.\n\n", p.Path)
+	writeStep(&b, p)
 	b.WriteString("These are the current instructions:\n\n")
 	writeCurrent(&b, current)
 	writeExamples(&b, "These are examples of what happened.", 1, examples)
@@ -87,36 +89,46 @@ func (s *gepaSearch) examples(c component, outcomes []outcome) []string {
 	return texts
 }
 
-// example describes an outcome from the point of view of a component. If the program has several predictors, it also
-// shows the answer of the program, which differs from that of the component.
+// example describes an outcome from the point of view of a component. If the program has several predictors or tools,
+// it also shows the answer of the program, which differs from that of the component.
 func example(c component, item item, o outcome, several bool) string {
 	var b strings.Builder
 	if c.tool == "" {
-		writePredictorCalls(&b, c, o.Calls)
+		writePredictorCalls(&b, c.predictor, o.Calls)
 	} else {
 		element(&b, "question", data(string(item.Inputs)))
 		writeToolCalls(&b, c, o.Trajectory)
 	}
-	if c.tool != "" || several {
-		element(&b, "answer-of-the-program", data(string(o.Got)))
-	}
-	writeWanted(&b, item)
-	if o.Err != nil {
-		element(&b, "error", data(errorText(o.Err)))
-	} else {
-		element(&b, "score", fmt.Sprintf("%.3g", o.Score.Value))
-	}
-	element(&b, "feedback", data(o.Score.Feedback))
+	writeResult(&b, item, o, several || len(c.predictor.Tools) > 0 || c.predictor.given.Briefing != "")
+	element(&b, "feedback-for-the-step", data(o.Score.For[c.predictor.Path]))
 	return b.String()
 }
 
-// maxCalls is the maximum number of calls of a predictor or a tool that an example shows.
-const maxCalls = 4
+// writeResult shows how a run ended: its answer, the facts that contradict the answer, and the score.
+func writeResult(b *strings.Builder, item item, o outcome, withAnswer bool) {
+	if withAnswer {
+		element(b, "answer-of-the-program", data(string(o.answer())))
+	}
+	writeWanted(b, item)
+	for _, fact := range o.evidence() {
+		element(b, "contradicts-the-answer", data(fact.String()))
+	}
+	if o.Err != nil {
+		element(b, "error", data(errorText(o.Err)))
+	} else {
+		element(b, "score", fmt.Sprintf("%.3g", o.Score.Value))
+	}
+	element(b, "feedback", data(o.Score.Feedback))
+}
 
-func writePredictorCalls(b *strings.Builder, c component, calls []predictorCall) {
+// The maximum numbers of calls that an example shows of a predictor or a tool, and of tool calls after each of them.
+const maxCalls, maxToolCalls = 4, 6
+
+// writePredictorCalls shows the calls of a predictor in a run, with the calls of tools that they led to.
+func writePredictorCalls(b *strings.Builder, p predictor, calls []predictorCall) {
 	var own []predictorCall
 	for _, call := range calls {
-		if call.Path == c.predictor.Path {
+		if call.Path == p.Path {
 			own = append(own, call)
 		}
 	}
@@ -124,13 +136,27 @@ func writePredictorCalls(b *strings.Builder, c component, calls []predictorCall)
 		own = append(own[:maxCalls-1:maxCalls-1], own[len(own)-1])
 		fmt.Fprintf(b, "(%d more calls)\n", left)
 	}
+	shown := ""
 	for _, call := range own {
-		element(b, "inputs", data(call.Inputs.String()))
+		if inputs := call.Inputs.String(); inputs != shown { // those of the steps of a run are the same
+			element(b, "inputs", data(inputs))
+			shown = inputs
+		}
 		element(b, "reasoning", data(call.Reasoning))
-		if call.Outputs != nil {
+		var code string
+		switch raw, _ := call.Outputs.Get("code"); {
+		case json.Unmarshal(raw, &code) == nil:
+			element(b, "program", data(code))
+		case call.Outputs != nil:
 			element(b, "outputs", data(call.Outputs.String()))
-		} else {
+		default:
 			element(b, "reply", data(call.Reply))
+		}
+		for _, used := range call.ToolCalls[:min(maxToolCalls, len(call.ToolCalls))] {
+			element(b, "tool-call", data(toolCallText(used)))
+		}
+		if left := len(call.ToolCalls) - maxToolCalls; left > 0 {
+			fmt.Fprintf(b, "(%d more tool calls)\n", left)
 		}
 		element(b, "problem", data(call.Problem))
 	}

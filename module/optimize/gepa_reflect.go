@@ -5,64 +5,6 @@ import (
 	"slices"
 )
 
-// reflect has the reflection model rewrite one component of a candidate, based on what the candidate did on a
-// minibatch. The rewrite is accepted if it is better on the minibatch, and not worse on a part of Val. A rewrite that
-// was rejected on another minibatch gets a second chance.
-func (s *gepaSearch) reflect(ctx context.Context) error {
-	parent := s.pool[pickFromFront(s.task.rand, s.front())]
-	batch := s.batches.next()
-	before, err := s.task.evaluate(ctx, parent.Candidate, trainSplit, batch)
-	if err != nil {
-		return err
-	}
-	if s.idle++; len(s.failed(nil, before)) == 0 {
-		return nil
-	}
-	s.idle = 0
-	c, ok := s.turn(parent, before)
-	if !ok {
-		return nil // no component took part in these examples
-	}
-	seen := slices.Concat(before, s.recall(parent, batch))
-	parent.failed = s.failed(parent.failed, before)
-	text, err := s.rewrite(ctx, parent.Candidate, c, seen)
-	if err != nil {
-		return err
-	}
-	if s.useless++; text == "" {
-		return nil
-	}
-	child := newCandidate(parent.Candidate, "GEPA: reflection on "+c.name())
-	c.set(child, text)
-	if s.isNew(child) {
-		s.useless = 0
-	} else {
-		s.task.warn("GEPA: for %s, the reflection model returned a text that it has returned before; use a higher "+
-			"temperature or another model", c.name())
-	}
-	if s.tried[child.content()] {
-		return nil
-	}
-	after, err := s.task.evaluate(ctx, child, trainSplit, batch)
-	if err != nil || total(after) <= total(before) {
-		return err
-	}
-	promising, err := s.promising(ctx, child, parent)
-	if err != nil || !promising {
-		return err
-	}
-	return s.accept(ctx, &gepaCandidate{Candidate: child, next: parent.next, failed: s.failed(nil, after)})
-}
-
-// promising reports whether a rewrite is at least as good as its parent on a part of Val. If it is not, it was probably
-// better on the minibatch only by chance, and running it on the rest of Val would be a waste.
-func (s *gepaSearch) promising(ctx context.Context, child *Candidate, parent *gepaCandidate) (bool, error) {
-	n := len(parent.Scores)
-	sample := s.task.rand.Perm(n)[:min(n, max(n/4, mergeSample))]
-	outcomes, err := s.task.evaluate(ctx, child, valSplit, sample)
-	return total(outcomes) >= sumOf(parent.Scores, sample), err
-}
-
 // recalled is the maximum number of earlier failures that the reflection model sees in addition to the minibatch.
 const recalled = 5
 
@@ -89,18 +31,6 @@ func (s *gepaSearch) failed(known, outcomes []outcome) []outcome {
 	return known
 }
 
-// turn returns the component whose turn it is: the next one that took part in the outcomes.
-func (s *gepaSearch) turn(parent *gepaCandidate, outcomes []outcome) (component, bool) {
-	for range s.components {
-		c := s.components[parent.next]
-		parent.next = (parent.next + 1) % len(s.components)
-		if slices.ContainsFunc(outcomes, c.tookPart) {
-			return c, true
-		}
-	}
-	return component{}, false
-}
-
 // tookPart reports whether the predictor made a call in a run or, for a note, whether the tool was called.
 func (c component) tookPart(o outcome) bool {
 	if c.tool == "" {
@@ -116,12 +46,12 @@ func (c component) tookPart(o outcome) bool {
 	return false
 }
 
-// rewrite asks the reflection model for a new text of a component. It returns "" if the reply has no usable text.
-func (s *gepaSearch) rewrite(ctx context.Context, parent *Candidate, c component, outcomes []outcome) (string, error) {
-	current := c.text(parent)
+// rewrite asks the reflection model for a new text of a component. See askForText.
+func (s *gepaSearch) rewrite(ctx context.Context, p *proposal, c component) (text string, err error) {
+	current, examples := c.text(p.parent.Candidate), s.examples(c, p.seen)
 	if c.tool != "" {
-		return askForText(ctx, s.task, toolPrompt(c, current, s.examples(c, outcomes)))
+		return askForText(ctx, s.task, toolPrompt(c, current, examples))
 	}
-	return askForText(ctx, s.task, reflectionPrompt(c.predictor, current, s.examples(c, outcomes),
-		s.task.someOfTrain(otherExamples, indicesOf(outcomes)...)))
+	return askForText(ctx, s.task, reflectionPrompt(c.predictor, current, examples,
+		s.task.someOfTrain(p.rand, otherExamples, indicesOf(p.seen)...)))
 }

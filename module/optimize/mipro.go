@@ -55,7 +55,6 @@ func (m MIPROv2) optimize(ctx context.Context, t *task) error {
 		return errors.New("optimize: MIPROv2 has nothing to choose: Instructions is 1 and DemoSets is negative")
 	}
 	s := &miproSearch{MIPROv2: m.withDefaults(t), task: t, predictors: t.unfrozen(), tried: map[string]*combination{}}
-	s.callsPerRun = max(1, (t.ledger.spent().StudentCalls+len(t.val)-1)/len(t.val))
 	if err := s.collectDemos(ctx); err != nil {
 		return err
 	}
@@ -92,8 +91,6 @@ type miproSearch struct {
 	task       *task
 	predictors []predictor
 
-	callsPerRun int // calls of the student in a run, as measured in the first evaluation on Val
-
 	// The choices for each predictor. The first choice is the current one.
 	instructions [][]string
 	demos        [][][]module.Demo
@@ -106,17 +103,18 @@ type combination struct {
 	*Candidate
 	choice   []int           // the instructions of each predictor, and then the demos of each predictor
 	gains    map[int]float64 // by the index in Val: the score minus the score of the original module
-	accepted bool            // whether it has been evaluated on all of Val
+	val      []item
+	accepted bool // whether it has been evaluated on all of Val
 }
 
 // gain estimates how much better the combination is than the original module. It adds five examples without a
 // difference, so that a result on few examples does not count too much.
 func (c *combination) gain() float64 {
-	sum := 0.0
+	sum, shares := 0.0, 5.0
 	for _, i := range slices.Sorted(maps.Keys(c.gains)) { // in order, since a sum of floats depends on the order
-		sum += c.gains[i]
+		sum, shares = sum+c.val[i].share*c.gains[i], shares+c.val[i].share
 	}
-	return sum / float64(len(c.gains)+5)
+	return sum / shares
 }
 
 // search tries combinations until the trials or the budget are used up.
@@ -152,7 +150,7 @@ func (s *miproSearch) search(ctx context.Context) error {
 // lastCall reports whether the budget is enough for only one more evaluation on all of Val.
 func (s *miproSearch) lastCall() bool {
 	n := len(s.task.val)
-	return s.task.ledger.left(student) < s.callsPerRun*(n+min(n, trialExamples))
+	return !s.task.ledger.affords(n + min(n, trialExamples))
 }
 
 // combine returns the combination with the given choice.
@@ -161,7 +159,9 @@ func (s *miproSearch) combine(choice []int) *combination {
 	if c := s.tried[key]; c != nil {
 		return c
 	}
-	c := &combination{Candidate: newCandidate(s.task.start, "MIPROv2"), choice: choice, gains: map[int]float64{}}
+	c := &combination{
+		Candidate: newCandidate(s.task.start, "MIPROv2"), choice: choice, gains: map[int]float64{}, val: s.task.val,
+	}
 	for i, p := range s.predictors {
 		state := c.states[p.Path]
 		state.Instructions = s.instructions[i][choice[i]]

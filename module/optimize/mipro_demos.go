@@ -47,7 +47,7 @@ const demoRuns = 20
 // goodRuns returns runs on Train whose score reaches the Threshold, as many as the sets of demos can use.
 func (s *miproSearch) goodRuns(ctx context.Context) ([]outcome, error) {
 	var good []outcome
-	for indices := range slices.Chunk(s.task.rand.Perm(len(s.task.train)), demoRuns) {
+	for indices := range slices.Chunk(s.task.balanced(), demoRuns) {
 		if len(good) >= s.DemoSets*s.Demos || s.lastCall() {
 			break
 		}
@@ -75,7 +75,7 @@ func (s *miproSearch) demoSet(p predictor, runs []outcome, size int) []module.De
 			used = append(used, runs[i].item)
 		}
 	}
-	for _, i := range s.task.rand.Perm(len(s.task.train)) {
+	for _, i := range s.task.balanced() {
 		if len(set) < size && !s.task.repeats(i, used) {
 			set = append(set, s.task.labeled(p, []int{i})...)
 		}

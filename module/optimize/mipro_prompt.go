@@ -2,6 +2,7 @@ package optimize
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,11 +36,18 @@ func (s *miproSearch) proposeInstructions(ctx context.Context) error {
 	}
 	for i, p := range s.predictors {
 		for n := range s.Instructions - 1 {
+			if s.lastCall() {
+				break
+			}
 			text, err := askForText(ctx, s.task, s.proposalPrompt(i, n, summary))
+			if errors.As(err, new(unusableError)) {
+				s.task.warn("%v", err)
+				continue
+			}
 			if err != nil {
 				return err
 			}
-			if text != "" && !slices.Contains(s.instructions[i], text) {
+			if !slices.Contains(s.instructions[i], text) {
 				s.instructions[i] = append(s.instructions[i], text)
 			}
 		}
@@ -55,7 +63,7 @@ func (s *miproSearch) proposeInstructions(ctx context.Context) error {
 func (s *miproSearch) summaryPrompt() string {
 	var b strings.Builder
 	b.WriteString("A program answers questions with the help of a language model.\n")
-	writeExamples(&b, "These are inputs, with the answers that are expected.", 1, s.task.someOfTrain(summaryExamples))
+	writeExamples(&b, "These are inputs, with the answers that are expected.", 1, s.task.someOfTrain(s.task.rand, summaryExamples))
 	b.WriteString(`
 Describe in at most ten sentences what a person needs to know to answer such questions:
 
@@ -73,7 +81,9 @@ func (s *miproSearch) proposalPrompt(predictor, n int, summary string) string {
 	for _, other := range s.task.predictors {
 		fmt.Fprintf(&b, "- %s: %s\n", other.Path, data(other.Spec.String()))
 	}
-	b.WriteString("\nThis is what somebody noticed about its inputs and answers:\n\n")
+	b.WriteString("\n")
+	writeStep(&b, p)
+	b.WriteString("This is what somebody noticed about its inputs and answers:\n\n")
 	element(&b, "data", data(summary))
 	fmt.Fprintf(&b, "\nYou write the instructions that it gives the model in the step %s. "+
 		"These are the current ones:\n\n", p.Path)
@@ -81,7 +91,7 @@ func (s *miproSearch) proposalPrompt(predictor, n int, summary string) string {
 	demos := s.demoTexts(predictor, n)
 	writeExamples(&b, "These are inputs of the step, with outputs that were right.", 1, demos)
 	writeExamples(&b, "These are inputs of the whole program, with the answers that are expected.", len(demos)+1,
-		s.task.someOfTrain(proposalExamples))
+		s.task.someOfTrain(s.task.rand, proposalExamples))
 	fmt.Fprintf(&b, `
 Write better instructions for the step:
 
@@ -104,6 +114,10 @@ func (s *miproSearch) demoTexts(predictor, n int) []string {
 	for _, d := range demos[:min(proposalExamples, len(demos))] {
 		var e strings.Builder
 		element(&e, "inputs", data(d.Inputs.String()))
+		for _, s := range d.Steps {
+			element(&e, "outputs", data(s.Outputs.String()))
+			element(&e, "result", data(s.Observation))
+		}
 		element(&e, "outputs", data(d.Outputs.String()))
 		shown = append(shown, e.String())
 	}

@@ -2,6 +2,7 @@ package optimize
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 
@@ -37,6 +38,9 @@ type Options struct {
 	// Budget limits what the search may spend. Fields that are zero mean no limit.
 	Budget Budget
 
+	// Effort limits the search if Budget limits neither StudentCalls nor Tokens, Cost or Time. Zero means Medium.
+	Effort Effort
+
 	// Seed makes a search repeatable: with the same replies, the same seed gives the same result.
 	Seed uint64
 
@@ -71,11 +75,44 @@ type Options struct {
 	// To act in a test environment, use evaluate.Fakes with functions that call the test environment.
 	Policy tools.Policy
 
-	// Progress, if set, receives a line for the estimate, for each accepted candidate and for each warning.
+	// Progress, if set, receives a line for the estimate, for each candidate that is accepted or rejected, and for each
+	// warning.
 	Progress io.Writer
+
+	// OnEvent, if set, receives the events of the search, one at a time. It must return quickly, since runs wait for it.
+	OnEvent func(Event)
 
 	// Prices are the prices of models by name, for Budget.Cost and Spent.Cost.
 	Prices map[string]models.Price
+}
+
+// Effort is the number of runs of the module that a search may make, including the first evaluation, divided by the
+// number of examples in Val. The effort is measured in calls: a run has as many as in the first evaluation.
+type Effort int
+
+// Efforts for a first try, for daily use, and for a module that will be used a lot.
+const (
+	Light  Effort = 10
+	Medium Effort = 30
+	Heavy  Effort = 100
+)
+
+// Event is a step of a search.
+type Event struct {
+	Text      string     // describes the event in a line; empty if the event is the end of a run
+	Candidate *Candidate // the candidate that is run, accepted or rejected, or nil
+	Rejected  bool       // whether the candidate was rejected before it was evaluated on all of Val
+	Done      int        // the number of runs of the evaluation in progress that have ended
+	Total     int        // the number of runs of the evaluation in progress
+	Spent     Spent
+}
+
+// Answer is an answer to an example of Val.
+type Answer struct {
+	Example   string // the ID of the example
+	Candidate int    // the ID of the candidate that gave the answer
+	Score     float64
+	Output    json.RawMessage
 }
 
 // Result is the result of an optimization.
@@ -90,6 +127,10 @@ type Result[M any] struct {
 	// Candidates are the accepted candidates, in the order in which they were accepted. The first is the original
 	// module.
 	Candidates []Candidate
+
+	// Answers are the best answers to the examples of Val that any accepted candidate gave. An example is left out if no
+	// candidate answered it.
+	Answers []Answer
 
 	// Spent is what the search used, including replies that Options.Dir kept from an earlier process.
 	Spent Spent
@@ -111,8 +152,9 @@ func (r *Result[M]) Top(n int) []M { return r.top(n) }
 // scores, shift them so that none is below 0.
 //
 // If the budget is spent before the search is over, the result is the best that was found so far, with a warning. If
-// Run returns an error, there is no result: the arguments are invalid, the module fails on every example, a model's
-// provider refuses access, or ctx ended. With Options.Dir, the search continues when Run is called again.
+// ctx ends or a model's provider refuses access, Run returns an error as well as the best so far. There is no result,
+// only an error, if the arguments are invalid, if the module fails on every example, or if the search ends before the
+// original module has been evaluated. With Options.Dir, the search continues when Run is called again.
 func Run[M module.Module[In, Out], In, Out any](
 	ctx context.Context, m M, by Optimizer, d Data[In, Out], metric evaluate.Metric[In, Out], o *Options,
 ) (*Result[M], error) {
@@ -130,11 +172,13 @@ func Run[M module.Module[In, Out], In, Out any](
 	if err != nil {
 		return nil, err
 	}
-	if err := t.search(ctx, by); err != nil {
+	err = t.search(ctx, by)
+	if len(t.accepted) == 0 || t.start.Failed == len(t.val) {
 		return nil, err
 	}
 	r := &Result[M]{
 		Module: p.build(t.best(), t.source(t.best())), Best: t.best(), Spent: t.ledger.spent(), Warnings: t.warnings,
+		Answers: t.bestAnswers(),
 		top: func(n int) (list []M) {
 			for _, c := range t.ranked()[:max(min(n, len(t.accepted)), 0)] {
 				list = append(list, p.build(c, t.source(c)))
@@ -145,5 +189,5 @@ func Run[M module.Module[In, Out], In, Out any](
 	for _, c := range t.accepted {
 		r.Candidates = append(r.Candidates, *c)
 	}
-	return r, nil
+	return r, err
 }

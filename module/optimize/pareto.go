@@ -9,12 +9,12 @@ import (
 )
 
 // paretoFront returns the candidates that are not dominated. The keys are the indices of the candidates, and the values
-// are the numbers of examples of Val on which they are best. If several candidates share the best score on an example,
-// all of them are best on that example.
+// are the total shares of the examples of Val on which they are best. If several candidates have the best score on an
+// example, all of them are best on that example.
 //
 // A candidate is dominated if, on every example on which it is best, another candidate of the front is best, too. Of
 // candidates that are best on the same examples, the one with the highest mean stays.
-func paretoFront(scores [][]float64) map[int]int {
+func paretoFront(scores [][]float64, shares []float64) map[int]float64 {
 	best := bestPerExample(scores)
 	inFront := make(map[int]bool)
 	for _, candidates := range best {
@@ -22,7 +22,7 @@ func paretoFront(scores [][]float64) map[int]int {
 			inFront[c] = true
 		}
 	}
-	for _, c := range worstFirst(scores) {
+	for _, c := range worstFirst(scores, shares) {
 		covered := func(candidates []int) bool {
 			return !slices.Contains(candidates, c) ||
 				slices.ContainsFunc(candidates, func(other int) bool { return other != c && inFront[other] })
@@ -31,11 +31,11 @@ func paretoFront(scores [][]float64) map[int]int {
 			delete(inFront, c)
 		}
 	}
-	front := make(map[int]int)
-	for _, candidates := range best {
+	front := make(map[int]float64)
+	for i, candidates := range best {
 		for _, c := range candidates {
 			if inFront[c] {
-				front[c]++
+				front[c] += shares[i]
 			}
 		}
 	}
@@ -60,30 +60,41 @@ func bestPerExample(scores [][]float64) [][]int {
 	return best
 }
 
-// worstFirst returns the indices of the candidates, sorted by their mean score. Of candidates with equal scores, the
+// worstFirst returns the indices of the candidates, sorted by their weighted scores. Of candidates with equal scores, the
 // newer one comes first, so that a search prefers the older one.
-func worstFirst(scores [][]float64) []int {
+func worstFirst(scores [][]float64, shares []float64) []int {
+	total := func(c int) (sum float64) {
+		for i, score := range scores[c] {
+			sum += shares[i] * score
+		}
+		return sum
+	}
 	indices := inOrder(len(scores))
-	slices.SortFunc(indices, func(a, b int) int {
-		return cmp.Or(cmp.Compare(mean(scores[a]), mean(scores[b])), b-a)
-	})
+	slices.SortFunc(indices, func(a, b int) int { return cmp.Or(cmp.Compare(total(a), total(b)), b-a) })
 	return indices
 }
 
-// pickFromFront chooses a candidate of the front with a probability proportional to the number of examples on which it
-// is best.
-func pickFromFront(r *rand.Rand, front map[int]int) int {
-	var lots []int
-	for _, c := range slices.Sorted(maps.Keys(front)) {
-		lots = append(lots, slices.Repeat([]int{c}, front[c])...)
+// pickFromFront chooses a candidate of the front with a probability proportional to the shares of the examples on which
+// it is best.
+func pickFromFront(r *rand.Rand, front map[int]float64) int {
+	candidates, sum := slices.Sorted(maps.Keys(front)), 0.0
+	for _, c := range candidates {
+		sum += front[c]
 	}
-	return lots[r.IntN(len(lots))]
+	lot := r.Float64() * sum
+	for _, c := range candidates {
+		if lot -= front[c]; lot < 0 {
+			return c
+		}
+	}
+	return candidates[len(candidates)-1]
 }
 
-func mean(scores []float64) float64 {
-	sum := 0.0
-	for _, s := range scores {
-		sum += s
+// sharesOf returns the shares of examples.
+func sharesOf(items []item) []float64 {
+	shares := make([]float64, len(items))
+	for i, item := range items {
+		shares[i] = item.share
 	}
-	return sum / float64(len(scores))
+	return shares
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"reflect"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
@@ -87,7 +88,7 @@ func itemsOf[In, Out any](name string, examples []evaluate.Example[In, Out]) ([]
 	if err != nil {
 		return nil, fmt.Errorf("optimize: Data.%s: %w", name, err)
 	}
-	items := make([]item, len(set[0]))
+	items, sum := make([]item, len(set[0])), 0.0
 	for i, e := range set[0] {
 		item := item{ID: e.ID, Note: e.Note, Weight: e.Weight}
 		if item.Inputs, err = schema.Marshal(&e.In); err != nil {
@@ -99,6 +100,10 @@ func itemsOf[In, Out any](name string, examples []evaluate.Example[In, Out]) ([]
 				item.ID, name, err)
 		}
 		items[i] = item
+		sum += item.Weight
+	}
+	for i := range items {
+		items[i].share = items[i].Weight * float64(len(items)) / sum
 	}
 	return items, nil
 }
@@ -139,7 +144,7 @@ func (p *typedTask[M, In, Out]) run(ctx context.Context, t *task, b batch) ([]ou
 		})
 	}
 	report, err := evaluate.Evaluate(ctx, w, examples, w.score, &evaluate.Options{
-		Workers: t.options.Workers, MaxErrors: -1, Policy: p.policy, DropTrajectories: b.split == valSplit,
+		Workers: t.workers, MaxErrors: -1, Policy: p.policy, DropTrajectories: b.split == valSplit,
 	})
 	if err != nil {
 		return nil, err
@@ -173,6 +178,7 @@ type watched[M module.Module[In, Out], In, Out any] struct {
 	batch  batch
 	shared M // the candidate with all demos
 	runs   []watchedRun
+	ended  atomic.Int64 // the number of runs that have ended
 }
 
 type watchedRun struct {
@@ -215,9 +221,14 @@ func (w *watched[M, In, Out]) moduleFor(index int) M {
 func (w *watched[M, In, Out]) Run(ctx context.Context, in place[In, Out]) (*module.Prediction[Out], error) {
 	index, r := w.batch.indices[in.i], newCallRecorder(w.task.specs)
 	ctx = w.task.ledger.inContext(ctx, w.role(), w.batch.scope(index))
+	if err := w.task.slots.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	defer w.task.slots.Release(1)
 	m := module.Module[In, Out](w.moduleFor(index))
 	results, _ := module.Parallel(module.Observe(ctx, r.observe), m, []In{in.example.In}, nil)
 	w.runs[in.i] = watchedRun{results[0].Err, r.list()}
+	w.task.emit(Event{Candidate: w.batch.candidate, Done: int(w.ended.Add(1)), Total: len(w.runs)})
 	return results[0].Prediction, results[0].Err
 }
 

@@ -5,15 +5,25 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/writ-go/writ/module/internal/prompt"
+	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 )
 
-// askForText asks the reflection model for a text. If the reply has no usable text, it asks once more. It returns "" if
-// the second reply has no usable text either.
+// unusableError reports that two replies of the reflection model had no usable text.
+type unusableError struct{ problem error }
+
+func (e unusableError) Error() string {
+	return "the reflection model gave no usable reply: " + e.problem.Error()
+}
+
+// askForText asks the reflection model for a text. If the reply has no usable text, it asks once more. If the second
+// reply has no usable text either, it returns an unusableError.
 func askForText(ctx context.Context, t *task, prompt string) (string, error) {
 	asked := prompt
 	var problem error
@@ -29,8 +39,7 @@ func askForText(ctx context.Context, t *task, prompt string) (string, error) {
 		problem = err
 		asked = prompt + "\n\nAn earlier reply could not be used: " + data(err.Error())
 	}
-	t.warn("the reflection model gave no usable reply: %v", problem)
-	return "", nil
+	return "", unusableError{problem}
 }
 
 const openTag, closeTag = "<instructions>", "</instructions>"
@@ -70,6 +79,30 @@ func data(text string) string {
 	return strings.ReplaceAll(strings.TrimSpace(text), "</", "< /")
 }
 
+// maxBriefing is the maximum number of bytes of a briefing that a prompt shows.
+const maxBriefing = 8000
+
+// writeStep shows what a predictor asks for: its fields, and its briefing, which has the types and the declarations of
+// the tools if the reply is a program or a call.
+func writeStep(b *strings.Builder, p predictor) {
+	fmt.Fprintf(b, "The fields of the step, inputs before the arrow: %s\n\n", data(p.Spec.String()))
+	if briefing := p.given.Briefing; briefing != "" {
+		b.WriteString("In addition to the instructions, the model is always told this:\n\n")
+		element(b, "briefing", strings.ReplaceAll(prompt.Cut(briefing, maxBriefing), "</", "< /"))
+		b.WriteString("\n")
+	}
+}
+
+// toolCallText describes a call of a tool. It shortens the arguments and the result.
+func toolCallText(call sandbox.Call) string {
+	const maxBytes = 600
+	result := string(call.Result)
+	if call.Error != nil {
+		result = "failed: " + call.Error.Message
+	}
+	return fmt.Sprintf("%s(%s) → %s", call.Tool, prompt.Cut(string(call.Args), maxBytes), prompt.Cut(result, maxBytes))
+}
+
 // element writes a text between tags, unless the text is empty.
 func element(b *strings.Builder, name, text string) {
 	if text = strings.TrimSpace(text); text != "" {
@@ -79,9 +112,9 @@ func element(b *strings.Builder, name, text string) {
 
 // someOfTrain returns examples of Train for a prompt. It leaves out those with the same inputs as one of the examples
 // in without.
-func (t *task) someOfTrain(n int, without ...int) []string {
+func (t *task) someOfTrain(r *rand.Rand, n int, without ...int) []string {
 	var shown []string
-	for _, i := range t.rand.Perm(len(t.train)) {
+	for _, i := range r.Perm(len(t.train)) {
 		if len(shown) >= n || t.repeats(i, without) {
 			continue
 		}

@@ -74,9 +74,9 @@ func TestRepeatedExamples(t *testing.T) {
 		for _, demo := range r.Candidates[1].States()["Predictor"].Demos {
 			seen[demo.Inputs.String()]++
 		}
-		for _, n := range []int{0, 2, 4} { // runs; the others are filled up with examples as they are
-			if in := fmt.Sprintf(`{"number":%d}`, n); seen[in] != 1 {
-				t.Errorf("there are %d demos of %s", seen[in], in)
+		for in, n := range seen {
+			if n > 1 {
+				t.Errorf("there are %d demos of %s", n, in)
 			}
 		}
 	}

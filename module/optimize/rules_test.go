@@ -2,8 +2,6 @@ package optimize_test
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/writ-go/writ/module"
@@ -48,9 +46,6 @@ func TestReflection(t *testing.T) {
 		r := run(t, by, &optimize.Options{Reflection: advisor})
 		if len(r.Candidates) != 1 || r.Spent.ReflectionCalls != 1 || r.Spent.StudentCalls != 20 {
 			t.Errorf("%d candidates, spent %v", len(r.Candidates), r.Spent)
-		}
-		if text == "" && !strings.HasPrefix(fmt.Sprint(r.Warnings), "[the reflection model gave no answer") {
-			t.Errorf("warnings: %q", r.Warnings)
 		}
 	}
 }

@@ -29,14 +29,15 @@ func (t *task) search(ctx context.Context, by Optimizer) (err error) {
 	if err := t.acceptStart(ctx); err != nil {
 		return err
 	}
+	t.applyEffort()
 	t.estimate(by)
 	err = by.optimize(ctx, t)
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("optimize: stopped: %w", context.Cause(ctx))
 	case errors.Is(err, errBudget):
-		t.warn("the budget was spent before the search was over; the result is the best of %d candidates so far",
-			len(t.accepted))
+		t.warn("the budget was spent before the search was over; the result is the best of %d candidates so far; raise "+
+			"Options.Budget or Options.Effort to continue", len(t.accepted))
 	case err != nil:
 		return err
 	}
@@ -95,13 +96,25 @@ func (t *task) close(ctx context.Context, err error) error {
 	return errors.Join(err, log.Close())
 }
 
+// callsPerRun returns the number of calls of the student in a run of the original module.
+func (t *task) callsPerRun() float64 {
+	if t.ledger.dearest.calls == 0 { // a cache answered all calls
+		return 1
+	}
+	return t.ledger.dearest.calls
+}
+
+// applyEffort sets the budget by the effort, unless there is one.
+func (t *task) applyEffort() {
+	if b := t.options.Budget; b.StudentCalls == 0 && b.Tokens == 0 && b.Cost == 0 && b.Time == 0 {
+		effort := cmp.Or(max(t.options.Effort, 0), Medium)
+		t.ledger.limits.StudentCalls = int(math.Ceil(float64(int(effort)*len(t.val)) * t.callsPerRun()))
+	}
+}
+
 // estimate reports the maximum that the rest of the search can use.
 func (t *task) estimate(by Optimizer) {
-	s, base, n := by.estimate(t), t.ledger.spent(), float64(len(t.val))
-	perRun := float64(base.StudentCalls) / n
-	if base.StudentCalls == 0 { // a cache answered all calls
-		perRun = 1
-	}
+	s, base, perRun := by.estimate(t), t.ledger.spent(), t.callsPerRun()
 	s.StudentCalls = min(int(math.Ceil(float64(s.StudentCalls)*perRun)), t.ledger.left(student))
 	s.TeacherCalls = min(int(math.Ceil(float64(s.TeacherCalls)*perRun)), t.ledger.left(teacher))
 	s.ReflectionCalls = min(s.ReflectionCalls, t.ledger.left(reflection))
@@ -128,12 +141,34 @@ func (t *task) accept(ctx context.Context, c *Candidate) error {
 	}
 	c.ID = len(t.accepted)
 	t.accepted = append(t.accepted, c)
-	t.say("candidate %d (%s): %.4g on Val, best %.4g, start %.4g; spent %v",
-		c.ID, c.By, c.Score, t.best().Score, t.start.Score, t.ledger.spent())
+	t.emit(Event{Candidate: c, Text: fmt.Sprintf("candidate %d (%s): %.4g on Val, best %.4g, start %.4g; spent %v",
+		c.ID, c.By, c.Score, t.best().Score, t.start.Score, t.ledger.spent())})
 	if t.best() == c && t.ledger.beyondLog() {
 		return t.saveBest()
 	}
 	return nil
+}
+
+// reject reports a candidate that is not evaluated on all of Val.
+func (t *task) reject(c *Candidate, reason string) {
+	t.emit(Event{Candidate: c, Rejected: true, Text: fmt.Sprintf("rejected (%s): %s", c.By, reason)})
+}
+
+// bestAnswers returns the best answer of the accepted candidates to each example of Val.
+func (t *task) bestAnswers() (list []Answer) {
+	for i, item := range t.val {
+		best := Answer{Example: item.ID}
+		for _, c := range t.accepted {
+			o, _ := t.known(batch{content: c.content(), split: valSplit, items: t.val}.scope(i))
+			if o.Got != nil && (best.Output == nil || o.Score.Value > best.Score) {
+				best.Candidate, best.Score, best.Output = c.ID, o.Score.Value, o.Got
+			}
+		}
+		if best.Output != nil {
+			list = append(list, best)
+		}
+	}
+	return list
 }
 
 // best returns the first of the accepted candidates with the highest score.
@@ -173,16 +208,29 @@ func (t *task) saveBest() error {
 // warn adds a warning to the result.
 func (t *task) warn(format string, args ...any) {
 	warning := fmt.Sprintf(format, args...)
-	if slices.Contains(t.warnings, warning) {
-		return
+	t.events.Lock()
+	repeated := slices.Contains(t.warnings, warning)
+	if !repeated {
+		t.warnings = append(t.warnings, warning)
 	}
-	t.warnings = append(t.warnings, warning)
-	t.say("warning: %s", warning)
+	t.events.Unlock()
+	if !repeated {
+		t.say("warning: %s", warning)
+	}
 }
 
-// say writes a line of progress.
-func (t *task) say(format string, args ...any) {
-	if t.options.Progress != nil {
-		fmt.Fprintln(t.options.Progress, display.Text("optimize: "+fmt.Sprintf(format, args...)))
+// say reports a line of progress.
+func (t *task) say(format string, args ...any) { t.emit(Event{Text: fmt.Sprintf(format, args...)}) }
+
+// emit reports an event. It is safe for concurrent use.
+func (t *task) emit(e Event) {
+	t.events.Lock()
+	defer t.events.Unlock()
+	if t.options.Progress != nil && e.Text != "" {
+		fmt.Fprintln(t.options.Progress, display.Text("optimize: "+e.Text))
+	}
+	if t.options.OnEvent != nil {
+		e.Spent = t.ledger.spent()
+		t.options.OnEvent(e)
 	}
 }

@@ -380,3 +380,80 @@ func TestExpiredKey(t *testing.T) {
 		t.Errorf("got %v after %d calls", err, asked)
 	}
 }
+
+// A search that is interrupted returns the best module so far, also without a directory.
+func TestInterruptedSearchKeepsTheBest(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	by := optimize.OptimizerFunc(func(ctx context.Context, task *optimize.Task) error {
+		if err := optimize.Optimize(ctx, optimize.LabeledFewShot{}, task); err != nil {
+			return err
+		}
+		cancel()
+		return optimize.Optimize(ctx, optimize.BootstrapRandomSearch{}, task)
+	})
+	r, err := optimize.Run(ctx, newStudent(), by, numbersData(), right, nil)
+	if !errors.Is(err, context.Canceled) || r == nil || r.Best.Score != 1 || len(r.Module.Predictor.Demos) != 14 {
+		t.Errorf("got %v and %+v", err, r)
+	}
+	if r, err := optimize.Run(ctx, newStudent(), by, numbersData(), right, nil); err == nil || r != nil {
+		t.Errorf("interrupted before the first evaluation ended: got %v and %v", r, err)
+	}
+}
+
+// Without a budget, the effort bounds a search, and the bound is shown before it is spent.
+func TestEffort(t *testing.T) {
+	t.Parallel()
+	var progress strings.Builder
+	by := optimize.BootstrapRandomSearch{Candidates: 1000}
+	unlucky := func(
+		context.Context, evaluate.Example[question, answer], *module.Prediction[answer],
+	) (module.Score, error) {
+		return module.Score{Value: 0.5}, nil
+	}
+	r, err := optimize.Run(t.Context(), newStudent(), by, numbersData(), unlucky,
+		&optimize.Options{Effort: optimize.Light, Progress: &progress})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const bound = int(optimize.Light) * 20
+	if n := r.Spent.StudentCalls; n < bound-20 || n > bound ||
+		!strings.Contains(progress.String(), fmt.Sprintf("takes at most %d student calls", bound-20)) ||
+		!strings.Contains(r.Warnings[0], "raise Options.Budget or Options.Effort") {
+		t.Errorf("%d calls, warnings %q, progress:\n%s", n, r.Warnings, progress.String())
+	}
+}
+
+// Events have the progress of each evaluation, and every candidate, also those that are rejected.
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	texts := []string{"Guess.", "Use sevenths.", "Guess again."}
+	advisor := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		return llmtest.Reply{Text: texts[min(r.N, len(texts))-1]}, nil
+	})
+	var runs, rejected, accepted []string
+	r, err := optimize.Run(t.Context(), newStudent(), optimize.GEPA{Iterations: 3}, numbersData(), right,
+		&optimize.Options{Reflection: advisor, Workers: 4, OnEvent: func(e optimize.Event) {
+			switch {
+			case e.Total > 0:
+				runs = append(runs, fmt.Sprintf("%d/%d", e.Done, e.Total))
+			case e.Rejected:
+				rejected = append(rejected, e.Candidate.Instructions("Predictor"))
+			case e.Candidate != nil:
+				accepted = append(accepted, e.Candidate.Instructions("Predictor"))
+			}
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(runs[:21], " "); !strings.HasPrefix(got, "1/20 ") || !strings.HasSuffix(got, " 20/20 1/3") {
+		t.Errorf("runs: %s", got)
+	}
+	if got, want := fmt.Sprint(rejected, accepted), "[Guess.] [Name the number. Use sevenths.]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if len(r.Answers) != 20 || r.Answers[0].Candidate != 1 || r.Answers[0].Score != 1 ||
+		string(r.Answers[0].Output) != `{"text":"`+nameOf(100)+`"}` {
+		t.Errorf("got the answers %+v", r.Answers)
+	}
+}

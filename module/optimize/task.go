@@ -1,6 +1,7 @@
 package optimize
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,18 +12,21 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/models"
+	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
+	"golang.org/x/sync/semaphore"
 )
 
 // task is what an [Optimizer] works with: the module and its examples, without their types. All runs of the module and
-// all calls of models go through it, so that it can count, limit, record and resume them. Its methods must be called
-// from one goroutine.
+// all calls of models go through it, so that it can count, limit, record and resume them. Methods other than evaluate,
+// ask and emit must be called from one goroutine.
 type task struct {
 	options    Options
 	by         string // the name of the optimizer
@@ -38,6 +42,10 @@ type task struct {
 	sources    map[string]map[string]bool // by demoKey: the keys of the examples of Train that the demo was made from
 	warnings   []string
 	negative   bool // whether there was a warning about a negative score
+	workers    int
+	slots      *semaphore.Weighted // one for each worker
+	runs       sync.Mutex          // guards outcomes and negative
+	events     sync.Mutex          // guards warnings, and serializes events
 }
 
 // split is the name of a set of examples.
@@ -56,7 +64,8 @@ type item struct {
 	Note         string
 	Weight       float64
 
-	key string // equal for examples with equal inputs
+	key   string  // equal for examples with equal inputs
+	share float64 // the weight divided by the mean weight of the set
 }
 
 // predictor describes a predictor of the module.
@@ -73,11 +82,12 @@ type predictor struct {
 // outcome is the result of running a candidate on an example.
 type outcome struct {
 	item  int          // the index of the example in its set
+	share float64      // of the example
 	Score module.Score // zero if there is an error; a negative value counts as 0
 	Err   error        // of the module or of the metric
 
-	// Got, Calls and Trajectory are the answer and the record of the run. They are empty for examples of Val, whose
-	// only purpose is to decide between candidates.
+	// Got is the answer. Calls and Trajectory are the record of the run, and are empty for examples of Val, whose only
+	// purpose is to decide between candidates.
 	//
 	// Calls are ordered by predictor, inputs and step. They are not in the order of time, which is random if the module
 	// runs a predictor several times at once.
@@ -86,14 +96,42 @@ type outcome struct {
 	Trajectory *module.Trajectory
 }
 
+// answer returns the answer of the run, or the last one that was submitted if none was accepted.
+func (o outcome) answer() json.RawMessage {
+	if o.Got != nil || o.Trajectory == nil {
+		return o.Got
+	}
+	t := o.Trajectory
+	for len(t.Steps) == 0 && len(t.Runs) > 0 {
+		t = &t.Runs[len(t.Runs)-1]
+	}
+	return t.Answer()
+}
+
+// evidence returns the facts of the run that contradict its answer.
+func (o outcome) evidence() (facts []sandbox.Finding) {
+	var collect func(t *module.Trajectory)
+	collect = func(t *module.Trajectory) {
+		facts = append(facts, t.Evidence...)
+		for i := range t.Runs {
+			collect(&t.Runs[i])
+		}
+	}
+	if o.Trajectory != nil {
+		collect(o.Trajectory)
+	}
+	return facts
+}
+
 // reaches reports whether the run has an answer with at least the given score.
 func (o outcome) reaches(score float64) bool { return o.Err == nil && o.Score.Value >= score }
 
 func newTask(r runner, by Optimizer, o *Options) (*task, error) {
 	t := &task{
 		options: *o, runner: r, by: nameOf(by), specs: map[string]*signature.Spec{}, outcomes: map[string]outcome{},
-		sources: map[string]map[string]bool{},
+		sources: map[string]map[string]bool{}, workers: cmp.Or(max(o.Workers, 0), 8),
 	}
+	t.slots = semaphore.NewWeighted(int64(t.workers))
 	var err error
 	if t.train, t.val, err = r.items(); err != nil {
 		return nil, err
@@ -222,7 +260,7 @@ func (t *task) runBatch(ctx context.Context, b batch) ([]outcome, error) {
 	}
 	b.indices = nil
 	for _, i := range all {
-		if _, known := t.outcomes[b.scope(i)]; !known && !slices.Contains(b.indices, i) {
+		if _, known := t.known(b.scope(i)); !known && !slices.Contains(b.indices, i) {
 			b.indices = append(b.indices, i)
 		}
 	}
@@ -231,16 +269,26 @@ func (t *task) runBatch(ctx context.Context, b batch) ([]outcome, error) {
 	}
 	outcomes := make([]outcome, len(all))
 	for i, index := range all {
-		outcomes[i] = t.outcomes[b.scope(index)]
+		outcomes[i], _ = t.known(b.scope(index))
 	}
 	return outcomes, nil
+}
+
+// known returns the outcome of an earlier run.
+func (t *task) known(scope string) (o outcome, found bool) {
+	t.runs.Lock()
+	defer t.runs.Unlock()
+	o, found = t.outcomes[scope]
+	return o, found
 }
 
 func (t *task) runNew(ctx context.Context, b batch) error {
 	if len(b.indices) == 0 {
 		return nil
 	}
+	before := t.ledger.spent()
 	outcomes, err := t.runner.run(ctx, t, b)
+	t.ledger.priceRuns(before, len(b.indices))
 	over := t.ledger.over()
 	switch {
 	case ctx.Err() != nil:
@@ -255,10 +303,19 @@ func (t *task) runNew(ctx context.Context, b batch) error {
 			return o.Err
 		}
 	}
+	t.runs.Lock()
+	defer t.runs.Unlock()
 	for _, o := range outcomes {
-		if b.split == valSplit {
-			o.Got, o.Calls, o.Trajectory = nil, nil, nil
+		for _, path := range slices.Sorted(maps.Keys(o.Score.For)) {
+			if t.specs[path] == nil {
+				return fmt.Errorf("optimize: the metric gave feedback for %q in Score.For, but the predictors of the "+
+					"module are %s", path, strings.Join(slices.Sorted(maps.Keys(t.specs)), ", "))
+			}
 		}
+		if b.split == valSplit {
+			o.Calls, o.Trajectory = nil, nil
+		}
+		o.share = b.items[o.item].share
 		o.Score.Value = t.notNegative(o.Score.Value, b.split, b.items[o.item].ID)
 		t.outcomes[b.scope(o.item)] = o
 	}
@@ -291,7 +348,7 @@ func (t *task) without(c *Candidate, item item) *Candidate {
 	return &Candidate{states: shown}
 }
 
-// ask sends a prompt to the reflection model. If the reply is empty, as in a refusal, ask warns and returns "".
+// ask sends a prompt to the reflection model, and returns its reply, or "" after a refusal.
 func (t *task) ask(ctx context.Context, prompt string) (string, error) {
 	question := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, prompt)}
 	ctx = tools.WithPolicies(ctx, withoutEffects) // the model may be an agent with tools
@@ -306,8 +363,7 @@ func (t *task) ask(ctx context.Context, prompt string) (string, error) {
 		return "", fmt.Errorf("optimize: the reflection model: %w", err)
 	}
 	reply := strings.TrimSpace(lm.Merge(response).Text)
-	if err != nil || reply == "" {
-		t.warn("the reflection model gave no answer; use another model if this happens often")
+	if err != nil {
 		return "", nil
 	}
 	return reply, nil

@@ -40,3 +40,11 @@ func TestTPE(t *testing.T) {
 	}
 	t.Logf("%.2f, by chance %.2f", informed/20, random/20)
 }
+
+func mean(scores []float64) float64 {
+	sum := 0.0
+	for _, s := range scores {
+		sum += s
+	}
+	return sum / float64(len(scores))
+}

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -123,8 +124,9 @@ func textOf(values signature.Values, name string) string {
 	return replies.PlainText(value)
 }
 
-// Example returns the call of a demo or of an earlier turn as the n-th message, and its result.
-func (c *Calling) Example(n int, outputs signature.Values) []Message {
+// Example returns the call of a demo or of an earlier turn as the n-th message, and its result,
+// which is the observation unless that is empty.
+func (c *Calling) Example(n int, outputs signature.Values, observation string) []Message {
 	path := textOf(outputs, "tool")
 	name, known := c.names[path]
 	if !known {
@@ -136,8 +138,8 @@ func (c *Calling) Example(n int, outputs signature.Values) []Message {
 	}
 	call := llms.ToolCall{ID: fmt.Sprintf("example%02d", n%100), Type: "function",
 		FunctionCall: &llms.FunctionCall{Name: name, Arguments: string(args)}}
-	done := "(The result is omitted.)"
-	if path == Submit {
+	done := cmp.Or(observation, "(The result is omitted.)")
+	if path == Submit && observation == "" {
 		done = "The answer is accepted."
 	}
 	return []Message{reply(c.Answer(nil, outputs), nil, []llms.ToolCall{call}), result(call, done)}

@@ -17,13 +17,28 @@ type Formatter struct {
 	}
 }
 
-// Demo is an example question with its answer.
-type Demo struct{ Inputs, Outputs signature.Values }
+// Demo is an example question with its answer. See module.Demo.
+type Demo struct {
+	Inputs  signature.Values `json:"inputs"`
+	Steps   []DemoStep       `json:"steps,omitempty"`
+	Outputs signature.Values `json:"outputs"`
+}
+
+// DemoStep is a reply before the last one. See module.DemoStep.
+type DemoStep struct {
+	Outputs     signature.Values `json:"outputs"`
+	Observation string           `json:"observation"`
+}
 
 // Check returns an error for invalid values of a demo. Values may be missing, such as the reasoning.
 func (d Demo) Check(inputs, outputs []signature.Field) error {
 	if err := checkValues(inputs, "input", d.Inputs); err != nil {
 		return err
+	}
+	for _, s := range d.Steps {
+		if err := checkValues(outputs, "output", s.Outputs); err != nil {
+			return err
+		}
 	}
 	return checkValues(outputs, "output", d.Outputs)
 }
@@ -53,7 +68,7 @@ func (f Formatter) Opening(system string, demos []Demo, q Question, hint string)
 	demos = slices.Clip(demos)
 	for _, turn := range q.History {
 		inputs, outputs := Sides(f.Spec, turn)
-		demos = append(demos, Demo{inputs, outputs})
+		demos = append(demos, Demo{Inputs: inputs, Outputs: outputs})
 	}
 	for _, d := range demos {
 		asked, err := NewQuestion(f.Spec, d.Inputs)
@@ -61,17 +76,25 @@ func (f Formatter) Opening(system string, demos []Demo, q Question, hint string)
 			return nil, err
 		}
 		list = append(list, f.Question(asked, ""))
-		list = append(list, f.Example(len(list), d.Outputs)...)
+		for _, s := range d.Steps {
+			list = append(list, f.Example(len(list), s.Outputs, s.Observation)...)
+		}
+		list = append(list, f.Example(len(list), d.Outputs, "")...)
 	}
 	return Append(list, append(slices.Clip(q.Past), f.Question(q, hint))...), nil
 }
 
-// Example returns a reply with the outputs as the n-th message. A tool call is followed by its result.
-func (f Formatter) Example(n int, outputs signature.Values) []Message {
+// Example returns a reply with the outputs as the n-th message, and the observation on it, unless that is empty. A tool
+// call is always followed by a result.
+func (f Formatter) Example(n int, outputs signature.Values, observation string) []Message {
 	if c, calls := f.Adapter.(*Calling); calls {
-		return c.Example(n, outputs)
+		return c.Example(n, outputs, observation)
 	}
-	return []Message{Model(f.Adapter.Answer(f.Spec, outputs))}
+	list := []Message{Model(f.Adapter.Answer(f.Spec, outputs))}
+	if observation != "" {
+		list = append(list, Human(observation))
+	}
+	return list
 }
 
 // Question returns a question as a message.

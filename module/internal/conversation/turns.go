@@ -76,10 +76,7 @@ func (t *Turn) messages(f Formatter) []Message {
 		if s.Reasoning != "" {
 			reply = slices.Insert(reply, 0, signature.Value{Name: "reasoning", JSON: replies.Quote(s.Reasoning)})
 		}
-		list = append(list, f.Example(len(list), reply)...)
-		if s.Result != "" {
-			list = append(list, Human(s.Result))
-		}
+		list = append(list, f.Example(len(list), reply, s.Result)...)
 	}
 	return Append(list, Human(t.End))
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -28,31 +29,25 @@ type Predictor struct {
 	Spec, Task   *signature.Spec
 	System, Hint string
 	Temperature  *float64
-	Demos        []Demo
+	Demos        []conversation.Demo
 	Picked       bool // a function picks the demos for each question
 
 	ToolDescriptions map[string]string
 	Source           string
 }
 
-// Demo is an example question with its answer.
-type Demo struct {
-	Inputs  signature.Values `json:"inputs"`
-	Outputs signature.Values `json:"outputs"`
-}
-
 // predictorState is the JSON of a Predictor, with the fingerprint of its signature.
 type predictorState struct {
-	Source       string            `json:"source,omitempty"`
-	Signature    string            `json:"signature"`
-	Fields       map[string]string `json:"fields,omitempty"` // a hash of each
-	Instructions *string           `json:"instructions"`
-	Descriptions map[string]string `json:"descriptions,omitempty"`
-	System       string            `json:"system,omitempty"`
-	Hint         string            `json:"hint,omitempty"`
-	Temperature  *float64          `json:"temperature,omitempty"`
-	Picked       bool              `json:"picked,omitempty"`
-	Demos        []Demo            `json:"demos,omitempty"`
+	Source       string              `json:"source,omitempty"`
+	Signature    string              `json:"signature"`
+	Fields       map[string]string   `json:"fields,omitempty"` // a hash of each
+	Instructions *string             `json:"instructions"`
+	Descriptions map[string]string   `json:"descriptions,omitempty"`
+	System       string              `json:"system,omitempty"`
+	Hint         string              `json:"hint,omitempty"`
+	Temperature  *float64            `json:"temperature,omitempty"`
+	Picked       bool                `json:"picked,omitempty"`
+	Demos        []conversation.Demo `json:"demos,omitempty"`
 
 	ToolDescriptions map[string]string `json:"tool_descriptions,omitempty"`
 }
