@@ -51,12 +51,11 @@ func (a *Attempt) Issue(c tools.Call, all []*tools.Binding) (dispatch.Entry, err
 	for e := range q.named {
 		a.named[e] = true
 	}
-	live := e == nil
-	if live {
+	if e == nil {
 		e = a.add(q)
 	}
 	e.consumedBy = a.number
-	return ticket{e, live}, nil
+	return e, nil
 }
 
 // add records a call that will be performed.

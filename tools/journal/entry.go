@@ -48,6 +48,7 @@ func (e Entry) String() string {
 	return text
 }
 
+// entry is an Entry and what the rules need to know about its call. It implements [dispatch.Entry].
 type entry struct {
 	Entry
 	attempt    *Attempt // that made the call
@@ -98,56 +99,52 @@ func (e *entry) settle(s State) {
 	e.State, e.ended = s, e.attempt.journal.tick()
 }
 
-// ticket is the [dispatch.Entry] of one call: a new entry, or a recorded one that has the
-// result of the call.
-type ticket struct {
-	*entry
-	live bool // the entry is new
-}
-
-// Recorded implements [dispatch.Entry].
-func (t ticket) Recorded() (json.RawMessage, error, bool) {
-	if t.live {
+// Recorded implements [dispatch.Entry]. The call of a new entry is not done before it is dispatched.
+func (e *entry) Recorded() (json.RawMessage, error, bool) {
+	j := e.attempt.journal
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if !e.isDone() {
 		return nil, nil, false
 	}
-	return t.Result, t.Err, true
+	return e.Result, e.Err, true
 }
 
 // Dispatched implements [dispatch.Entry]. The error says that the program has ended, or that a policy has changed the
 // call into one that is held or whose outcome is unknown.
-func (t ticket) Dispatched(args json.RawMessage) error {
-	j := t.attempt.journal
+func (e *entry) Dispatched(args json.RawMessage) error {
+	j := e.attempt.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if t.State != dispatch.StateIntended && t.State != dispatch.StateDispatched { // dispatched if a policy tries again
+	if e.State != dispatch.StateIntended && e.State != dispatch.StateDispatched { // dispatched if a policy tries again
 		return errOver
 	}
-	if !bytes.Equal(args, t.Args) {
-		if err := t.changed(args); err != nil {
+	if !bytes.Equal(args, e.Args) {
+		if err := e.changed(args); err != nil {
 			return err
 		}
 	}
-	t.pending = true
-	if t.fresh {
-		j.fresh[t.id] = true
+	e.pending = true
+	if e.fresh {
+		j.fresh[e.id] = true
 	}
-	t.State, t.called = dispatch.StateDispatched, true
+	e.State, e.called = dispatch.StateDispatched, true
 	return nil
 }
 
 // changed records arguments that a policy has changed. The rules apply to the changed call,
 // too, with the same second argument.
-func (t ticket) changed(args json.RawMessage) error {
-	key, err := t.binding.Key(args)
+func (e *entry) changed(args json.RawMessage) error {
+	key, err := e.binding.Key(args)
 	if err != nil {
 		return err
 	}
-	j := t.attempt.journal
-	if !t.is(key) {
-		c := t.call
+	j := e.attempt.journal
+	if !e.is(key) {
+		c := e.call
 		c.Args = args
-		q := t.attempt.query(c, t.all, key)
-		if q.class != tools.Read && !t.binding.Hints.Repeatable {
+		q := e.attempt.query(c, e.all, key)
+		if q.class != tools.Read && !e.binding.Hints.Repeatable {
 			for _, rule := range []func() (verdict, error){q.unknown, q.changedIntoDone, q.failed, q.earlier} {
 				v, err := rule()
 				if err != nil {
@@ -158,35 +155,35 @@ func (t ticket) changed(args json.RawMessage) error {
 				}
 			}
 		}
-		j.byKey[key] = append(j.byKey[key], t.entry)
+		j.byKey[key] = append(j.byKey[key], e)
 	}
-	if t.Requested == nil {
-		t.Requested = t.Args
+	if e.Requested == nil {
+		e.Requested = e.Args
 	}
-	t.Args, t.performed = args, key
+	e.Args, e.performed = args, key
 	return nil
 }
 
 // Settled implements [dispatch.Entry]. An answer that arrives after the end of the attempt is
 // recorded, too.
-func (t ticket) Settled(result json.RawMessage, err error, pending bool) (again string) {
-	j := t.attempt.journal
+func (e *entry) Settled(result json.RawMessage, err error, pending bool) (again string) {
+	j := e.attempt.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	state := dispatch.StateOf(err)
-	if t.pending = pending; t.State == StateOK && state != StateOK {
+	if e.pending = pending; e.State == StateOK && state != StateOK {
 		return "" // an abandoned try has ended after a successful one
 	}
-	if err != nil && !t.called || state == StateFailed && t.binding.Hints.ErrorsAreFinal {
+	if err != nil && !e.called || state == StateFailed && e.binding.Hints.ErrorsAreFinal {
 		state = StateRejected // the tool was not called, or says that it has done nothing
 	}
-	t.Result, t.Err = result, err
-	t.settle(state)
-	if state == StateOK && t.Class == tools.Read {
-		t.attempt.compare(t.entry)
+	e.Result, e.Err = result, err
+	e.settle(state)
+	if state == StateOK && e.Class == tools.Read {
+		e.attempt.compare(e)
 	}
-	if state == StateFailed && t.Class != tools.Read {
-		again = t.ID
+	if state == StateFailed && e.Class != tools.Read {
+		again = e.ID
 	}
 	return again
 }

@@ -109,7 +109,6 @@ func (q *query) consumed(e *entry) bool { return e.consumedBy == q.number }
 func (q *query) recorded(e *entry) bool {
 	return q.inStep(e) && e.isDone() && !q.consumed(e)
 }
-func (q *query) sameServer(e *entry) bool { return e.server == q.call.Tool.Namespace }
 
 // unknown is rule 2. It does not apply if there is a recorded result of the same call,
 // unless the call is a repetition: the unknown call may have been that repetition.
@@ -231,10 +230,10 @@ func (q *query) ok() (verdict, error) {
 	if o := q.journal.outdated(e); o != nil && !q.saysSame() {
 		return refuse(q.holdUndone(e, o))
 	}
-	if o := q.first(q.skippedBefore(e)); o != nil && q.class != tools.Unclassified {
+	if o := q.skippedBefore(e); o != nil && q.class != tools.Unclassified {
 		return refuse(q.holdSkipped(e, o))
 	}
-	switch o := q.first(q.doneSince(e)); {
+	switch o := q.doneSince(e); {
 	case o != nil && q.idempotent():
 		return perform()
 	case o != nil:
@@ -259,13 +258,16 @@ func (j *Journal) outdated(e *entry) *entry {
 	return j.entries[i]
 }
 
-// skippedBefore returns a filter for effects that the attempt of e had before e and that this
-// attempt has not consumed. To consume e before them would change the order.
-func (q *query) skippedBefore(e *entry) func(*entry) bool {
-	return func(o *entry) bool {
-		return q.inStep(o) && o.attempt == e.attempt && o.done() && !q.consumed(o) && !q.Attempt.named[o] &&
-			o.before(e) && !q.performed(o)
+// skippedBefore returns the first effect on the call's server that the attempt of e had before e and that this attempt
+// has not consumed, or nil. To consume e first would change the order of the effects.
+func (q *query) skippedBefore(e *entry) *entry {
+	for _, o := range q.journal.entries {
+		before := q.onServer(o) && q.inStep(o) && o.attempt == e.attempt && o.done() && o.before(e)
+		if before && !q.consumed(o) && !q.Attempt.named[o] && !q.performed(o) {
+			return o
+		}
 	}
+	return nil
 }
 
 // performed reports whether this attempt has performed a call like o instead of consuming o,
@@ -274,29 +276,24 @@ func (q *query) performed(o *entry) bool {
 	return slices.ContainsFunc(q.journal.like(o), func(p *entry) bool { return p.attempt == q.Attempt && p.done() })
 }
 
-// doneSince returns a filter for effects that followed e in another attempt: those that this
-// attempt has not consumed, and those that it has performed itself. (Open, close, open must
-// not end closed.) The order of two calls of the same tool, such as two mails, matters only
-// for idempotent tools, which set something.
-func (q *query) doneSince(e *entry) func(*entry) bool {
-	return func(o *entry) bool {
-		if !o.ordered() || !o.called || !o.counts() || o.is(q.key) || o.attempt == e.attempt || !e.before(o) {
-			return false
+// doneSince returns the first effect on the call's server that followed e in another attempt, or nil. An effect counts
+// if this attempt has not consumed it, or has performed it itself: a program that calls open, close and open must not
+// leave the thing closed. The order of two calls of the same tool, such as two mails, matters only for idempotent
+// tools, which set something.
+func (q *query) doneSince(e *entry) *entry {
+	for _, o := range q.journal.entries {
+		effect := o.ordered() && o.called && o.counts() && !o.is(q.key)
+		own := o.attempt == q.Attempt && (o.id != q.id || q.idempotent())
+		if q.onServer(o) && effect && o.attempt != e.attempt && e.before(o) && (!q.consumed(o) || own) {
+			return o
 		}
-		return !q.consumed(o) || o.attempt == q.Attempt && (o.id != q.id || q.idempotent())
 	}
+	return nil
 }
 
-// first returns the first entry of the call's server that passes the filter. Unclassified
-// tools are left out, since they may only read.
-func (q *query) first(fits func(*entry) bool) *entry {
-	i := slices.IndexFunc(q.journal.entries, func(o *entry) bool {
-		return q.sameServer(o) && o.Class != tools.Unclassified && fits(o)
-	})
-	if i < 0 {
-		return nil
-	}
-	return q.journal.entries[i]
+// onServer reports whether o is a call of a classified tool of the call's server. Unclassified tools may only read.
+func (q *query) onServer(o *entry) bool {
+	return o.server == q.call.Tool.Namespace && o.Class != tools.Unclassified
 }
 
 // failed is rule 4. It also applies to a call that is done but whose result cannot be used.
