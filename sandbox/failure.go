@@ -72,8 +72,8 @@ func (h *host) outcome(r *engine.Result) *Outcome {
 		call := c.Call
 		if c.Pending {
 			out.Abandoned++
-			if performed := c.issued.Args(); performed != nil {
-				call.Args = performed
+			if c.execution != nil && c.execution.Args() != nil {
+				call.Args = c.execution.Args()
 			}
 		}
 		out.Calls = append(out.Calls, call)
@@ -206,7 +206,7 @@ func (h *host) stopped(finding Finding) *Failure {
 
 // call returns the recorded call with this ID, or nil if the call was not recorded.
 func (h *host) call(id int) *Call {
-	i, found := slices.BinarySearchFunc(h.calls, id, func(c *trackedCall, id int) int { return c.ID - id })
+	i, found := slices.BinarySearchFunc(h.calls, id, func(c *tracker, id int) int { return c.ID - id })
 	if !found {
 		return nil
 	}

@@ -44,7 +44,7 @@ type host struct {
 	warnings  []Finding
 	declared  []string
 	acts      bool
-	calls     []*trackedCall
+	calls     []*tracker
 	counted   int            // calls that count towards the limit
 	refused   int            // calls beyond the limit
 	uncounted map[string]int // calls that do not count, by the path of the tool

@@ -107,7 +107,7 @@ func (h *host) droppedPromise(s engine.PromiseMisuse, variable string) clue {
 // unused says that the results of the calls at a position are not used. If the calls were made, it says so, so
 // that the model does not repeat them.
 func (h *host) unused(at engine.Pos, calls int) string {
-	made := slices.ContainsFunc(h.calls, func(c *trackedCall) bool {
+	made := slices.ContainsFunc(h.calls, func(c *tracker) bool {
 		return c.Line == at.Line && c.Column == at.Column &&
 			(c.Error == nil || dispatch.StateOf(c.Error) != dispatch.StateRejected)
 	})

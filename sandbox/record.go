@@ -207,7 +207,7 @@ func validStep(s *engine.Step) error {
 		}
 	}
 	for _, t := range s.Turns {
-		if t.Call < 0 || t.Call > len(s.Calls) {
+		if t.Call < 0 || t.Call > len(s.Replies) {
 			return fmt.Errorf("a turn refers to call %d, which does not exist", t.Call)
 		}
 	}

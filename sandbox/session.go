@@ -219,7 +219,7 @@ func stepSize(s *engine.Step) int {
 			n += len(name) + 3
 		}
 	}
-	for _, c := range s.Calls {
+	for _, c := range s.Replies {
 		n += len(c.Args) + len(c.More) + len(c.Reply.Value) + 200
 		if e := c.Reply.Error; e != nil {
 			n += len(e.Message) + len(e.Data)
@@ -228,21 +228,21 @@ func stepSize(s *engine.Step) int {
 	return n
 }
 
-// recordCall records a call of a session's program. The function that it returns records the reply before it
-// calls reply.
-func (h *host) recordCall(c engine.Call, reply func(engine.Reply)) func(engine.Reply) {
+// recordCall records a call of a session's program. It returns the number of the call in the record, from 0.
+func (h *host) recordCall(c engine.Call) (number int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	calls := &h.step.record.Calls
-	i := len(*calls)
-	*calls = append(*calls, engine.RecordedCall{Tool: h.path(c.Tool), Args: engine.Digest(c.Args), More: c.More})
-	return func(a engine.Reply) {
-		h.mu.Lock()
-		if !h.step.finished {
-			(*calls)[i].Reply = a
-		}
-		h.mu.Unlock()
-		reply(a)
+	replies := &h.step.record.Replies
+	*replies = append(*replies, engine.RecordedReply{Tool: h.path(c.Tool), Args: engine.Digest(c.Args), More: c.More})
+	return len(*replies) - 1
+}
+
+// recordReply records the reply to a call of a session's program.
+func (h *host) recordReply(number int, r engine.Reply) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.step.finished {
+		h.step.record.Replies[number].Reply = r
 	}
 }
 

@@ -46,14 +46,14 @@ type Step struct {
 
 	Clock *Clock `json:"clock,omitempty"`
 
-	Calls     []RecordedCall  `json:"calls,omitempty"`
+	Replies   []RecordedReply `json:"calls,omitempty"` // to all calls of the program, in order of issue
 	Turns     []Turn          `json:"turns,omitempty"`
 	Value     json.RawMessage `json:"value,omitempty"`
 	Submitted bool            `json:"submitted,omitempty"`
 }
 
-// RecordedCall is a call and its reply.
-type RecordedCall struct {
+// RecordedReply is the reply to a call, and the parts of the call by which a rerun of the program recognizes it.
+type RecordedReply struct {
 	Tool  string          `json:"tool"` // the path by which the program called the tool
 	Args  json.RawMessage `json:"args"` // the [Digest] of the arguments
 	More  json.RawMessage `json:"more,omitempty"`

@@ -50,8 +50,8 @@ func (r *machine) rebuild(ctx context.Context, e *Engine, s *engine.Step, limits
 		return f
 	case r.stopped:
 		return diverged("it ended, but the rerun did not")
-	case r.issued < len(s.Calls):
-		return diverged("it made %d calls, but the rerun made %d", len(s.Calls), r.issued)
+	case r.issued < len(s.Replies):
+		return diverged("it made %d calls, but the rerun made %d", len(s.Replies), r.issued)
 	case p.at < len(s.Turns):
 		return diverged("it waited %d times, but the rerun waited %d times", len(s.Turns), p.at)
 	case result.Submitted != s.Submitted || !bytes.Equal(result.Value, s.Value):
@@ -68,11 +68,11 @@ func diverged(format string, args ...any) *engine.Failure {
 // expect compares a call with the recorded one.
 func (p *replay) expect(r *machine, c pendingCall) {
 	tool := r.scope.tools[c.Tool].Path()
-	if c.ID > len(p.step.Calls) {
-		r.diverge("it made %d calls, but the rerun also made %s(%.80s)", len(p.step.Calls), tool, c.Args)
+	if c.ID > len(p.step.Replies) {
+		r.diverge("it made %d calls, but the rerun also made %s(%.80s)", len(p.step.Replies), tool, c.Args)
 		return
 	}
-	then := p.step.Calls[c.ID-1]
+	then := p.step.Replies[c.ID-1]
 	args := engine.Digest(c.Args)
 	if then.Tool != tool || !bytes.Equal(then.Args, args) || !bytes.Equal(then.More, c.More) {
 		r.diverge("call %d was %s(%.80s), but in the rerun %s(%.80s)", c.ID, then.Tool, then.Args, tool, args)
@@ -104,7 +104,7 @@ func (r *machine) replayTurn() {
 			clear(r.waiting)
 			return
 		}
-		c.reply = p.step.Calls[t.Call-1].Reply
+		c.reply = p.step.Replies[t.Call-1].Reply
 		r.deliver(c)
 		return
 	}
