@@ -51,9 +51,9 @@ type host struct {
 	aborted   error          // the reason why the host ended the program, or nil
 	over      bool           // the run has ended; the results of handlers that return now are ignored
 	running   sync.WaitGroup
-	still     func(bool) // stops and starts the program's clocks
-	open      int        // calls in progress
-	paused    int        // calls that wait for a person or a nested run
+	clock     engine.RunClock
+	open      int // calls in progress
+	paused    int // calls that wait for a person or a nested run
 }
 
 func newHost(ctx context.Context, limits Limits, p *Program, bound *boundTools) *host {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/writ-go/writ/internal/place"
+	"github.com/writ-go/writ/sandbox/internal/engine"
 	workers "github.com/writ-go/writ/sandbox/internal/worker/host"
 )
 
@@ -61,15 +62,15 @@ func (h *host) pause(open, paused int) {
 	h.open += open
 	h.paused += paused
 	if still := h.open > 0 && h.open == h.paused; still != was {
-		h.still(still)
+		h.clock.SetStill(still)
 	}
 }
 
 // Clock implements [engine.Host].
-func (h *host) Clock(still func(bool)) {
+func (h *host) Clock(c engine.RunClock) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.still = still
+	h.clock = c
 }
 
 // nested makes the tool call that started a run leave its slot until done is called. If no tool

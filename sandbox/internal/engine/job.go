@@ -85,10 +85,15 @@ type Host interface {
 	// goroutine. A reply that arrives after the run has ended is dropped.
 	Call(c Call, reply func(Reply))
 
-	// Clock is called before the program runs. The function still stops (true) or starts (false) the clock of
-	// Limits.Time. Even a stopped clock stands still only while the program does nothing but wait for calls.
-	// still may be called on any goroutine, even after the run.
-	Clock(still func(bool))
+	// Clock receives the clock of the run, before the program runs.
+	Clock(RunClock)
+}
+
+// RunClock is the clock of Limits.Time.
+type RunClock interface {
+	// SetStill stops (true) or starts (false) the clock. Even a stopped clock stands still only while the program does
+	// nothing but wait for calls. SetStill may be called on any goroutine, even after the run.
+	SetStill(bool)
 }
 
 // Supervisor is a [Host] that can stop the program, and is notified when the program waits or does not react to

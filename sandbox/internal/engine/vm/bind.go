@@ -98,7 +98,7 @@ func (r *machine) tool(namespace, name string) func(goja.FunctionCall) goja.Valu
 			panic(r.typeError("the tool " + name + " is no longer available"))
 		}
 		r.use(namespace, name)
-		c := pendingCall{Call: engine.Call{Tool: index}, stack: r.stack(1 + maxStack)}
+		c := callPromise{Call: engine.Call{Tool: index}, stack: r.stack(1 + maxStack)}
 		if len(c.stack) > 0 {
 			c.Pos = c.stack[0]
 		}
@@ -110,24 +110,23 @@ func (r *machine) tool(namespace, name string) func(goja.FunctionCall) goja.Valu
 		}
 		r.instrumentPromises(object)
 		r.watchMembers(object)
-		r.promises.add(callPromise{promise, index, c.Pos})
 		r.issued++
-		c.ID = r.issued
+		c.ID, c.promise, c.resolve, c.reject = r.issued, promise, resolve, reject
 		engine.Put(&r.waiting, c.ID, true)
-		c.resolve, c.reject = resolve, reject
+		r.promises.add(c)
 		r.issue(c)
 		return object
 	}
 }
 
 // issue passes a call on to the host.
-func (r *machine) issue(c pendingCall) {
+func (r *machine) issue(c callPromise) {
 	if r.replay != nil {
 		r.replay.expect(r, c)
 		return
 	}
 	if r.replies == nil {
-		r.replies, r.done = make(chan pendingCall, 16), make(chan struct{})
+		r.replies, r.done = make(chan callPromise, 16), make(chan struct{})
 	}
 	replies, done := r.replies, r.done // copies, because the VM may run another program when the reply arrives
 	r.host.Call(c.Call, func(reply engine.Reply) {
@@ -140,7 +139,7 @@ func (r *machine) issue(c pendingCall) {
 }
 
 // deliver hands the reply to a call to the program.
-func (r *machine) deliver(c pendingCall) {
+func (r *machine) deliver(c callPromise) {
 	if delete(r.waiting, c.ID); !r.ended {
 		r.settle(c)
 	}
@@ -204,7 +203,7 @@ func (r *machine) encoded(what string, of *engine.Binding, v goja.Value) json.Ra
 // typeError returns an exception. Unlike goja's function, it does not treat the message as a format.
 func (r *machine) typeError(message string) *goja.Object { return r.vm.NewTypeError("%s", message) }
 
-func (r *machine) settle(c pendingCall) {
+func (r *machine) settle(c callPromise) {
 	value, err := r.convert.Decode(c.reply.Value, r.resultOf(c))
 	if err != nil {
 		tool := r.scope.tools[c.Tool]

@@ -15,7 +15,7 @@ import (
 
 // thrown returns the error that a failed tool call throws. It records which call the error belongs to, because
 // an error that is created here has no stack.
-func (r *machine) thrown(c pendingCall) goja.Value {
+func (r *machine) thrown(c callPromise) goja.Value {
 	e := c.reply.Error
 	data, err := r.convert.Decode(e.Data, nil)
 	if err != nil {

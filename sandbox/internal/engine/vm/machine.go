@@ -47,10 +47,10 @@ type programState struct {
 	scope   *scope
 	watch   *watchdog
 
-	thrownBy map[*goja.Object]pendingCall
+	thrownBy map[*goja.Object]callPromise
 	rejected []*goja.Promise // rejected promises that nothing handles
 
-	replies chan pendingCall // nil before the first call, like done
+	replies chan callPromise // nil before the first call, like done
 	done    chan struct{}    // closed when the run has ended
 	timers  timers
 	issued  int          // calls made so far
@@ -92,7 +92,7 @@ func (r *machine) begin(ctx context.Context, s *scope, job *engine.Job, host eng
 		supervisor.Begin(r.watch.stop)
 	}
 	if host != nil {
-		host.Clock(r.watch.setStill)
+		host.Clock(r.watch)
 	}
 }
 
@@ -320,12 +320,4 @@ func (r *machine) watchRejections() {
 			r.rejected = slices.Delete(r.rejected, i, i+1)
 		}
 	})
-}
-
-// pendingCall is a call, the functions that settle its promise, and its reply.
-type pendingCall struct {
-	engine.Call
-	stack           []engine.Pos // where the call was made, and where the functions around it were called
-	resolve, reject func(any) error
-	reply           engine.Reply
 }

@@ -51,7 +51,7 @@ func (r *machine) watchMembers(promise *goja.Object) {
 }
 
 // resultOf returns the place of the result of a call, or nil if the program reads no members.
-func (r *machine) resultOf(c pendingCall) *convert.Place {
+func (r *machine) resultOf(c callPromise) *convert.Place {
 	m := &r.misses
 	if !r.program.ReadsMembers() || c.reply.Error != nil || m.tools == nil {
 		return nil
@@ -64,7 +64,7 @@ func (r *machine) resultOf(c pendingCall) *convert.Place {
 }
 
 // noteText remembers which call returned a string.
-func (r *machine) noteText(value goja.Value, c pendingCall) {
+func (r *machine) noteText(value goja.Value, c callPromise) {
 	text, ok := value.(goja.String)
 	if ok && r.misses.tools != nil && text.Length() <= maxText && len(r.misses.texts) < maxPlaces {
 		r.misses.texts[maphash.String(r.misses.seed, text.String())] = r.resultOf(c)

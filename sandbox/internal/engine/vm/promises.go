@@ -26,16 +26,19 @@ type promiseUse struct {
 	promise *goja.Promise
 }
 
-// callPromise is the promise of a call.
+// callPromise is the promise of a tool call.
 type callPromise struct {
-	promise *goja.Promise
-	tool    int
-	at      engine.Pos
+	engine.Call
+	promise         *goja.Promise
+	stack           []engine.Pos // where the call was made, and where the functions around it were called
+	resolve, reject func(any) error
+	reply           engine.Reply
 }
 
-// add records the promise of a call. Before the list grows, awaited promises are removed,
+// add records the promise of a call, without the arguments. Before the list grows, awaited promises are removed,
 // so that the list does not keep the results of calls in memory.
 func (p *promises) add(c callPromise) {
+	c.Args, c.More = nil, nil
 	if len(p.made) == cap(p.made) {
 		p.made = slices.DeleteFunc(p.made, func(c callPromise) bool { return handled(c.promise) })
 	}
@@ -69,7 +72,7 @@ func (r *machine) notePromise(o *goja.Object, use string, at engine.Pos) {
 	}
 	stray := engine.PromiseMisuse{Use: use, Tool: -1, Pos: at}
 	if i := slices.IndexFunc(r.promises.made, func(c callPromise) bool { return c.promise == p }); i >= 0 {
-		stray.Tool, stray.Call = r.promises.made[i].tool, r.promises.made[i].at
+		stray.Tool, stray.Call = r.promises.made[i].Tool, r.promises.made[i].Pos
 	}
 	r.promises.uses = append(r.promises.uses, promiseUse{stray, p})
 }
@@ -103,14 +106,14 @@ func (r *machine) promiseUses(f *engine.Failure) (list []engine.PromiseMisuse) {
 			continue
 		}
 		i := slices.IndexFunc(list, func(s engine.PromiseMisuse) bool {
-			return s.Use == engine.Dropped && s.Tool == c.tool && s.Pos == c.at
+			return s.Use == engine.Dropped && s.Tool == c.Tool && s.Pos == c.Pos
 		})
 		switch {
 		case i >= 0:
 			list[i].Calls++
 		case places < maxStrays:
 			places++
-			dropped := engine.PromiseMisuse{Use: engine.Dropped, Tool: c.tool, Calls: 1, Call: c.at, Pos: c.at}
+			dropped := engine.PromiseMisuse{Use: engine.Dropped, Tool: c.Tool, Calls: 1, Call: c.Pos, Pos: c.Pos}
 			list = append(list, dropped)
 		}
 	}

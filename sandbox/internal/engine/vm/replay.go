@@ -38,12 +38,12 @@ func (r *machine) turn(t engine.Turn) {
 type replay struct {
 	step    *engine.Step
 	at      int // turns that have been repeated
-	pending map[int]pendingCall
+	pending map[int]callPromise
 }
 
 // rebuild runs a program of the log again, within the limits of the current run.
 func (r *machine) rebuild(ctx context.Context, e *Engine, s *engine.Step, limits engine.Limits) *engine.Failure {
-	p := &replay{step: s, pending: map[int]pendingCall{}}
+	p := &replay{step: s, pending: map[int]callPromise{}}
 	result := r.runJob(ctx, e, stepJob(s, r.steps, limits), nil, p)
 	switch f := result.Failure; {
 	case f != nil:
@@ -66,7 +66,7 @@ func diverged(format string, args ...any) *engine.Failure {
 }
 
 // expect compares a call with the recorded one.
-func (p *replay) expect(r *machine, c pendingCall) {
+func (p *replay) expect(r *machine, c callPromise) {
 	tool := r.scope.tools[c.Tool].Path()
 	if c.ID > len(p.step.Replies) {
 		r.diverge("it made %d calls, but the rerun also made %s(%.80s)", len(p.step.Replies), tool, c.Args)

@@ -153,8 +153,8 @@ func (w *watchdog) count() {
 	}
 }
 
-// setStill stops and starts the clocks.
-func (w *watchdog) setStill(still bool) {
+// SetStill implements [engine.RunClock].
+func (w *watchdog) SetStill(still bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.count()
