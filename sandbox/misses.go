@@ -75,29 +75,29 @@ func (h *host) unparsed(calls []Call) []clue {
 // plainName matches names that may be shown. Other names are data and may have any length.
 var plainName = regexp.MustCompile(`^[\w$]{1,64}$`)
 
-// placePath matches the path of an object in a result, such as .rows[].
-var placePath = regexp.MustCompile(`^(\.[\w$]{1,64}|\[\])*$`)
+// resultPath matches the path of an object in a result, such as .rows[].
+var resultPath = regexp.MustCompile(`^(\.[\w$]{1,64}|\[\])*$`)
 
 // miss returns the message and the hint for a miss, or "" if the results contradict the miss.
 func (h *host) miss(m engine.Miss, s *shape) (message, hint string) {
-	place := m.Tool + "()" + m.Path
+	where := m.Tool + "()" + m.Path
 	switch {
 	case m.Member != "" && !plainName.MatchString(m.Member):
 	case m.Text && m.Tool == "" && strings.Contains(engine.Line(h.program.Source, m.Line), m.Member):
 		return "a string has no " + m.Member, "print the value to see what it is"
 	case m.Text && s.json:
-		return fmt.Sprintf("%s returns a string, which has no %s", place, m.Member), "use JSON.parse on the result"
+		return fmt.Sprintf("%s returns a string, which has no %s", where, m.Member), "use JSON.parse on the result"
 	case m.Text && s.text:
 		hint = "it is not JSON; parse it as text, for example with split or match"
-		return fmt.Sprintf("%s returns a string, which has no %s", place, m.Member), hint
+		return fmt.Sprintf("%s returns a string, which has no %s", where, m.Member), hint
 	case m.Text || s.objects == 0 || slices.Contains(s.names, m.Member) || s.declares(m.Member):
 	case m.Member == "":
-		return place + " is an object, but is used as a number or a string; " + s.String(), "read a member of it"
+		return where + " is an object, but is used as a number or a string; " + s.String(), "read a member of it"
 	default:
 		if near := similar.Nearest(m.Member, s.names); near != "" {
 			hint = "did you mean " + near + "?"
 		}
-		return fmt.Sprintf("%s has no %s; %s", place, m.Member, s.String()), hint
+		return fmt.Sprintf("%s has no %s; %s", where, m.Member, s.String()), hint
 	}
 	return "", ""
 }
@@ -105,7 +105,7 @@ func (h *host) miss(m engine.Miss, s *shape) (message, hint string) {
 // shape describes the objects at one path in the results of a tool.
 type shape struct {
 	schema     json.RawMessage // declared by the tool
-	objects    int             // at the place
+	objects    int             // at the path
 	rows       int             // those objects that are in a list
 	names      []string        // names of the members of the objects
 	text, json bool            // a result is a string, and the string is JSON
@@ -123,7 +123,7 @@ func (h *host) shapeOf(m engine.Miss, calls []Call) *shape {
 	}
 	left := maxShaped
 	for _, c := range calls {
-		if c.Tool != m.Tool || c.Error != nil || !placePath.MatchString(m.Path) {
+		if c.Tool != m.Tool || c.Error != nil || !resultPath.MatchString(m.Path) {
 			continue
 		}
 		if left -= len(c.Result); left < 0 {

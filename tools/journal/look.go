@@ -63,7 +63,7 @@ func (j *Journal) seen(e *entry) (seen bool, partial []*entry) {
 		last[key], states[key] = r, append(states[key], r.listState())
 	}
 	for _, key := range order {
-		known := slices.ContainsFunc(states[key], func(s lists.State) bool { return s.Form != 0 })
+		known := slices.ContainsFunc(states[key], func(s lists.State) bool { return s.Pagination != 0 })
 		switch finished := lists.Finished(states[key]); {
 		case finished && since[key]:
 			return true, nil
@@ -78,7 +78,7 @@ func (j *Journal) seen(e *entry) (seen bool, partial []*entry) {
 func (e *entry) listState() lists.State {
 	if e.list == nil {
 		s, _ := lists.Read(e.Args, e.Result)
-		if s.Form == lists.Total && !lists.Paged(e.binding.InputSchema) {
+		if s.Pagination == lists.Total && !lists.Paged(e.binding.InputSchema) {
 			s = lists.State{}
 		}
 		e.list = &s

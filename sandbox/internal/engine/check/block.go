@@ -31,7 +31,7 @@ const (
 
 // variable is a declared variable.
 type variable struct {
-	place
+	occurrence
 	kind  kind
 	block *block
 	id    *ast.Identifier // the identifier in a pattern; nil for the name of a function or a class
@@ -134,7 +134,7 @@ func (w *Walker) declare(id *ast.Identifier, v variable) *variable {
 		known.writes++
 		return known
 	}
-	v.place = place{name.String(), id.Idx}
+	v.occurrence = occurrence{name.String(), id.Idx}
 	v.block, v.declared = b, len(w.references)
 	engine.Put(&b.variables, name, &v)
 	w.variables = append(w.variables, &v)

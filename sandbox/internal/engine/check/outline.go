@@ -21,7 +21,7 @@ type Outline struct {
 	calls    []callSite       // calls of possible tools
 	tested   map[pathKey]int  // for each path, the number of mentions that are not calls, as in if (fs.stat) …
 	examined map[string]bool  // globals whose members the program inspects
-	words    []place          // all names and members, if some are forbidden
+	words    []occurrence     // all names and members, if some are forbidden
 	declared []string         // top-level declarations
 	reads    memberReads
 	pos      func(file.Idx) engine.Pos
@@ -37,14 +37,14 @@ type Callee struct{ Parenthesis, Name file.Idx }
 
 // usedName is an undeclared name with the position of its first use.
 type usedName struct {
-	place
+	occurrence
 	assigned  bool     // the use is an assignment
 	elsewhere file.Idx // a declaration that is not visible at the use; 0 if there is none
 	uses      []file.Idx
 }
 
-// place is a name and its position.
-type place struct {
+// occurrence is a name at a position in the source.
+type occurrence struct {
 	name string
 	at   file.Idx
 }
@@ -91,20 +91,20 @@ type surveyor struct {
 	handlers     map[*ast.CallExpression]*handler // recorded before the calls are visited
 	statement    int                              // the top-level statement that is visited
 	called       []calledExpression
-	members      []located
-	texts        []located // expressions whose strings may name members
-	written      []written
+	members      []scopedExpression
+	texts        []scopedExpression // expressions whose strings may name members
+	targets      []writeTarget
 }
 
-// located is an expression and its block.
-type located struct {
+// scopedExpression is an expression and the block around it.
+type scopedExpression struct {
 	expression ast.Expression
 	block      *block
 }
 
 // calledExpression is the callee of a call or of new.
 type calledExpression struct {
-	located
+	scopedExpression
 	arguments []ast.Expression
 	isNew     bool
 	statement int      // the top-level statement with the call, as in [engine.Site]
@@ -134,7 +134,7 @@ func (s *surveyor) visit(n ast.Node) {
 	case *ast.CallExpression:
 		s.call(n)
 	case *ast.NewExpression:
-		s.called = append(s.called, calledExpression{located: s.here(n.Callee), isNew: true})
+		s.called = append(s.called, calledExpression{scopedExpression: s.here(n.Callee), isNew: true})
 	case *ast.DotExpression:
 		s.dot(n)
 	case *ast.BracketExpression:
@@ -150,11 +150,13 @@ func (s *surveyor) visit(n ast.Node) {
 	}
 }
 
-func (s *surveyor) here(e ast.Expression) located { return located{e, s.walker.block} }
+func (s *surveyor) here(e ast.Expression) scopedExpression {
+	return scopedExpression{e, s.walker.block}
+}
 
 func (s *surveyor) word(name string, at file.Idx) {
 	if s.recordsWords {
-		s.words = append(s.words, place{name, at})
+		s.words = append(s.words, occurrence{name, at})
 	}
 }
 
@@ -176,7 +178,7 @@ func (s *surveyor) unary(n *ast.UnaryExpression) {
 		s.write(n.Operand, false)
 	case token.DELETE:
 		if !isName { // for delete name, the compiler reports an error
-			s.written = append(s.written, written{located: s.here(n.Operand), delete: true})
+			s.targets = append(s.targets, writeTarget{scopedExpression: s.here(n.Operand), delete: true})
 		}
 	}
 }
@@ -241,7 +243,7 @@ func (s *surveyor) arrowInDefault(f *ast.FunctionLiteral) {
 func (s *surveyor) call(n *ast.CallExpression) {
 	s.callback(n)
 	s.called = append(s.called, calledExpression{
-		located: s.here(n.Callee), arguments: n.ArgumentList,
+		scopedExpression: s.here(n.Callee), arguments: n.ArgumentList,
 		statement: s.statement, handler: s.handlers[n],
 	})
 	switch of := n.Callee.(type) {

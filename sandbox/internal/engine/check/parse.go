@@ -19,7 +19,7 @@ const (
 	epilogue = "\n})()"
 )
 
-// Program is a parsed program.
+// Program is a program after parsing: its syntax tree and its [Outline].
 type Program struct {
 	Name string // the name of the program in stack traces
 	*Source

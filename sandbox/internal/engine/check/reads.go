@@ -19,7 +19,7 @@ type memberReads struct {
 
 // memberRead is the read of a member. The name is "" if the program computes the name of the member.
 type memberRead struct {
-	place
+	occurrence
 	probe bool // the read only tests whether the member exists
 	pos   engine.Pos
 }
@@ -59,7 +59,7 @@ func (p *Outline) index() {
 
 // read records the read of a member.
 func (s *surveyor) read(name string, at file.Idx, probe bool) {
-	s.reads.list = append(s.reads.list, memberRead{place: place{name, at}, probe: probe})
+	s.reads.list = append(s.reads.list, memberRead{occurrence: occurrence{name, at}, probe: probe})
 }
 
 // destructure records the reads of a pattern.

@@ -8,11 +8,11 @@ import (
 
 // resolve resolves names after all declarations are known.
 func (s *surveyor) resolve() {
-	for _, w := range s.written {
+	for _, w := range s.targets {
 		s.assignment(w)
 	}
 	unknown := s.refer()
-	for _, w := range s.written {
+	for _, w := range s.targets {
 		if id, ok := w.expression.(*ast.Identifier); ok && unknown[id.Name] != nil {
 			name := unknown[id.Name]
 			name.assigned = name.assigned || name.at == id.Idx
@@ -24,7 +24,7 @@ func (s *surveyor) resolve() {
 	}
 	for _, t := range s.texts {
 		if name, ok := constantText(t.expression, t.block); ok {
-			s.words = append(s.words, place{name, t.expression.Idx0()})
+			s.words = append(s.words, occurrence{name, t.expression.Idx0()})
 		}
 	}
 }
@@ -39,7 +39,7 @@ func (s *surveyor) refer() map[unistring.String]*usedName {
 			s.unknown(unknown, r)
 		case v.id == r.id: // the declaration
 		case v.early(number, r):
-			s.early = append(s.early, usedName{place: place{v.name, r.id.Idx}, elsewhere: v.at})
+			s.early = append(s.early, usedName{occurrence: occurrence{v.name, r.id.Idx}, elsewhere: v.at})
 		default:
 			v.reads++
 		}
@@ -58,7 +58,7 @@ func (s *surveyor) refer() map[unistring.String]*usedName {
 func (s *surveyor) unknown(known map[unistring.String]*usedName, r reference) {
 	name := known[r.id.Name]
 	if name == nil {
-		name = &usedName{place: place{r.id.Name.String(), r.id.Idx}}
+		name = &usedName{occurrence: occurrence{r.id.Name.String(), r.id.Idx}}
 		known[r.id.Name] = name
 		s.names = append(s.names, name)
 	}
@@ -67,7 +67,7 @@ func (s *surveyor) unknown(known map[unistring.String]*usedName, r reference) {
 }
 
 // assignment records an assignment to a variable or to an undeclared name.
-func (s *surveyor) assignment(w written) {
+func (s *surveyor) assignment(w writeTarget) {
 	if id, ok := w.expression.(*ast.Identifier); ok {
 		switch v := w.block.find(id.Name); {
 		case v == nil:

@@ -20,7 +20,7 @@ import (
 // The zero Engine is ready to use. It is safe for concurrent use, but a session must run
 // one program at a time.
 type Engine struct {
-	programs lru.Cache[programKey, *program]
+	programs lru.Cache[programKey, *compiledProgram]
 	preludes lru.Cache[string, *goja.Program] // keyed by their hashes
 	sessions lru.Cache[string, *machine]      // the VMs of sessions, keyed by SessionJob.Key
 	index    atomic.Pointer[index]            // the tools of the last job

@@ -41,7 +41,7 @@ type machine struct {
 // programState is the state of one program.
 type programState struct {
 	host    engine.Host
-	program *program
+	program *compiledProgram
 	prelude goja.Value // value of the prelude, or nil
 	limits  engine.Limits
 	scope   *scope

@@ -77,7 +77,7 @@ func (s *scope) has(name string) bool {
 }
 
 // report returns what the check found in the program.
-func (p *program) report(s *scope, job *engine.Job) engine.Report {
+func (p *compiledProgram) report(s *scope, job *engine.Job) engine.Report {
 	r := p.Report(globalScope{s, job}, job.Forbidden)
 	r.NoValue, r.Acts = !p.HasValue && !job.Submit, p.Acts
 	return r
