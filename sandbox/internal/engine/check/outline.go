@@ -69,7 +69,7 @@ func survey(body []ast.Statement, words bool, pos func(file.Idx) engine.Pos) *Ou
 		}
 		s.walker.Walk(statement)
 	}
-	s.index()
+	s.reads.probes = nil
 	s.resolve()
 	for _, v := range s.walker.variables {
 		if v.block == top && len(s.declared) < maxDeclared {
