@@ -26,7 +26,7 @@ type Dispatcher struct {
 
 	mu      sync.Mutex
 	ended   bool
-	waiting map[*Execution]context.CancelFunc // calls on their way to their tool
+	waiting map[*Execution]context.CancelFunc // calls that have not reached their tools
 }
 
 // New returns a Dispatcher for one program with the tools of a set. If a is nil, no calls are
@@ -47,8 +47,7 @@ func (d *Dispatcher) End() {
 	d.waiting = nil
 }
 
-// wait registers a call that is not yet dispatched. It reports whether the program is still
-// running.
+// wait registers a call that is not yet dispatched. It reports whether the program is still running.
 func (d *Dispatcher) wait(x *Execution) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -62,8 +61,8 @@ func (d *Dispatcher) wait(x *Execution) bool {
 	return true
 }
 
-// arrive unregisters a call that is about to be dispatched, or has ended. It reports
-// whether the program is still running.
+// arrive unregisters a call that is about to be dispatched or has ended. It reports whether the program is still
+// running.
 func (d *Dispatcher) arrive(x *Execution) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -196,8 +195,8 @@ func (x *Execution) Perform(ctx context.Context) (json.RawMessage, error) {
 	return result, err
 }
 
-// settle records in the journal how the call ended. If a policy has stopped waiting for a
-// try, that try is recorded when it ends.
+// settle records in the journal how the call ended. A try that a policy no longer waits for is recorded when the try
+// ends.
 func (x *Execution) settle(result json.RawMessage, err error) (again string) {
 	if x.entry == nil {
 		return ""
@@ -211,8 +210,8 @@ func (x *Execution) settle(result json.RawMessage, err error) (again string) {
 // doNotRepeat is appended to the error message of a recorded call that must not be repeated.
 const doNotRepeat = ". Do not call it again; report it"
 
-// advised returns a copy of the error that the journal recorded. The copy says whether the
-// program may repeat the call.
+// advised returns a copy of an error that the journal has recorded. The copy has the ID with which the program may
+// repeat the call, or says that the program must not repeat it.
 func (x *Execution) advised(te *tools.ToolError, id string) *tools.ToolError {
 	b := x.call.Tool
 	te = te.WithCause(te.Unwrap())
@@ -240,8 +239,8 @@ func (x *Execution) chain(ctx context.Context) (result json.RawMessage, err erro
 	return caller.Call(ctx, x.call)
 }
 
-// errForeignContext ends a run in which a policy breaks the contract of [tools.Policy]. With such a context,
-// nothing would cancel the tool, and the effects of the tool would not count as effects of the call.
+// errForeignContext ends a run in which a policy calls next with another context, which [tools.Policy] forbids: nothing
+// would cancel the tool, and the effects of the tool would not count as effects of the call.
 var errForeignContext = errors.New("tools: a policy called next with a context that does not derive from its own")
 
 // try calls the handler with the arguments of c, which policies may have changed.
@@ -347,9 +346,9 @@ func (x *Execution) corrected(te *tools.ToolError) *tools.ToolError {
 	case state == StateOK:
 		te.Kind, te.Message = tools.KindInvalidResult, "the call was made, but its result is withheld: "+te.Message
 	case state == StateUnknown && !x.acts:
-		te.Kind, te.Message = tools.KindUnknown, "an earlier try was not answered; the last one: "+te.Message
+		te.Kind, te.Message = tools.KindUnknown, "an earlier try was not answered; the last try: "+te.Message
 	case state == StateUnknown:
-		te.Kind, te.Message = tools.KindUnknown, "an earlier try may have taken effect; the last one: "+te.Message
+		te.Kind, te.Message = tools.KindUnknown, "an earlier try may have taken effect; the last try: "+te.Message
 	default:
 		te.Kind = tools.KindFailed
 	}

@@ -51,17 +51,17 @@ func (e Entry) String() string {
 // entry is an Entry and what the rules need to know about its call. It implements [dispatch.Entry].
 type entry struct {
 	Entry
-	attempt    *Attempt // that made the call
+	attempt    *Attempt // the attempt that made the call
 	binding    *tools.Binding
 	call       tools.Call
 	all        []*tools.Binding // the tools that the program may call
 	id         toolID
 	server     string
-	key        string   // of the call as requested
+	key        string   // the key of the call as requested
 	performed  string   // the key of the call as performed
 	fresh      bool     // the program passed {fresh: true}
-	issued     int      // journal's clock when the call was issued
-	ended      int      // journal's clock when the call ended; 0 before
+	issued     int      // the journal's clock when the call was issued
+	ended      int      // the journal's clock when the call ended, or 0 if it has not ended
 	called     bool     // the tool was called
 	consumedBy int      // the number of the last attempt that made the call or used its result
 	reconciled bool     // Options.Reconcile was called
@@ -69,9 +69,9 @@ type entry struct {
 	repeatedBy []*entry // calls that repeat this one on purpose
 	namedBy    []*entry // calls that name this one
 
-	told   *Attempt     // an attempt that was held because of this call and then continued, as in ReAct
-	unseen bool         // a repetition was held, since no read could have shown whether this call took effect
-	list   *lists.State // what Result says about its list; nil before it is needed
+	told   *Attempt     // the last attempt that was held because this call failed; in ReAct, the attempt continues
+	unseen bool         // a repetition was held because nothing that was read can show the effect of this call
+	list   *lists.State // what Result says about its list; set by listState
 }
 
 // is reports whether the call has the key, as requested or as performed.
@@ -91,8 +91,8 @@ func (e *entry) uncertain() bool {
 // counts reports whether the call was not rejected.
 func (e *entry) counts() bool { return e.State != StateRejected }
 
-// before reports whether e had ended when the program issued the other call. When the calls
-// were dispatched does not matter: the order in which concurrent calls are dispatched is random.
+// before reports whether e had ended when the program issued the other call. The order in which the two calls were
+// dispatched does not matter, because it is random for concurrent calls.
 func (e *entry) before(other *entry) bool { return e.ended > 0 && e.ended < other.issued }
 
 func (e *entry) settle(s State) {
@@ -132,8 +132,8 @@ func (e *entry) Dispatched(args json.RawMessage) error {
 	return nil
 }
 
-// changed records arguments that a policy has changed. The rules apply to the changed call,
-// too, with the same second argument.
+// changed records arguments that a policy has changed. The rules also apply to the changed call, with the second
+// argument of the original call.
 func (e *entry) changed(args json.RawMessage) error {
 	key, err := e.binding.Key(args)
 	if err != nil {
@@ -164,8 +164,7 @@ func (e *entry) changed(args json.RawMessage) error {
 	return nil
 }
 
-// Settled implements [dispatch.Entry]. An answer that arrives after the end of the attempt is
-// recorded, too.
+// Settled implements [dispatch.Entry]. It also records a result that arrives after the end of the attempt.
 func (e *entry) Settled(result json.RawMessage, err error, pending bool) (again string) {
 	j := e.attempt.journal
 	j.mu.Lock()

@@ -12,7 +12,7 @@ import (
 type query struct {
 	*Attempt
 	call  tools.Call
-	tools []*tools.Binding // that the program may call
+	tools []*tools.Binding // the tools that the program may call
 	key   string
 	id    toolID
 	class tools.Class
@@ -20,8 +20,8 @@ type query struct {
 	all     bool            // {distinct: "all"}
 	named   map[*entry]bool // entries that the second argument names
 	again   []*entry        // entries with this key that the call repeats on purpose
-	insists bool            // the call is a repetition, so that a recorded result is no answer
-	missing []string        // IDs in the second argument that name no call of the tool
+	insists bool            // the call repeats earlier calls on purpose: recorded results do not answer it
+	missing []string        // IDs in the second argument that are not those of calls of the tool
 }
 
 func (a *Attempt) query(c tools.Call, all []*tools.Binding, key string) *query {
@@ -39,9 +39,8 @@ func (a *Attempt) query(c tools.Call, all []*tools.Binding, key string) *query {
 	return q
 }
 
-// readNames finds the entries that the second argument names. Each is repeated only by a
-// call with its own key, and only once: if a later program names it again, it means the
-// repetition.
+// readNames finds the entries that the second argument names. Only a call with the key of an entry repeats the entry,
+// and only once: a later program that names the entry again means the repetition.
 func (q *query) readNames(r tools.Repeat) {
 	q.all = slices.Contains(r.Distinct, "all")
 	others := slices.DeleteFunc(slices.Clone(r.Distinct), func(id string) bool { return id == "all" })
@@ -110,8 +109,8 @@ func (q *query) recorded(e *entry) bool {
 	return q.inStep(e) && e.isDone() && !q.consumed(e)
 }
 
-// unknown is rule 2. It does not apply if there is a recorded result of the same call,
-// unless the call is a repetition: the unknown call may have been that repetition.
+// unknown is rule 2. If the same call has a recorded result, the rule applies only to a repetition on purpose, because
+// the unknown call may have been that repetition.
 func (q *query) unknown() (verdict, error) {
 	if q.unconsumed() != nil && !q.insists {
 		return undecided()
@@ -128,8 +127,7 @@ func (q *query) unknown() (verdict, error) {
 	return undecided()
 }
 
-// followed reports whether another effect on the same server followed e. Repeating e might
-// undo it.
+// followed reports whether another effect on the same server followed e. Repeating e might undo that effect.
 func (q *query) followed(e *entry) bool {
 	return slices.ContainsFunc(q.journal.entries, func(o *entry) bool {
 		return !o.is(q.key) && o.server == e.server && o.ordered() && o.called && o.counts() && e.before(o)
@@ -157,8 +155,8 @@ func (q *query) same() (verdict, error) {
 	return record(e)
 }
 
-// repeated applies {again: "E2"} if an earlier call has already repeated E2: the result of
-// that repetition is returned. If the repetition is uncertain, rules 2 and 4 decide.
+// repeated applies {again: "E2"} if an earlier call has already repeated E2: it returns the entry of that repetition.
+// If the repetition is uncertain, rules 2 and 4 decide.
 func (q *query) repeated() (verdict, error) {
 	fresh := q.again[:0:0]
 	for _, e := range q.again {
@@ -176,8 +174,8 @@ func (q *query) repeated() (verdict, error) {
 	return undecided()
 }
 
-// lastRepetition follows the chain of repetitions of e. It returns the first whose result
-// this attempt can use, or else the last.
+// lastRepetition follows the chain of repetitions of e. It returns the first repetition whose result this attempt can
+// use, or else the last repetition, or nil if e was not repeated.
 func (q *query) lastRepetition(e *entry) *entry {
 	last := q.journal.repetition(e)
 	for r := last; r != nil && !q.recorded(last); r = q.journal.repetition(r) {
@@ -186,7 +184,7 @@ func (q *query) lastRepetition(e *entry) *entry {
 	return last
 }
 
-// repetition returns the call that repeated e on purpose, or nil.
+// repetition returns the first call that repeated e on purpose and was not rejected, or nil.
 func (j *Journal) repetition(e *entry) *entry {
 	if i := slices.IndexFunc(e.repeatedBy, (*entry).counts); i >= 0 {
 		return e.repeatedBy[i]
@@ -204,8 +202,8 @@ func (j *Journal) like(e *entry) []*entry {
 
 func (j *Journal) repeated(e *entry) bool { return j.repetition(e) != nil }
 
-// unconsumed returns the first entry of the step that has a result for this call and that
-// the attempt has not consumed.
+// unconsumed returns the first entry of the step that has a result for this call and that the attempt has not consumed,
+// or nil.
 func (q *query) unconsumed() *entry {
 	if i := slices.IndexFunc(q.matching(), q.recorded); i >= 0 {
 		return q.matching()[i]
@@ -242,7 +240,7 @@ func (q *query) ok() (verdict, error) {
 	return record(e)
 }
 
-// saysSame reports whether the program passes {same: …}. In a loop, it may name the entry of another call.
+// saysSame reports whether the program passes {same: …}. In a loop, the argument may name the entry of another call.
 func (q *query) saysSame() bool { return q.call.Repeat != nil && q.call.Repeat.Same != "" }
 
 // outdated returns the first call after e that may have changed what e read: a call of another tool of e's server that
@@ -270,8 +268,8 @@ func (q *query) skippedBefore(e *entry) *entry {
 	return nil
 }
 
-// performed reports whether this attempt has performed a call like o instead of consuming o,
-// as idempotent tools do.
+// performed reports whether this attempt has performed a call like o instead of consuming o. Rule 3 does that for
+// idempotent tools.
 func (q *query) performed(o *entry) bool {
 	return slices.ContainsFunc(q.journal.like(o), func(p *entry) bool { return p.attempt == q.Attempt && p.done() })
 }
@@ -328,8 +326,8 @@ func allFailed(list []*entry) bool {
 	return !slices.ContainsFunc(list, func(e *entry) bool { return e.State != StateFailed })
 }
 
-// changedIntoDone is rule 3 for a call whose arguments a policy has changed into those of a
-// recorded call: the program has to decide.
+// changedIntoDone is rule 3 for a call that a policy has changed into a recorded call. The call is held, so that the
+// program decides.
 func (q *query) changedIntoDone() (verdict, error) {
 	if e := q.unconsumed(); e != nil && !q.idempotent() && len(q.again) == 0 {
 		return refuse(q.hold([]*entry{e}, "a policy changed its arguments into those of %s, which is done. %s",
@@ -369,8 +367,8 @@ func (q *query) resolved(e *entry) bool {
 	return slices.ContainsFunc(e.namedBy, (*entry).counts) || q.doneAfter(e)
 }
 
-// harmless reports whether the call may be performed whatever was done before: its tool is
-// idempotent, and no read that its arguments may depend on has changed.
+// harmless reports whether the call may be performed regardless of what was done before: its tool is idempotent, and no
+// read on which its arguments may depend has returned a different value.
 func (q *query) harmless() bool { return q.idempotent() && q.changed == nil }
 
 // earlier is rule 6.
