@@ -12,8 +12,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// function returns a JavaScript function with the given name. goja alone would give it the name
-// of the Go function.
+// function returns a JavaScript function with the given name, instead of the name of the Go function, which goja would
+// use.
 func (r *machine) function(name string, f func(goja.FunctionCall) goja.Value) *goja.Object {
 	object := r.vm.ToValue(f).ToObject(r.vm)
 	must(object.DefineDataProperty("name", r.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE))
@@ -89,8 +89,8 @@ func (r *machine) input(in engine.Input) goja.Value {
 	return v
 }
 
-// tool returns the function that calls a tool. In a session, a program may call a function that an earlier
-// program stored, when the tools were different.
+// tool returns the function that calls a tool. In a session, the tools may be different when a later program calls the
+// function.
 func (r *machine) tool(namespace, name string) func(goja.FunctionCall) goja.Value {
 	return func(fc goja.FunctionCall) goja.Value {
 		index, ok := r.scope.find(namespace, name)
@@ -119,7 +119,7 @@ func (r *machine) tool(namespace, name string) func(goja.FunctionCall) goja.Valu
 	}
 }
 
-// issue passes a call on to the host.
+// issue passes a call to the host or, in a rerun, to the replay.
 func (r *machine) issue(c callPromise) {
 	if r.replay != nil {
 		r.replay.expect(r, c)
@@ -138,14 +138,14 @@ func (r *machine) issue(c callPromise) {
 	})
 }
 
-// deliver hands the reply to a call to the program.
+// deliver passes the reply of a call on to the program.
 func (r *machine) deliver(c callPromise) {
 	if delete(r.waiting, c.ID); !r.ended {
 		r.settle(c)
 	}
 }
 
-// arguments encodes the first argument of a tool, and the second one if there is any.
+// arguments encodes the arguments of a call. more is nil if the program passes only one argument.
 func (r *machine) arguments(fc goja.FunctionCall, tool *engine.Binding) (args, more json.RawMessage) {
 	if tool.Params != nil {
 		return r.joinArguments(fc.Arguments, tool), nil
@@ -177,9 +177,8 @@ func (r *machine) joinArguments(values []goja.Value, tool *engine.Binding) json.
 	return append(object, '}')
 }
 
-// encoded encodes a value that leaves the program. A value without a JSON form becomes null.
-// what names the value in errors, and of is the tool that receives it, or nil. Exceptions of
-// getters are thrown again.
+// encoded encodes a value that leaves the program. A value without a JSON form becomes null. what describes the value
+// in errors, and of is the tool that receives the value, or nil. encoded throws the exceptions of getters again.
 func (r *machine) encoded(what string, of *engine.Binding, v goja.Value) json.RawMessage {
 	limit := r.limits.Output
 	if of != nil {
@@ -219,9 +218,8 @@ func (r *machine) settle(c callPromise) {
 	r.check(c.resolve(value))
 }
 
-// submit ends the program with a value, or with a failure if calls were not awaited. It
-// does not return to the program. A program that is run again is not interrupted, because
-// an interrupted VM cannot run later programs.
+// submit ends the program with a value, or with a failure if calls were not awaited. It does not return to the
+// program. In a rerun, it throws instead of interrupting the VM, because an interrupted VM cannot run later programs.
 func (r *machine) submit(fc goja.FunctionCall) goja.Value {
 	value := r.encoded("submit", nil, fc.Argument(0))
 	lost := r.convert.Lost
@@ -246,7 +244,7 @@ func (r *machine) submit(fc goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
-// position returns where the program is calling from.
+// position returns the position from which the program calls the current function.
 func (r *machine) position() engine.Pos {
 	if stack := r.stack(4); len(stack) > 0 {
 		return stack[0]
@@ -254,7 +252,8 @@ func (r *machine) position() engine.Pos {
 	return engine.Pos{}
 }
 
-// stack returns where the program is calling from and where it called its functions, innermost first.
+// stack returns the position from which the program calls the current function, and the positions of the calls around
+// it, innermost first.
 func (r *machine) stack(limit int) (stack []engine.Pos) {
 	for _, frame := range r.vm.CaptureCallStack(limit, r.frames[:0]) {
 		if frame.SrcName() != r.program.Name {

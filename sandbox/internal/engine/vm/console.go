@@ -8,7 +8,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// console returns the console. Its methods that measure or count do nothing.
+// console returns the console object. Methods such as count and time do nothing.
 func (r *machine) console() goja.Value {
 	console := r.vm.NewObject()
 	set := func(print func(goja.FunctionCall) goja.Value, names ...string) {
@@ -38,7 +38,7 @@ func (r *machine) print(stream *stream) func(goja.FunctionCall) goja.Value {
 		for i, v := range call.Arguments {
 			words[i] = r.convert.Inspect(v)
 		}
-		stream.write(strings.Join(words, " ")) // written separately, so that a long text is not copied
+		stream.write(strings.Join(words, " ")) // written separately, so that a long line is not copied
 		stream.write("\n")
 		return goja.Undefined()
 	}
@@ -58,7 +58,7 @@ func (r *machine) consoleAssert(c goja.FunctionCall) goja.Value {
 // stream keeps the beginning and the end of what is written to it, and counts all bytes.
 type stream struct {
 	text  strings.Builder
-	tail  []byte // the end of what did not fit into the text; may be longer than the part that output returns
+	tail  []byte // the end of what did not fit into text; may be longer than Output.Tail
 	full  bool
 	bytes int
 	limit int
@@ -89,7 +89,7 @@ func (s *stream) keep(text string) {
 	s.tail = append(s.tail, text...)
 }
 
-// tailShare determines how much of the end is kept in addition to the beginning: 1/tailShare of the limit.
+// tailShare determines the size of the tail: 1/tailShare of the limit.
 const tailShare = 16
 
 func (s *stream) output() engine.Output {

@@ -75,7 +75,7 @@ func namesOf(o *goja.Object) map[string]bool {
 // unused tools cost nothing.
 func (r *machine) prepare(job *engine.Job) *engine.Failure {
 	r.watchRejections()
-	if r.globals != nil { // an earlier program of the session has set up the VM
+	if r.globals != nil { // an earlier program of the session has prepared the VM
 		r.globals.renew(job)
 		r.guard(job)
 		return r.hideEarlier()
@@ -100,8 +100,8 @@ func (r *machine) prepare(job *engine.Job) *engine.Failure {
 	return nil
 }
 
-// renew replaces the globals of the last program with the globals of the next program. The inputs of the
-// session stay.
+// renew removes the globals of the last program of the session, except for the inputs of the session, so that the next
+// program gets its own globals.
 func (g *globals) renew(job *engine.Job) {
 	g.job = job
 	maps.DeleteFunc(g.made, func(name string, _ goja.Value) bool {
@@ -161,7 +161,7 @@ var (
 type globals struct {
 	run  *machine
 	job  *engine.Job
-	made map[string]goja.Value
+	made map[string]goja.Value // the globals that programs have used
 
 	jobNames map[string]bool // the names in made that are tools and inputs
 }

@@ -35,8 +35,8 @@ type missKey struct {
 	member string
 }
 
-// watchMembers prepares the VM to notice reads of missing members. It is called for each call, with the promise
-// of the call, but acts only once, and only if the program reads members.
+// watchMembers prepares the VM to notice reads of missing members, once, and only if the program reads members. promise
+// is the promise of any call.
 func (r *machine) watchMembers(promise *goja.Object) {
 	m := &r.misses
 	if m.tools != nil || !r.program.ReadsMembers() {
@@ -63,7 +63,7 @@ func (r *machine) resultOf(c callPromise) *convert.ResultPath {
 	return m.tools[tool]
 }
 
-// noteText remembers which call returned a string.
+// noteText records that a call returned a string.
 func (r *machine) noteText(value goja.Value, c callPromise) {
 	text, ok := value.(goja.String)
 	if ok && r.misses.tools != nil && text.Length() <= maxText && len(r.misses.texts) < maxPaths {
@@ -123,7 +123,7 @@ func (r *machine) visible(prototype *goja.Object) goja.Value {
 	return prototype
 }
 
-// looks counts a read of a missing member, and reports whether to look up its position.
+// looks counts a read of a missing member. It reports whether to look up the position of the read.
 func (r *machine) looks(key missKey) bool {
 	if r.looked[key] == maxLooks || len(r.missing) == engine.MaxMisses || r.ended {
 		return false

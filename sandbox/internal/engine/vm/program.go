@@ -13,8 +13,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/lru"
 )
 
-// Limits for the compiled programs that are kept, in bytes of source. A compiled program takes about 40 times
-// as much memory as its source, a hostile program 200 times, and a short program even more.
+// Limits for the compiled programs that are kept, in bytes of source. A compiled program takes about 40 times as much
+// memory as its source. For a hostile program, the factor is 200, and for a short program it is even larger.
 const (
 	keptSource  = 64 << 10 // total size of all programs
 	keptProgram = 8 << 10  // size of the largest program that is kept

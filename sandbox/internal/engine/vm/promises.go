@@ -13,12 +13,12 @@ import (
 // maxStrays is the maximum number of positions that are reported for each kind of misuse.
 const maxStrays = 20
 
-// promises records the promises of tool calls that have not been awaited so far, and the uses
-// of promises as if they were values.
+// promises records the promises of tool calls that the program has not awaited so far, and the uses of promises as if
+// they were their values.
 type promises struct {
 	made  []callPromise
 	uses  []promiseUse
-	value *goja.Promise // the program's value if that is a promise, or nil
+	value *goja.Promise // the program's value, or nil if the value is not a promise
 }
 
 type promiseUse struct {
@@ -49,8 +49,7 @@ func (p *promises) add(c callPromise) {
 // method that returns it.
 var handledField, tellsHandled = reflect.TypeFor[goja.Promise]().FieldByName("handled")
 
-// handled reports whether something handles a promise. It returns true if goja no longer
-// has the field.
+// handled reports whether something handles a promise. If a later version of goja lacks the field, it returns true.
 func handled(p *goja.Promise) bool {
 	if !tellsHandled || handledField.Type.Kind() != reflect.Bool {
 		return true
@@ -77,7 +76,7 @@ func (r *machine) notePromise(o *goja.Object, use string, at engine.Pos) {
 	r.promises.uses = append(r.promises.uses, promiseUse{stray, p})
 }
 
-// promiseAsText returns a failure if an answer contains the text of a promise.
+// promiseAsText returns a failure if an answer contains a promise that was converted to a string.
 func (r *machine) promiseAsText(answer []byte) *engine.Failure {
 	converted := slices.ContainsFunc(r.promises.uses, func(u promiseUse) bool { return u.Use == engine.Converted })
 	if !converted || !bytes.Contains(answer, []byte("[object Promise]")) {
@@ -100,7 +99,7 @@ func (r *machine) promiseUses(f *engine.Failure) (list []engine.PromiseMisuse) {
 	if f != nil && f.Kind != engine.KindThrown && f.Kind != engine.KindBadValue && f.Kind != engine.KindTooLarge {
 		return list
 	}
-	places := 0
+	positions := 0
 	for _, c := range r.promises.made {
 		if c.promise == r.promises.value || handled(c.promise) {
 			continue
@@ -111,8 +110,8 @@ func (r *machine) promiseUses(f *engine.Failure) (list []engine.PromiseMisuse) {
 		switch {
 		case i >= 0:
 			list[i].Calls++
-		case places < maxStrays:
-			places++
+		case positions < maxStrays:
+			positions++
 			dropped := engine.PromiseMisuse{Use: engine.Dropped, Tool: c.Tool, Calls: 1, Call: c.Pos, Pos: c.Pos}
 			list = append(list, dropped)
 		}
@@ -141,7 +140,8 @@ func (r *machine) instrumentPromises(promise *goja.Object) {
 	})
 }
 
-// instrument adds a method to promises that records the use of the promise and returns what result returns.
+// instrument adds a method to the prototype of promises. The method records the use of the promise and returns the
+// result of the function result.
 func (r *machine) instrument(prototype *goja.Object, name, use string, result func(goja.FunctionCall) goja.Value) {
 	f := r.function(name, func(c goja.FunctionCall) goja.Value {
 		if o, ok := c.This.(*goja.Object); ok {

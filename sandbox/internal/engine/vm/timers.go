@@ -46,7 +46,7 @@ func (t *timers) clear(id int64) {
 	t.list = slices.DeleteFunc(t.list, func(set *timer) bool { return set.id == id })
 }
 
-// next returns a channel that is ready when the first timer is due, or nil.
+// next returns a channel that receives when the first timer is due, or nil if there is no timer.
 func (t *timers) next() <-chan time.Time {
 	switch {
 	case len(t.list) == 0:
@@ -59,7 +59,7 @@ func (t *timers) next() <-chan time.Time {
 	return t.clock.C
 }
 
-// fire runs the timer at index i. Only a rerun of a program fires a timer other than the first.
+// fire runs the timer at index i. In a rerun, it may not be the first timer.
 func (t *timers) fire(i int) {
 	due := t.list[i]
 	t.list = slices.Delete(t.list, i, i+1)
