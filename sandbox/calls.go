@@ -31,7 +31,7 @@ func (h *host) Call(c engine.Call, reply func(engine.Reply)) {
 		h.goroutines.do(func() { reply(engine.Reply{Error: te}) })
 		return
 	}
-	if c.Tool >= 0 && c.Tool < len(h.bindings) { // so that policies, journal and handler get an object
+	if c.Tool >= 0 && c.Tool < len(h.bindings) { // so that policies, the journal and the handler get an object
 		c.Args = dispatch.Named(h.bindings[c.Tool], c.Args)
 	}
 	t := h.begin(c)
@@ -52,7 +52,7 @@ func (h *host) Call(c engine.Call, reply func(engine.Reply)) {
 	})
 }
 
-// maxRefused is the number of refused calls after which a program is ended.
+// maxRefused is the number of refused calls after which the host ends the program.
 const maxRefused = 1000
 
 // overLimit returns the error of a call beyond Limits.Calls, or nil.
@@ -75,7 +75,7 @@ func (h *host) overLimit(tool int) *engine.ToolError {
 	return te
 }
 
-// count counts a call to a tool that the journal does not answer.
+// count counts a call that the journal does not answer. path is the path of its tool.
 func (h *host) count(path string) {
 	if h.uncounted[path] >= h.program.Uncounted[path] {
 		h.counted++
@@ -99,7 +99,7 @@ type tracker struct {
 	waits int  // how many persons and nested runs the call waits for
 }
 
-// begin records a call. It returns nil if the program has ended.
+// begin starts to track a call. It returns nil if the program has ended.
 func (h *host) begin(c engine.Call) *tracker {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -119,7 +119,7 @@ func (h *host) begin(c engine.Call) *tracker {
 	return t
 }
 
-// issue hands a call to the dispatcher.
+// issue passes a call to the dispatcher, unless its arguments are invalid for every tool.
 func (h *host) issue(c engine.Call) *dispatch.Execution {
 	invalid := &tools.ToolError{Tool: h.path(c.Tool), Kind: tools.KindInvalidArguments}
 	repeat, err := parseRepeat(c.More)
@@ -194,8 +194,8 @@ func (t *tracker) perform(reply func(engine.Reply)) {
 	}
 }
 
-// resultReply returns a result for the program, or an error if the program cannot receive it. A worker could not
-// even decode a result that is nested too deep.
+// resultReply returns the reply with a result, or with an error if the program cannot receive the result: a worker
+// could not decode a result that is nested too deeply.
 func resultReply(tool string, result json.RawMessage) engine.Reply {
 	if err := engine.Check(result); err != nil {
 		return engine.Reply{Error: &engine.ToolError{
@@ -205,8 +205,8 @@ func resultReply(tool string, result json.RawMessage) engine.Reply {
 	return engine.Reply{Value: result}
 }
 
-// engineError converts an error to the form that the engine throws into the program. It replaces invalid UTF-8,
-// which the record of a session cannot hold.
+// engineError converts an error to the error that the engine throws into the program. It replaces invalid UTF-8, which
+// the record of a session cannot contain.
 func engineError(e *tools.ToolError) *engine.ToolError {
 	valid := func(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
 	data := e.Data
@@ -216,8 +216,8 @@ func engineError(e *tools.ToolError) *engine.ToolError {
 	return &engine.ToolError{Tool: valid(e.Tool), Kind: valid(e.Kind), Message: valid(e.Message), ID: e.ID, Data: data}
 }
 
-// toolError converts the error of a call to a ToolError for the record, and reports whether the program may
-// catch the error.
+// toolError converts the error of a call to the ToolError in the outcome. It reports whether the program may catch the
+// error.
 func toolError(err error, tool string) (te *tools.ToolError, catchable bool) {
 	var hold *tools.HoldError
 	switch {
@@ -262,10 +262,10 @@ func (t *tracker) update(change func(), name string, observer func(Call)) {
 	observer(updated)
 }
 
-// resultLimiter limits the size of the results of one run. It is the innermost policy, so that
-// results that are too large reach neither other policies nor the journal.
+// resultLimiter limits the size of the results of one run. It is the innermost policy, so that a result that is too
+// large does not reach other policies or the journal.
 type resultLimiter struct {
-	each, all int // bytes
+	each, all int // the limits for one result and for all results, in bytes
 
 	mu   sync.Mutex
 	used int // bytes used so far
@@ -287,7 +287,7 @@ func (r *resultLimiter) policy(next tools.Caller) tools.Caller {
 	})
 }
 
-// failure replaces the message of an error that is too large.
+// failure returns the error, with another message if the error is too large.
 func (r *resultLimiter) failure(te *tools.ToolError) error {
 	excess := r.take(len(te.Message) + len(te.Data))
 	if excess == "" {
@@ -301,7 +301,7 @@ func (r *resultLimiter) failure(te *tools.ToolError) error {
 	return &short
 }
 
-// take counts the bytes of a result, or returns the reason why the result is too large.
+// take counts the bytes of a result. If the result is too large, take returns the end of a message about it.
 func (r *resultLimiter) take(size int) (excess string) {
 	if size > r.each {
 		return fmt.Sprintf("has %d bytes; %d are allowed; request less at a time", size, r.each)

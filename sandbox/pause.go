@@ -53,8 +53,8 @@ func (t *tracker) Return() {
 	}
 }
 
-// pause changes the number of calls in progress and the number of calls that wait for a person
-// or a nested run, and stops or starts the clocks accordingly.
+// pause adds to the number of calls in progress, and to the number of calls that wait for a person or a nested run. It
+// stops or starts the clocks accordingly.
 func (h *host) pause(open, paused int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

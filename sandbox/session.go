@@ -37,7 +37,7 @@ type Session struct {
 	mu   sync.Mutex
 	log  []engine.Step
 	size int     // approximate size of the log in bytes
-	sums []chain // checksums of the lines of the record, as far as they are known
+	sums []chain // checksums of the lines of the record that have been read or written
 }
 
 // logShare limits a session's record to 1/logShare of Limits.Memory. A worker that runs the
@@ -47,9 +47,8 @@ const logShare = 32
 // ErrSessionFull is returned by runs of a session whose record has reached its limit.
 var ErrSessionFull = errors.New("sandbox: the session's record exceeds 1/32 of Limits.Memory; start another session")
 
-// ErrSessionLost is returned by a run of a session that cannot be rebuilt. The VM of the session is gone, and
-// its programs, when run again, behaved differently or together exceeded Limits.Time or the memory limit. Start
-// another session.
+// ErrSessionLost is returned by a run of a session that cannot be rebuilt. The VM of the session is gone, and the rerun
+// of its programs behaved differently or exceeded Limits.Time or the memory limit. Start another session.
 var ErrSessionLost = errors.New("sandbox: the session cannot be rebuilt")
 
 var errNotNewSession = errors.New("sandbox: the session is nil or empty; create it with NewSession")
@@ -160,15 +159,15 @@ func newClock() *engine.Clock {
 	return &engine.Clock{Start: time.Now().UnixMilli(), Seed: int64(binary.LittleEndian.Uint64(seed[:]))}
 }
 
-// sessionStep is the next program of a session. After the program has run, record holds what is
-// needed to run it again.
+// sessionStep is the next program of a session. After the program has run, record has everything that is needed to run
+// it again.
 type sessionStep struct {
 	key       string
 	log       []engine.Step
 	inputs    []engine.Input // the inputs of the session
 	clock     *engine.Clock
 	record    engine.Step
-	finished  bool // later replies are ignored
+	finished  bool // the record is complete: later replies are ignored
 	succeeded bool
 
 	list      bool // list the variables and run nothing
