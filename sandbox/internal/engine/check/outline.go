@@ -10,23 +10,23 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// Outline is what the source of a program shows before its names are resolved against the globals of a run.
+// Outline is what the source of a program shows without the globals of a run.
 type Outline struct {
 	findings []engine.Finding
 	names    []*usedName      // undeclared names, in order of their first use
-	guarded  map[string]bool  // names whose existence is tested, as in typeof x or "x" in globalThis
+	guarded  map[string]bool  // names whose existence the program tests, as in typeof x or "x" in globalThis
 	writes   []writeSite      // assignments to undeclared names and to their members
 	early    []usedName       // variables that are read before they are initialized
 	warnings []engine.Finding // code that runs, but probably does not do what its author intended
 	calls    []callSite       // calls of possible tools
 	tested   map[pathKey]int  // for each path, the number of mentions that are not calls, as in if (fs.stat) …
 	examined map[string]bool  // globals whose members the program inspects
-	words    []occurrence     // all names and members, if some are forbidden
+	words    []occurrence     // all names and members, if the rules forbid names
 	declared []string         // top-level declarations
 	reads    memberReads
 	pos      func(file.Idx) engine.Pos
 
-	With    file.Idx // the position of a with statement, which strict mode does not allow; 0 if there is none
+	With    file.Idx // the position of a with statement, which strict mode does not allow, or 0
 	Returns bool     // whether the program returns a value
 	Awaits  bool     // whether the program awaits at top level
 	Callees []Callee // the callees of calls of names and members
@@ -39,7 +39,7 @@ type Callee struct{ Parenthesis, Name file.Idx }
 type usedName struct {
 	occurrence
 	assigned  bool     // the use is an assignment
-	elsewhere file.Idx // a declaration that is not visible at the use; 0 if there is none
+	elsewhere file.Idx // a declaration that is not visible at the use, or 0
 	uses      []file.Idx
 }
 
@@ -55,7 +55,7 @@ type callSite struct {
 	calledExpression
 }
 
-// survey returns the outline of a program, given the body of the function around it. If words is true, the
+// survey returns the outline of a program, given the body of the function around the program. If words is true, the
 // outline has every name. pos converts an index to a position.
 func survey(body []ast.Statement, words bool, pos func(file.Idx) engine.Pos) *Outline {
 	s := surveyor{Outline: &Outline{pos: pos}, recordsWords: words}
@@ -79,20 +79,20 @@ func survey(body []ast.Statement, words bool, pos func(file.Idx) engine.Pos) *Ou
 	return s.Outline
 }
 
-// maxDeclared bounds the declarations that are reported.
+// maxDeclared is the maximum number of declarations that are reported.
 const maxDeclared = 100
 
-// surveyor builds the outline of a program. While it walks the program, it records expressions with their
-// blocks; at the end, it resolves the names in them.
+// surveyor builds the outline of a program. While it walks the program, it records expressions with their blocks. At
+// the end, it resolves the names in these expressions.
 type surveyor struct {
 	*Outline
 	recordsWords bool
 	walker       Walker
 	handlers     map[*ast.CallExpression]*handler // recorded before the calls are visited
-	statement    int                              // the top-level statement that is visited
+	statement    int                              // number of the current top-level statement, as in [engine.Site]
 	called       []calledExpression
 	members      []scopedExpression
-	texts        []scopedExpression // expressions whose strings may name members
+	texts        []scopedExpression // expressions whose values may be names of members
 	targets      []writeTarget
 }
 
@@ -107,7 +107,7 @@ type calledExpression struct {
 	scopedExpression
 	arguments []ast.Expression
 	isNew     bool
-	statement int      // the top-level statement with the call, as in [engine.Site]
+	statement int      // number of the top-level statement with the call, as in [engine.Site]
 	handler   *handler // the handler of the call's error, or nil
 }
 
@@ -160,7 +160,7 @@ func (s *surveyor) word(name string, at file.Idx) {
 	}
 }
 
-// text records an expression whose string may be the name of a member.
+// text records an expression whose value may be the name of a member.
 func (s *surveyor) text(e ast.Expression) {
 	if s.recordsWords {
 		s.texts = append(s.texts, s.here(e))
@@ -183,7 +183,7 @@ func (s *surveyor) unary(n *ast.UnaryExpression) {
 	}
 }
 
-// element records an access to a member with brackets.
+// element records the read of a member with brackets.
 func (s *surveyor) element(n *ast.BracketExpression) {
 	named := ""
 	if name, ok := n.Member.(*ast.StringLiteral); ok {
@@ -225,8 +225,8 @@ func (s *surveyor) regexp(n *ast.RegExpLiteral) {
 	}
 }
 
-// NeverMatches reports whether a regular expression has a property escape. goja accepts
-// these, but they match nothing.
+// NeverMatches reports whether a regular expression has a property escape. goja accepts property escapes, but they
+// match nothing.
 func NeverMatches(pattern, flags string) bool {
 	return strings.Contains(flags, "u") && unicodeClass.MatchString(pattern)
 }

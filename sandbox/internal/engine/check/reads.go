@@ -84,8 +84,8 @@ func (s *surveyor) probeIf(condition bool, e ast.Expression) {
 	}
 }
 
-// probing marks those parts of a node that only test whether a value exists. It must be called before the parts
-// are visited.
+// probing marks those parts of a node that only test whether a value exists. It must be called before these parts are
+// visited.
 func (s *surveyor) probing(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.Optional:
@@ -131,7 +131,7 @@ func isNothing(e ast.Expression) bool {
 	return null || isName && id.Name == "undefined"
 }
 
-// testers are the functions that test their argument, or the result of their callback.
+// testers are functions that test their argument, or the result of their callback.
 var testers = map[string]bool{
 	"isArray": true, "Boolean": true, "isNaN": true, "isFinite": true, "isInteger": true, "isSafeInteger": true,
 	"filter": true, "find": true, "some": true, "every": true, "findIndex": true,

@@ -72,7 +72,7 @@ func (s *surveyor) assignment(w writeTarget) {
 		switch v := w.block.find(id.Name); {
 		case v == nil:
 			s.writes = append(s.writes, writeSite{member: member{name: id.Name.String()}, at: id.Idx})
-		case v.id == id: // the default of a variable in its declaration
+		case v.id == id: // a default in the declaration, not an assignment
 		case v.kind == constant && v.writes == 0 && !w.conditional: // only the first assignment is reported
 			s.findings = append(s.findings, engine.Finding{
 				Message: v.name + " cannot be assigned to: it is declared by const",
@@ -115,7 +115,7 @@ func (s *surveyor) mention(names []string, times int) {
 
 const functionMessage = "Function cannot be called: code cannot be created from strings"
 
-// site records a call.
+// site records a call if the called expression is a global or a member of a global.
 func (s *surveyor) site(c calledExpression) {
 	p := pathOf(c.expression, c.block)
 	if p == nil {

@@ -40,8 +40,8 @@ func (c *Converter) decode(text []byte, p *ResultPath, rounds bool) (goja.Value,
 	return d.value(0, p)
 }
 
-// decoder decodes valid JSON, keeping the order of members. It is several times as fast as a loop over the
-// tokens of encoding/json.
+// decoder decodes valid JSON and keeps the order of members. It is several times as fast as a loop over the tokens of
+// encoding/json.
 type decoder struct {
 	vm   *goja.Runtime
 	text []byte

@@ -27,7 +27,7 @@ func NewResultPath(tool string, left *int, makePrototype func(*ResultPath) *goja
 	return &ResultPath{Tool: tool, left: left, makePrototype: makePrototype}
 }
 
-// pathName matches the names of members that may be part of a path. Other names are data.
+// pathName matches the names of members that may be part of a path. Other names count as data.
 var pathName = regexp.MustCompile(`^[a-zA-Z_$][\w$]{0,63}$`)
 
 // at returns the path to a member of the objects at p, or to the elements of the arrays at p if step is "[]". It
