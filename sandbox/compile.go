@@ -84,7 +84,7 @@ func (h *host) compile(job *engine.Job) error {
 	}
 	m, err := sourcemap.Parse(c.Map)
 	if err != nil {
-		return fmt.Errorf("sandbox: the compiler: %w", err)
+		return fmt.Errorf("sandbox: the result of the compiler: %w", err)
 	}
 	h.origin.sourceMap = m
 	return nil

@@ -145,9 +145,9 @@ const maxSignature = 600
 // signature shows how to call a tool.
 func signature(b *tools.Binding) string { return declare.Signature(b, maxSignature) }
 
-// find returns the first binding for which is returns true, or nil.
-func (h *host) find(is func(*tools.Binding) bool) *tools.Binding {
-	if i := slices.IndexFunc(h.bindings, is); i >= 0 {
+// find returns the first binding for which matches returns true, or nil.
+func (h *host) find(matches func(*tools.Binding) bool) *tools.Binding {
+	if i := slices.IndexFunc(h.bindings, matches); i >= 0 {
 		return h.bindings[i]
 	}
 	return nil

@@ -64,7 +64,7 @@ func (l Limits) check() error {
 	case min(l.Time, l.Compute, time.Duration(l.Memory), time.Duration(l.Source), time.Duration(l.Output),
 		time.Duration(l.Argument), time.Duration(l.Calls), time.Duration(l.Concurrency), time.Duration(l.Result),
 		time.Duration(l.Results)) < 0:
-		return fmt.Errorf("sandbox: a limit is negative: %+v; leave it zero for the default", l)
+		return fmt.Errorf("sandbox: a limit is negative: %+v; use zero for the default", l)
 	case max(l.Time, l.Compute) > maxTime:
 		return fmt.Errorf("sandbox: a time limit is longer than the maximum of %v: %+v", maxTime, l)
 	}

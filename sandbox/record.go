@@ -64,7 +64,7 @@ func (s *Session) AppendRecord(dst []byte, from int) ([]byte, error) {
 	for i := min(start, len(s.sums)); i <= len(s.log); i++ {
 		line, sum, err := s.line(i)
 		if err != nil {
-			return dst, fmt.Errorf("sandbox: the session's record: %w", err)
+			return dst, fmt.Errorf("sandbox: append the session's record: %w", err)
 		}
 		if i == len(s.sums) {
 			s.sums = append(s.sums, sum)
@@ -126,7 +126,7 @@ func (s *Sandbox) RestoreSession(record []byte) (session *Session, whole int, er
 	}
 }
 
-var errDamaged = errors.New("it is damaged")
+var errDamaged = errors.New("the line is damaged")
 
 // read reads the next line.
 func (s *Session) read(text []byte) error {
@@ -157,7 +157,7 @@ func (s *Session) readHead(line []byte) error {
 		return err
 	}
 	if maker := s.box.maker(); h.Format != recordFormat || h.Maker != maker {
-		return fmt.Errorf("it was made by %.200q, %.200q, but this sandbox needs %q, %q",
+		return fmt.Errorf("the record was made by %.200q, %.200q, but this sandbox needs %q, %q",
 			h.Format, h.Maker, recordFormat, maker)
 	}
 	s.inputs = h.Inputs

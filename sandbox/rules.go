@@ -80,7 +80,7 @@ func (r *Rules) tooLong(source string, limit int) *Failure {
 	check := func(kind Kind, size, limit int, unit string) {
 		if size > limit {
 			message := fmt.Sprintf("the program has %d %s; %d are allowed", size, unit, limit)
-			findings = append(findings, Finding{Kind: kind, Message: message, Hint: "write a shorter one"})
+			findings = append(findings, Finding{Kind: kind, Message: message, Hint: "write a shorter program"})
 		}
 	}
 	check(kindSourceLimit, len(source), limit, "bytes")

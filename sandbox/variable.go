@@ -57,7 +57,7 @@ func (s *Session) Variables(ctx context.Context) ([]Variable, error) {
 	case err != nil:
 		return nil, err
 	case out.Failure != nil && out.Failure.Ran(): // a limit was exceeded; it does not matter if Rules refuse ""
-		return nil, fmt.Errorf("sandbox: the session's variables: %w", out.Failure)
+		return nil, fmt.Errorf("sandbox: list the session's variables: %w", out.Failure)
 	}
 	return validVariables(step.variables), nil
 }

@@ -80,7 +80,7 @@ func (e *entry) is(key string) bool { return e.key == key || e.performed == key 
 // ordered reports whether the order of the call matters.
 func (e *entry) ordered() bool { return e.Class != tools.Read && !e.binding.Hints.Repeatable }
 
-// done reports whether the call had an effect. A call that a policy answered had none.
+// done reports whether the call had an effect. A call that a policy answered had no effect.
 func (e *entry) done() bool { return e.ordered() && e.called && e.State == StateOK }
 
 // uncertain reports whether the call may have had an effect.

@@ -164,8 +164,8 @@ func (j *Journal) Open() []Entry {
 	return j.list(func(e *entry) bool { return e.Step == j.step && e.Class != tools.Read })
 }
 
-// Unresolved returns the effects that failed or whose outcome is unknown, and that no later call repeated successfully
-// or named, in order of issue.
+// Unresolved returns the effects that failed or whose outcome is unknown, in order of issue. It leaves out effects that
+// a later call repeated successfully or named.
 func (j *Journal) Unresolved() []Entry {
 	return j.list(func(e *entry) bool {
 		repeated := func(o *entry) bool { return o.State == StateOK && e.before(o) }

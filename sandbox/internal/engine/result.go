@@ -49,7 +49,7 @@ var Kinds = []string{
 }
 
 const (
-	// MaxVariables is the maximum length of a list of variables. A longer list keeps the newest.
+	// MaxVariables is the maximum number of variables in a list. The oldest variables are left out.
 	MaxVariables = 1000
 	// MaxKeys is the maximum number of keys that are listed for one variable.
 	MaxKeys = 10

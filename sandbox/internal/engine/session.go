@@ -52,7 +52,7 @@ type Step struct {
 	Submitted bool            `json:"submitted,omitempty"`
 }
 
-// RecordedReply is the reply to a call, and the parts of the call by which a rerun of the program recognizes it.
+// RecordedReply is the reply to a call, with the parts of the call that a rerun of the program must repeat.
 type RecordedReply struct {
 	Tool  string          `json:"tool"` // the path by which the program called the tool
 	Args  json.RawMessage `json:"args"` // the [Digest] of the arguments

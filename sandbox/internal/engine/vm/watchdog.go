@@ -42,7 +42,7 @@ type watchdog struct {
 	quiet    bool          // the program now does nothing but wait for calls
 	replies  int           // replies that the program has received
 	idle     *time.Timer   // calls announce when the program has waited for idleTime
-	next     int           // announce reports only this number of replies or more
+	next     int           // announce does nothing if the program has received fewer replies
 	cause    error         // the cause of the first stop
 	stopped  bool          // the run has ended
 }
