@@ -28,7 +28,7 @@ type Program struct {
 	// does; a json.RawMessage is used unchanged.
 	Inputs map[string]any
 
-	// Tools are the tools that the program may call. Nil means none.
+	// Tools are the tools that the program may call. Nil means no tools.
 	Tools *tools.Set
 
 	// Attempt records the calls, and answers a call that an earlier program has already made. It is usually a

@@ -54,7 +54,7 @@ var ErrSessionLost = errors.New("sandbox: the session cannot be rebuilt")
 var errNotNewSession = errors.New("sandbox: the session is nil or empty; create it with NewSession")
 
 // NewSession returns a new session. The values are constants of every program of the session,
-// in addition to [Program].Inputs, and are converted in the same way; nil means none. They are
+// in addition to [Program].Inputs, and are converted in the same way; nil means no inputs. They are
 // sent to the VM once, so they may be large. If a program changes a member of an object, later
 // programs see the change. If a value is invalid, the runs of the session return the error.
 func (s *Sandbox) NewSession(values map[string]any) *Session {
@@ -174,7 +174,7 @@ type sessionStep struct {
 	variables []engine.Variable
 }
 
-// sessionInputs returns the inputs of the session. A nil step has none.
+// sessionInputs returns the inputs of the session, or nil if s is nil.
 func (s *sessionStep) sessionInputs() []engine.Input {
 	if s == nil {
 		return nil

@@ -12,8 +12,8 @@ import (
 // handler is the code that handles the error of a call: a try statement or a call of the method catch.
 type handler struct{ from, to file.Idx }
 
-// handle records that by handles the error of the promise e. If e is a call of the method then or finally of another
-// promise, handle records the same for that promise.
+// handle records the handler of the error of the promise e. If e is a call of the method then or finally of another
+// promise, the handler also handles the error of that promise.
 func (s *surveyor) handle(e ast.Expression, by *handler) {
 	call, ok := e.(*ast.CallExpression)
 	if !ok || by == nil {

@@ -17,7 +17,7 @@ type path struct {
 	optional int        // bit n is set if ?. follows the first n names
 }
 
-// maxPath is the maximum number of members and variables that follow and textOf resolve for one expression.
+// maxPath is the maximum number of members and variables that are resolved for one expression.
 const maxPath = 12
 
 // pathOf returns the path of f, object.name, object["name"] or object?.name, or nil if the

@@ -19,7 +19,7 @@ const (
 	// refused. goja's parser takes exponential time only for nested brackets or nested
 	// conditional expressions.
 	maxUnchecked = 12
-	maxUncertain = 16 // the same for brackets and conditional expressions together
+	maxUncertain = 16 // bounds the sum of that nesting and the number of conditional expressions
 	// maxArrowDefaults bounds the nesting of arrow functions in parameter defaults, for which
 	// goja's parser takes exponential time.
 	maxArrowDefaults = 8

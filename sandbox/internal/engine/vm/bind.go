@@ -177,8 +177,9 @@ func (r *machine) joinArguments(values []goja.Value, tool *engine.Binding) json.
 	return append(object, '}')
 }
 
-// encoded encodes a value that leaves the program. A value without a JSON form becomes null. what describes the value
-// in errors, and of is the tool that receives the value, or nil. encoded throws the exceptions of getters again.
+// encoded encodes a value that leaves the program. A value without a JSON form becomes null. Errors call the value
+// what. If the value is an argument of a tool, of is the tool; otherwise, of is nil. encoded throws the exceptions of
+// getters again.
 func (r *machine) encoded(what string, of *engine.Binding, v goja.Value) json.RawMessage {
 	limit := r.limits.Output
 	if of != nil {

@@ -32,7 +32,7 @@ func (r *machine) replaceLocale(class, name string, write func(goja.FunctionCall
 	})
 }
 
-// refuseLocale throws an error. what says what is not supported.
+// refuseLocale throws an error with the message what and the advice to format by hand.
 func (r *machine) refuseLocale(what string) {
 	panic(r.rangeError(what + "; format by hand"))
 }
