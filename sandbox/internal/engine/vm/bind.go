@@ -46,7 +46,7 @@ func (n *namespace) Get(name string) goja.Value {
 	identifier := n.identifier(name)
 	v, ok := n.made[identifier]
 	if !ok {
-		v = n.run.function(identifier, n.run.tool(n.name, identifier))
+		v = n.run.tool(n.name, identifier)
 	}
 	n.made[name], n.made[identifier] = v, v
 	return v
@@ -89,34 +89,37 @@ func (r *machine) input(in engine.Input) goja.Value {
 	return v
 }
 
-// tool returns the function that calls a tool. In a session, the tools may be different when a later program calls the
-// function.
-func (r *machine) tool(namespace, name string) func(goja.FunctionCall) goja.Value {
-	return func(fc goja.FunctionCall) goja.Value {
-		index, ok := r.scope.find(namespace, name)
-		if !ok {
-			panic(r.typeError("the tool " + name + " is no longer available"))
-		}
-		r.use(namespace, name)
-		c := callPromise{Call: engine.Call{Tool: index}, stack: r.stack(1 + maxStack)}
-		if len(c.stack) > 0 {
-			c.Pos = c.stack[0]
-		}
-		c.Args, c.More = r.arguments(fc, &r.scope.tools[index])
-		promise, resolve, reject := r.vm.NewPromise()
-		object := r.vm.ToValue(promise).ToObject(r.vm)
-		if r.ended || r.failing { // do not issue the call
-			return object
-		}
-		r.instrumentPromises(object)
-		r.watchMembers(object)
-		r.issued++
-		c.ID, c.promise, c.resolve, c.reject = r.issued, promise, resolve, reject
-		engine.Put(&r.waiting, c.ID, true)
-		r.promises.add(c)
-		r.issue(c)
+// tool returns the JavaScript function that calls a tool.
+func (r *machine) tool(namespace, name string) goja.Value {
+	return r.function(name, func(fc goja.FunctionCall) goja.Value { return r.callTool(namespace, name, fc) })
+}
+
+// callTool issues a call of a tool and returns the promise of the call. In a session, an earlier program may have stored
+// the function that calls the tool, so the tools may be different now.
+func (r *machine) callTool(namespace, name string, fc goja.FunctionCall) goja.Value {
+	index, ok := r.scope.find(namespace, name)
+	if !ok {
+		panic(r.typeError("the tool " + name + " is no longer available"))
+	}
+	r.use(namespace, name)
+	c := callPromise{Call: engine.Call{Tool: index}, stack: r.stack(1 + maxStack)}
+	if len(c.stack) > 0 {
+		c.Pos = c.stack[0]
+	}
+	c.Args, c.More = r.arguments(fc, &r.scope.tools[index])
+	promise, resolve, reject := r.vm.NewPromise()
+	object := r.vm.ToValue(promise).ToObject(r.vm)
+	if r.ended || r.failing { // do not issue the call
 		return object
 	}
+	r.instrumentPromises(object)
+	r.watchMembers(object)
+	r.issued++
+	c.ID, c.promise, c.resolve, c.reject = r.issued, promise, resolve, reject
+	engine.Put(&r.waiting, c.ID, true)
+	r.promises.add(c)
+	r.issue(c)
+	return object
 }
 
 // issue passes a call to the host or, in a rerun, to the replay.

@@ -20,8 +20,8 @@ const maxCallStack = 1000
 // ownGlobals are the globals that goja does not have.
 var ownGlobals = map[string]func(*machine) goja.Value{
 	"console":       (*machine).console,
-	"setTimeout":    func(r *machine) goja.Value { return r.function("setTimeout", r.startTimer(false)) },
-	"setInterval":   func(r *machine) goja.Value { return r.function("setInterval", r.startTimer(true)) },
+	"setTimeout":    func(r *machine) goja.Value { return r.function("setTimeout", r.setTimeout) },
+	"setInterval":   func(r *machine) goja.Value { return r.function("setInterval", r.setInterval) },
 	"clearTimeout":  func(r *machine) goja.Value { return r.function("clearTimeout", r.clearTimer) },
 	"clearInterval": func(r *machine) goja.Value { return r.function("clearInterval", r.clearTimer) },
 	"sleep":         func(r *machine) goja.Value { return r.function("sleep", r.sleep) },
@@ -193,7 +193,7 @@ func (g *globals) make(name string) goja.Value {
 		return r.namespace(name)
 	}
 	if _, ok := r.scope.globals[name]; ok {
-		return r.function(name, r.tool("", name))
+		return r.tool("", name)
 	}
 	if input, ok := r.scope.inputs[name]; ok {
 		return r.input(g.job.Inputs[input])
