@@ -105,7 +105,6 @@ func inOrder(a, b Finding) int {
 	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 }
 
-// undeclared reports an undeclared name.
 func (h *host) undeclared(name engine.Name) Finding {
 	return h.finding(kindUndeclared, name.Name+" is not defined", h.undeclaredHint(name), name.Pos)
 }
@@ -233,7 +232,6 @@ func (h *host) memberOfTool(object, name, member string, at engine.Pos) Finding 
 	return h.finding(kindUnknownTool, fmt.Sprintf("%s has no member %q", name, member), "", at) // forged report
 }
 
-// callText returns a call of a tool for a message.
 func (h *host) callText(tool int) string { return h.path(tool) + "(…)" }
 
 // valueText describes an argument that is not an object.

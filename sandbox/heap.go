@@ -26,7 +26,6 @@ const (
 	heapQuiet    = time.Second
 )
 
-// enter begins to watch a run.
 func (h *heap) enter(run *watchedHost) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -37,7 +36,6 @@ func (h *heap) enter(run *watchedHost) {
 	h.schedule()
 }
 
-// leave stops watching a run.
 func (h *heap) leave(run *watchedHost) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -149,7 +149,6 @@ func (q *query) answer() string {
 		"with only those under again that did not take effect", oneOrList(distinct), oneOrList(quoted(again)), path)
 }
 
-// capital returns text with a capital first letter.
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // maxListed is the maximum number of entries in the message of a hold. The next prompt lists all entries.

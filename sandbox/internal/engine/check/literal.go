@@ -258,7 +258,6 @@ func keyed(p ast.Property) (key string, value ast.Expression, ok bool) {
 	return "", nil, false
 }
 
-// isToJSON reports whether a property is named toJSON.
 func isToJSON(p ast.Property) bool {
 	switch p := p.(type) {
 	case *ast.PropertyShort:

@@ -110,7 +110,6 @@ func (g *globals) renew(job *engine.Job) {
 	g.jobNames = nil
 }
 
-// isSessionInput reports whether a name is an input of the session.
 func (r *machine) isSessionInput(name string) bool {
 	return slices.ContainsFunc(r.sessionInputs, func(in engine.Input) bool { return in.Name == name })
 }
