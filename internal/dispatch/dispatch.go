@@ -158,8 +158,8 @@ type Execution struct {
 	performed json.RawMessage // arguments of the last try; nil before the first
 }
 
-// Args returns the arguments with which the tool was last called, or nil if it was not called. Policies may have changed
-// the arguments.
+// Args returns the arguments with which the tool was last called, or nil if it was not called. Policies may have
+// changed the arguments.
 func (x *Execution) Args() json.RawMessage {
 	x.mu.Lock()
 	defer x.mu.Unlock()

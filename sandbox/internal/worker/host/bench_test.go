@@ -100,7 +100,8 @@ func BenchmarkCall(b *testing.B) {
 		b.Run(bb.name, func(b *testing.B) {
 			j := job("call:" + itoa(b.N))
 			j.Limits.Time = 0
-			if res, err := p.Run(context.Background(), nil, j, &enginetest.Host{OnCall: bb.answer}); err != nil || res.Failure != nil {
+			h := &enginetest.Host{OnCall: bb.answer}
+			if res, err := p.Run(context.Background(), nil, j, h); err != nil || res.Failure != nil {
 				b.Fatal(res, err)
 			}
 		})
