@@ -13,8 +13,8 @@ type boundTools struct {
 	bindings []*tools.Binding
 	globals  map[string]bool // the global names of the bindings
 
-	// plain are the bindings as the engine sees them. It is sent to a worker only if the worker does not have
-	// the same slice yet.
+	// plain are the bindings as the engine sees them. A worker that already has the same slice does not receive it
+	// again.
 	plain []engine.Binding
 }
 

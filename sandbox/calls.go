@@ -21,34 +21,38 @@ import (
 func (h *host) Call(c engine.Call, reply func(engine.Reply)) {
 	c.Pos = h.origin.pos(c.Pos)
 	if h.step != nil {
-		reply = h.recordCall(c, reply)
+		number, answer := h.recordCall(c), reply
+		reply = func(r engine.Reply) {
+			h.recordReply(number, r)
+			answer(r)
+		}
 	}
 	if te := h.overLimit(c.Tool); te != nil {
 		h.goroutines.do(func() { reply(engine.Reply{Error: te}) })
 		return
 	}
-	if c.Tool >= 0 && c.Tool < len(h.bindings) { // so that policies, journal and handler get an object
+	if c.Tool >= 0 && c.Tool < len(h.bindings) { // so that policies, the journal and the handler get an object
 		c.Args = dispatch.Named(h.bindings[c.Tool], c.Args)
 	}
-	call := h.begin(c)
-	if call == nil {
+	t := h.begin(c)
+	if t == nil {
 		return
 	}
-	issued := h.issue(c)
+	execution := h.issue(c)
 	h.mu.Lock()
-	if call.Recorded = issued.Recorded; !issued.Recorded {
-		h.count(call.Tool)
+	if t.Recorded = execution.Recorded; !t.Recorded {
+		h.count(t.Tool)
 	}
-	call.issued = issued
+	t.execution = execution
 	h.mu.Unlock()
 	h.pause(1, 0)
 	h.goroutines.do(func() {
 		defer h.running.Done()
-		h.perform(call, reply)
+		t.perform(reply)
 	})
 }
 
-// maxRefused is the number of refused calls after which a program is ended.
+// maxRefused is the number of refused calls after which the host ends the program.
 const maxRefused = 1000
 
 // overLimit returns the error of a call beyond Limits.Calls, or nil.
@@ -71,7 +75,7 @@ func (h *host) overLimit(tool int) *engine.ToolError {
 	return te
 }
 
-// count counts a call to a tool that the journal does not answer.
+// count counts a call that the journal does not answer. path is the path of its tool.
 func (h *host) count(path string) {
 	if h.uncounted[path] >= h.program.Uncounted[path] {
 		h.counted++
@@ -80,14 +84,23 @@ func (h *host) count(path string) {
 	engine.Put(&h.uncounted, path, h.uncounted[path]+1)
 }
 
-// trackedCall is a call of the run in progress.
-type trackedCall struct {
-	Call
-	issued dispatch.IssuedCall
+// tracker tracks one call of the program: what is known about it, its execution, and whether it occupies one of the
+// Limits.Concurrency slots. The call leaves its slot while it waits for a person, or for a nested run, which has limits
+// of its own. While all calls in progress have left their slots, the clocks of the program stand still.
+type tracker struct {
+	host *host
+
+	Call                          // guarded by host.mu, like execution
+	execution *dispatch.Execution // nil until the call is issued
+
+	mu    sync.Mutex
+	holds bool // the call occupies a slot
+	over  bool // the call has ended
+	waits int  // how many persons and nested runs the call waits for
 }
 
-// begin records a call. It returns nil if the program has ended.
-func (h *host) begin(c engine.Call) *trackedCall {
+// begin starts to track a call. It returns nil if the program has ended.
+func (h *host) begin(c engine.Call) *tracker {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.aborted != nil || h.over {
@@ -97,17 +110,17 @@ func (h *host) begin(c engine.Call) *trackedCall {
 		h.callCtx, h.cancelCalls = context.WithCancelCause(h.parent)
 		h.slots = make(chan struct{}, h.limits.Concurrency)
 	}
-	call := &trackedCall{Call: Call{
+	t := &tracker{host: h, Call: Call{
 		ID: c.ID, Tool: h.path(c.Tool), Args: c.Args, Pending: true,
 		Started: time.Since(h.start), Line: c.Line, Column: c.Column,
 	}}
-	h.calls = append(h.calls, call)
+	h.calls = append(h.calls, t)
 	h.running.Add(1)
-	return call
+	return t
 }
 
-// issue hands a call to the dispatcher.
-func (h *host) issue(c engine.Call) dispatch.IssuedCall {
+// issue passes a call to the dispatcher, unless its arguments are invalid for every tool.
+func (h *host) issue(c engine.Call) *dispatch.Execution {
 	invalid := &tools.ToolError{Tool: h.path(c.Tool), Kind: tools.KindInvalidArguments}
 	repeat, err := parseRepeat(c.More)
 	isObject := func(v json.RawMessage) bool { return bytes.HasPrefix(v, []byte("{")) }
@@ -152,28 +165,28 @@ func parseRepeat(more json.RawMessage) (*tools.Repeat, error) {
 	return r, nil
 }
 
-// perform performs a call and replies to the program.
-func (h *host) perform(call *trackedCall, reply func(engine.Reply)) {
-	at := &callPlace{host: h}
-	at.enter() // returns early if the program ends; then Perform returns an error
-	defer at.end()
+// perform performs the call and replies to the program.
+func (t *tracker) perform(reply func(engine.Reply)) {
+	h := t.host
+	t.enter() // returns early if the program ends; then Perform returns an error
+	defer t.end()
 	returned := false
 	defer func() {
 		if !returned { // runtime.Goexit has ended the goroutine, for example by t.FailNow
-			h.abort(fmt.Errorf("the handler of %s ended its goroutine instead of returning", call.Tool))
+			h.abort(fmt.Errorf("the handler of %s ended its goroutine instead of returning", t.Tool))
 		}
 	}()
-	h.update(call, func() {}, "Program.OnCalling", h.program.OnCalling)
-	result, err := call.issued.Perform(place.With(h.callCtx, at))
+	t.update(func() {}, "Program.OnCalling", h.program.OnCalling)
+	result, err := t.execution.Perform(place.With(h.callCtx, t))
 	returned = true
-	te, catchable := toolError(err, call.Tool)
-	h.settle(call, result, te)
+	te, catchable := toolError(err, t.Tool)
+	t.settle(result, te)
 	switch {
 	case tools.IsFatal(err) && h.callCtx.Err() == nil: // aborts the run even if the program has ended
-		h.abort(fmt.Errorf("tool %s: %w", call.Tool, err))
+		h.abort(fmt.Errorf("tool %s: %w", t.Tool, err))
 	case h.hasEnded(): // the program gets no reply
 	case err == nil:
-		reply(resultReply(call.Tool, result))
+		reply(resultReply(t.Tool, result))
 	case catchable:
 		reply(engine.Reply{Error: engineError(te)})
 	default:
@@ -181,8 +194,8 @@ func (h *host) perform(call *trackedCall, reply func(engine.Reply)) {
 	}
 }
 
-// resultReply returns a result for the program, or an error if the program cannot receive it. A worker could not
-// even decode a result that is nested too deep.
+// resultReply returns the reply with a result, or with an error if the program cannot receive the result: a worker
+// could not decode a result that is nested too deeply.
 func resultReply(tool string, result json.RawMessage) engine.Reply {
 	if err := engine.Check(result); err != nil {
 		return engine.Reply{Error: &engine.ToolError{
@@ -192,8 +205,8 @@ func resultReply(tool string, result json.RawMessage) engine.Reply {
 	return engine.Reply{Value: result}
 }
 
-// engineError converts an error to the form that the engine throws into the program. It replaces invalid UTF-8,
-// which the record of a session cannot hold.
+// engineError converts an error to the error that the engine throws into the program. It replaces invalid UTF-8, which
+// the record of a session cannot contain.
 func engineError(e *tools.ToolError) *engine.ToolError {
 	valid := func(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
 	data := e.Data
@@ -203,8 +216,8 @@ func engineError(e *tools.ToolError) *engine.ToolError {
 	return &engine.ToolError{Tool: valid(e.Tool), Kind: valid(e.Kind), Message: valid(e.Message), ID: e.ID, Data: data}
 }
 
-// toolError converts the error of a call to a ToolError for the record, and reports whether the program may
-// catch the error.
+// toolError converts the error of a call to the ToolError in the outcome. It reports whether the program may catch the
+// error.
 func toolError(err error, tool string) (te *tools.ToolError, catchable bool) {
 	var hold *tools.HoldError
 	switch {
@@ -218,24 +231,25 @@ func toolError(err error, tool string) (te *tools.ToolError, catchable bool) {
 	return (&tools.ToolError{Tool: tool, Kind: tools.KindUnknown, Message: err.Error()}).WithCause(err), false
 }
 
-// settle records the result of a call.
-func (h *host) settle(call *trackedCall, result json.RawMessage, err *tools.ToolError) {
-	performed := call.issued.Args()
-	h.update(call, func() {
-		call.Result, call.Error, call.Pending = result, err, false
+// settle records the result of the call.
+func (t *tracker) settle(result json.RawMessage, err *tools.ToolError) {
+	performed := t.execution.Args()
+	t.update(func() {
+		t.Result, t.Error, t.Pending = result, err, false
 		if performed != nil {
-			call.Args = performed
+			t.Args = performed
 		}
-		call.Duration = time.Since(h.start) - call.Started
-	}, "Program.OnCall", h.program.OnCall)
+		t.Duration = time.Since(t.host.start) - t.Started
+	}, "Program.OnCall", t.host.program.OnCall)
 }
 
-// update changes the record of a call and, unless the run is over, passes a copy to an
-// observer of the program. If the observer panics, the run ends.
-func (h *host) update(call *trackedCall, change func(), name string, observer func(Call)) {
+// update changes the recorded call and, unless the run is over, passes a copy to an observer of the program. If the
+// observer panics, the run ends.
+func (t *tracker) update(change func(), name string, observer func(Call)) {
+	h := t.host
 	h.mu.Lock()
 	change()
-	updated, over := call.Call, h.over
+	updated, over := t.Call, h.over
 	h.mu.Unlock()
 	if observer == nil || over {
 		return
@@ -248,10 +262,10 @@ func (h *host) update(call *trackedCall, change func(), name string, observer fu
 	observer(updated)
 }
 
-// resultLimiter limits the size of the results of one run. It is the innermost policy, so that
-// results that are too large reach neither other policies nor the journal.
+// resultLimiter limits the size of the results of one run. It is the innermost policy, so that a result that is too
+// large does not reach other policies or the journal.
 type resultLimiter struct {
-	each, all int // bytes
+	each, all int // the limits for one result and for all results, in bytes
 
 	mu   sync.Mutex
 	used int // bytes used so far
@@ -273,7 +287,7 @@ func (r *resultLimiter) policy(next tools.Caller) tools.Caller {
 	})
 }
 
-// failure replaces the message of an error that is too large.
+// failure returns the error, with another message if the error is too large.
 func (r *resultLimiter) failure(te *tools.ToolError) error {
 	excess := r.take(len(te.Message) + len(te.Data))
 	if excess == "" {
@@ -287,7 +301,7 @@ func (r *resultLimiter) failure(te *tools.ToolError) error {
 	return &short
 }
 
-// take counts the bytes of a result, or returns the reason why the result is too large.
+// take counts the bytes of a result. If the result is too large, take returns the end of a message about it.
 func (r *resultLimiter) take(size int) (excess string) {
 	if size > r.each {
 		return fmt.Sprintf("has %d bytes; %d are allowed; request less at a time", size, r.each)

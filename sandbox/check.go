@@ -19,8 +19,8 @@ import (
 
 // CheckResult is the result of checking a program.
 type CheckResult struct {
-	// Findings are the reasons why Run would refuse the program, in source order. If there
-	// are none, Run would run it.
+	// Findings are the reasons why Run would refuse the program, in source order. If Findings
+	// is empty, Run would run the program.
 	Findings []Finding
 
 	// Warnings are about code that may run without an error but probably does not do what
@@ -28,11 +28,11 @@ type CheckResult struct {
 	Warnings []Finding
 
 	// Acts reports whether the program could be parsed and contains a call or a declaration.
-	// Prose has neither.
+	// Prose contains neither.
 	Acts bool
 }
 
-// checkResult converts the outcome of a run that only checks to a CheckResult.
+// checkResult converts the outcome of a run that only checked the program to a CheckResult.
 func checkResult(out *Outcome, err error) (CheckResult, error) {
 	if err != nil {
 		return CheckResult{}, err
@@ -51,12 +51,12 @@ func checkResult(out *Outcome, err error) (CheckResult, error) {
 // maxFindings is the maximum number of findings of one check.
 const maxFindings = 20
 
-// judge turns the worker's report into the reasons to refuse the program: code that must fail
-// when it runs, and violations of the rules. The code that validates the arguments of real
-// calls also validates the arguments in the report.
+// judge returns the reasons to refuse the program, given the worker's report: code that must fail when it runs, and
+// violations of the rules. The code that validates the arguments of real calls also validates the arguments in the
+// report.
 //
-// A hostile program can make the report very large, so judge stops when the run ends or when there are
-// maxFindings findings.
+// A hostile program can make the report very large, so judge stops when the run ends or when it has maxFindings
+// findings.
 func (h *host) judge(r engine.Report) []Finding {
 	var list []Finding
 	judgeEach(h, &list, r.Findings, func(f engine.Finding) Finding {
@@ -75,7 +75,7 @@ func (h *host) judge(r engine.Report) []Finding {
 	return list
 }
 
-// judgeEach judges each of the things and appends the findings to list, except empty ones.
+// judgeEach judges each of the things and appends the findings that are not empty to list.
 func judgeEach[T any](h *host, list *[]Finding, things []T, judge func(T) Finding) {
 	for _, thing := range things {
 		if len(*list) >= maxFindings || h.ctx.Err() != nil {
@@ -87,8 +87,7 @@ func judgeEach[T any](h *host, list *[]Finding, things []T, judge func(T) Findin
 	}
 }
 
-// removeRepeatedHints removes the declaration of a tool from the hint of a finding if an earlier finding has
-// the same hint.
+// removeRepeatedHints removes the hint of a finding, which declares a tool, if an earlier finding has the same hint.
 func removeRepeatedHints(findings []Finding) {
 	shown := map[string]bool{}
 	for i := range findings {
@@ -106,7 +105,6 @@ func inOrder(a, b Finding) int {
 	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 }
 
-// undeclared reports an undeclared name.
 func (h *host) undeclared(name engine.Name) Finding {
 	return h.finding(kindUndeclared, name.Name+" is not defined", h.undeclaredHint(name), name.Pos)
 }
@@ -162,8 +160,8 @@ func (h *host) constantKind(name string) string {
 	return earlierConstant
 }
 
-// dropHandled drops the arguments of each call whose error the program handles before it may change data, so
-// that judge does not refuse the call.
+// dropHandled drops the arguments of each call whose error the program handles before it may change data. Then judge
+// does not refuse the call.
 func (h *host) dropHandled(sites []engine.Site) {
 	change := math.MaxInt // the first statement that may change data
 	for _, s := range sites {
@@ -178,7 +176,7 @@ func (h *host) dropHandled(sites []engine.Site) {
 	}
 }
 
-// site judges one call site of a tool.
+// site judges one call of a tool in the source.
 func (h *host) site(s engine.Site) Finding {
 	switch {
 	case s.Tool < 0 || s.Tool >= len(h.bindings):
@@ -197,7 +195,7 @@ func (h *host) site(s engine.Site) Finding {
 		return h.finding(kindInvalidArgument, message, declaredAs(b), s.Pos)
 	}
 	if time.Since(h.start) > h.limits.Time {
-		return Finding{} // thousands of calls with a slow schema must not outlast the limit of time
+		return Finding{} // checking thousands of calls against a slow schema must not exceed the time limit
 	}
 	violations := b.Check(args, s.Args.Unknown)
 	if len(violations) == 0 {
@@ -206,8 +204,8 @@ func (h *host) site(s engine.Site) Finding {
 	return h.finding(kindInvalidArgument, b.Path()+": "+schema.Summary(violations), declaredAs(b), s.Pos)
 }
 
-// unknownTool reports a call of something that is not a tool: a namespace, a member that
-// a namespace does not have, or a member of a tool.
+// unknownTool reports a call that does not lead to a tool: of a namespace, of a member that a namespace does not have,
+// or of a member of a tool.
 func (h *host) unknownTool(s engine.Site) Finding {
 	if s.Name == "" {
 		message := fmt.Sprintf("%s is not a function: it holds tools", s.Namespace)
@@ -234,10 +232,9 @@ func (h *host) memberOfTool(object, name, member string, at engine.Pos) Finding 
 	return h.finding(kindUnknownTool, fmt.Sprintf("%s has no member %q", name, member), "", at) // forged report
 }
 
-// callText shows a call of a tool in a message.
 func (h *host) callText(tool int) string { return h.path(tool) + "(…)" }
 
-// valueText shows an argument that is not an object.
+// valueText describes an argument that is not an object.
 func valueText(args json.RawMessage) string {
 	if bytes.HasPrefix(args, []byte("[")) {
 		return "an array"
@@ -248,7 +245,7 @@ func valueText(args json.RawMessage) string {
 // declaredAs is the hint for a call with arguments that the tool does not take.
 func declaredAs(b *tools.Binding) string { return "it is declared as " + signature(b) }
 
-// warn turns the worker's report into warnings.
+// warn returns warnings, given the worker's report.
 func (h *host) warn(r engine.Report) []Finding {
 	var list []Finding
 	judgeEach(h, &list, r.Warnings, func(f engine.Finding) Finding {

@@ -18,18 +18,18 @@ import (
 //	Describe() string  // a constant Markdown list for models: the language, what programs
 //	                   // may import, and which features the language has and lacks
 type Compiler interface {
-	// Compile compiles one program. Mistakes of the author are in Compiled.Findings. Compile
+	// Compile compiles one program. It reports mistakes of the author in Compiled.Findings. It
 	// returns an error only for a problem that no program can fix; the error ends the run.
-	// Compile is called once for each run and check, concurrently, before the run's time
-	// limits begin.
+	// Compile is called once for each run and check, also concurrently. The run's time limits
+	// begin afterwards.
 	Compile(ctx context.Context, source string) (*Compiled, error)
 }
 
 // Compiled is a program in JavaScript. The sandbox treats it like any other program but
 // translates every line and column back to the author's text.
 //
-// [Rules] apply to the author's text, except that Rules.Names are searched for in the parts of Source that Map
-// maps to the author's text.
+// [Rules] apply to the author's text. The exception is Rules.Names, which must not occur in the parts of Source that
+// Map maps to the author's text.
 type Compiled struct {
 	// Source is checked and run instead of Program.Source. Its maximum size is four times
 	// Limits.Source plus 64 KiB.
@@ -60,8 +60,7 @@ const (
 	maxLibrary   = 4 << 20
 )
 
-// compile compiles the program of a job and sets h.origin. If the program is refused, it sets the findings
-// instead.
+// compile compiles the program of a job and sets h.origin. If the program is refused, it sets h.findings instead.
 func (h *host) compile(job *engine.Job) error {
 	c, err := h.program.Compiler.Compile(h.ctx, h.program.Source)
 	switch {
@@ -85,7 +84,7 @@ func (h *host) compile(job *engine.Job) error {
 	}
 	m, err := sourcemap.Parse(c.Map)
 	if err != nil {
-		return fmt.Errorf("sandbox: the compiler: %w", err)
+		return fmt.Errorf("sandbox: the result of the compiler: %w", err)
 	}
 	h.origin.sourceMap = m
 	return nil
@@ -128,7 +127,7 @@ func (h *host) notCompiled(err error) (*Outcome, error) {
 // origin translates positions of a compiled program to the author's text. A program without a
 // compiler has a nil origin.
 type origin struct {
-	sourceMap *sourcemap.Map // nil if positions are the same
+	sourceMap *sourcemap.Map // nil if positions are the same in both
 }
 
 // pos translates a position. It returns the zero Pos for code that the compiler added.
@@ -143,7 +142,7 @@ func (o *origin) pos(at engine.Pos) engine.Pos {
 	return engine.Pos{Line: line + 1, Column: column + 1 + behind}
 }
 
-// translate translates the positions of a failure and of stray promises.
+// translate translates the positions in a result.
 func (o *origin) translate(r *engine.Result) {
 	if o == nil || r == nil {
 		return
@@ -189,8 +188,8 @@ func (o *origin) report(r *engine.Report) {
 	r.Forbidden = slices.DeleteFunc(translated(r.Forbidden, name), func(n engine.Name) bool { return n.Line == 0 })
 }
 
-// translated returns a copy of a list with translated positions. It leaves the list unchanged, because the
-// engine may use it again.
+// translated returns a copy of a list with translated positions. It does not change the list itself, because the engine
+// may use the list again.
 func translated[T any](list []T, translate func(*T)) []T {
 	list = slices.Clone(list)
 	for i := range list {

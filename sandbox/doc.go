@@ -54,22 +54,22 @@
 //
 // # Workers
 //
-// A worker is the running executable, started again. Package initialization takes the process over if argv[0]
-// carries a marker and the parent authenticates itself on an inherited socket; main is not called. The packages
-// that are initialized before package sandbox are initialized in workers too, so their initialization should
+// A worker is the running executable, started again. If argv[0] has a marker and the parent authenticates itself on an
+// inherited socket, package initialization turns the process into a worker, and main is not called. The
+// packages that are initialized before package sandbox are initialized in workers too, so their initialization should
 // only set variables. With Options.Command, workers run another executable.
 //
-// Options.Workers bounds the programs that compute. A program that waits for its calls keeps its
-// worker and lets another program compute, so that tools may run programs in the same sandbox,
-// and hundreds of programs can wait for approval.
+// Options.Workers bounds the number of programs that compute at the same time. A program that waits for its calls keeps
+// its worker and lets another program compute. Therefore tools may run programs in the same sandbox, and hundreds of
+// programs can wait for approval.
 //
 // # Checks
 //
 // Before a program runs, the check reports all of the following at once: syntax errors, undeclared names, calls
 // of tools that do not exist, literal arguments that violate a tool's schema, constructs that the engine would
 // execute incorrectly, and violations of [Options.Rules]. It refuses only what must fail. If a call has wrong
-// arguments but the program handles its error before it may change data, the call is made, and throws. A
-// handler that covers all calls of the program does not count. The worker parses the program and reports what
+// arguments but the program handles the error of the call before it may change data, the program runs, and the call
+// throws. A handler that covers all calls of the program does not count. The worker parses the program and reports what
 // it contains; this process decides whether to run it.
 //
 // [Outcome.Warnings] lists code that may run without an error but probably does not do what

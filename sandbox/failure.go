@@ -16,7 +16,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// fatal returns the error of a run that something other than the program ended, or nil.
+// fatal returns the error of a run that the host or its caller ended, or nil.
 func (h *host) fatal(ctx context.Context, out *Outcome) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -44,9 +44,9 @@ func (h *host) partial() *Outcome {
 	return h.outcome(&engine.Result{Failure: f})
 }
 
-// unlessAborted returns the result of the engine, or the result of a stopped program if the host
-// ended the run. A program may submit before it notices that one of its calls was held. Such a
-// program has not succeeded: the call was not made.
+// unlessAborted returns the result of the engine, or the result of a stopped program if the host ended the run. The
+// program may have submitted before the host could stop it, for example because a call was held. Such a program has not
+// succeeded: the call was not made.
 func (h *host) unlessAborted(r *engine.Result) *engine.Result {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -72,8 +72,8 @@ func (h *host) outcome(r *engine.Result) *Outcome {
 		call := c.Call
 		if c.Pending {
 			out.Abandoned++
-			if performed := c.issued.Args(); performed != nil {
-				call.Args = performed
+			if c.execution != nil && c.execution.Args() != nil {
+				call.Args = c.execution.Args()
 			}
 		}
 		out.Calls = append(out.Calls, call)
@@ -128,8 +128,7 @@ func (h *host) checkWarnings(r *engine.Result) []Finding {
 	return slices.DeleteFunc(warnings, func(w Finding) bool { return w.Kind == kindNoValue })
 }
 
-// failure converts a failure that the engine reports. It returns nil if the program was
-// only checked and has no findings.
+// failure converts a failure of the engine. It returns nil if the program was only checked and has no findings.
 func (h *host) failure(f *engine.Failure) *Failure {
 	finding := h.finding(Kind(f.Kind), f.Message, f.Hint, f.Pos)
 	if h.aborted != nil || f.Kind == engine.KindStopped {
@@ -204,16 +203,16 @@ func (h *host) stopped(finding Finding) *Failure {
 	return f
 }
 
-// call returns the recorded call with this ID, or nil if the call was not recorded.
+// call returns the recorded call with an ID, or nil if the call was not recorded.
 func (h *host) call(id int) *Call {
-	i, found := slices.BinarySearchFunc(h.calls, id, func(c *trackedCall, id int) int { return c.ID - id })
+	i, found := slices.BinarySearchFunc(h.calls, id, func(c *tracker, id int) int { return c.ID - id })
 	if !found {
 		return nil
 	}
 	return &h.calls[i].Call
 }
 
-// unawaited lists calls that the program did not await, with their results.
+// unawaited lists calls that the program did not await, and says what happened to each.
 func (h *host) unawaited(ids []int) string {
 	var b strings.Builder
 	for _, id := range ids[:min(len(ids), maxFindings)] {
@@ -243,7 +242,7 @@ func (h *host) unawaited(ids []int) string {
 	return b.String()
 }
 
-// uncaught returns the error of the call that made the program fail. It prefers the recorded
+// uncaught returns the error of the call that made the program fail. If the call was recorded, this is the recorded
 // error, which has a cause that the engine does not know.
 func (h *host) uncaught(f *engine.Failure) *tools.ToolError {
 	if c := h.call(f.Call); c != nil && c.Error != nil {
@@ -254,7 +253,7 @@ func (h *host) uncaught(f *engine.Failure) *tools.ToolError {
 	}
 }
 
-// uncountedCalls lists the calls that did not count towards Limits.Calls.
+// uncountedCalls says how many calls did not count towards Limits.Calls, for a message.
 func (h *host) uncountedCalls() string {
 	var list []string
 	for _, path := range slices.Sorted(maps.Keys(h.uncounted)) {

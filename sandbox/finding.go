@@ -31,7 +31,7 @@ import (
 //	                of a string, the length of an object, or an object as a string
 //	missing_member  a member that an object in a result does not have, outside of lists
 //	no_value        the program does not return a value
-//	remark          a remark of a tool about a result: see tools.Tool.Remark
+//	remark          a tool's remark about a result: see tools.Tool.Remark
 //	lost_value      NaN, an infinity, undefined or the text of an object in the answer
 //	call_limit      calls that were not made because of Limits.Calls
 type Kind string
@@ -47,7 +47,7 @@ const (
 	KindTimeout      Kind = "timeout"       // ran longer than Limits.Time
 	KindComputeLimit Kind = "compute_limit" // computed for longer than Limits.Compute
 	KindMemoryLimit  Kind = "memory_limit"  // used more than Limits.Memory
-	KindCallLimit    Kind = "call_limit"    // kept making calls after calls beyond Limits.Calls were refused
+	KindCallLimit    Kind = "call_limit"    // made more than 1000 calls beyond Limits.Calls
 	KindStopped      Kind = "stopped"       // the context was canceled; Run also returns an error
 )
 
@@ -73,7 +73,7 @@ type Finding struct {
 	Hint    string `json:"hint,omitempty"` // what to write instead
 	Line    int    `json:"line,omitempty"` // counted from 1; 0 if unknown
 	Column  int    `json:"column,omitempty"`
-	Frame   string `json:"frame,omitempty"` // the source line with a caret, and the line that called its function
+	Frame   string `json:"frame,omitempty"` // the source line with a caret, and the line that called the function
 }
 
 // String describes the finding to a person or a model.
@@ -95,7 +95,7 @@ func (f Finding) String() string {
 // Failure explains why a program was refused or failed, in words that its author, usually a
 // model, can act on.
 type Failure struct {
-	Finding                   // what happened first, or the only finding
+	Finding                   // the failure, the only finding, or a summary of several findings
 	Findings []Finding        `json:"findings,omitempty"` // all findings if the program was refused, and otherwise nil
 	Stack    []string         `json:"stack,omitempty"`    // positions such as "line 3, column 7", innermost first
 	Tool     *tools.ToolError `json:"tool,omitempty"`     // for KindToolError, the uncaught error
@@ -105,7 +105,7 @@ type Failure struct {
 // Error returns the whole message, including all findings.
 func (f *Failure) Error() string { return f.String() }
 
-// String describes the finding to a person or a model.
+// String describes the failure to a person or a model.
 func (f *Failure) String() string {
 	if len(f.Findings) < 2 {
 		return f.Finding.String()
@@ -117,7 +117,7 @@ func (f *Failure) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// Ran reports whether any of the program was executed.
+// Ran reports whether any part of the program was executed.
 func (f *Failure) Ran() bool { return f.Findings == nil }
 
 // refusal returns the failure of a program with one or more findings.

@@ -9,17 +9,16 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// heap watches the memory of this process while programs run in it, and stops all programs when
-// they use too much. It cannot tell which program uses the memory, and it cannot stop a native
-// function.
+// heap watches the memory of this process while programs run in it, and stops all programs when together they use too
+// much. It cannot tell which program uses the memory, and it cannot stop a native function.
 type heap struct {
 	limit int64 // bytes that each program may add
 
 	mu        sync.Mutex
 	runs      map[*watchedHost]struct{}
-	base      int64 // bytes in use at the first check after enter found no other run; 0 before that check
+	base      int64 // bytes in use at the first check after the first of these runs began; 0 before that check
 	scheduled bool
-	quiet     time.Time // no check before this time, because garbage was collected recently
+	quiet     time.Time // check does nothing before this time, because the last garbage collection freed enough
 }
 
 const (
@@ -27,7 +26,6 @@ const (
 	heapQuiet    = time.Second
 )
 
-// enter begins to watch a run.
 func (h *heap) enter(run *watchedHost) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -38,7 +36,6 @@ func (h *heap) enter(run *watchedHost) {
 	h.schedule()
 }
 
-// leave stops watching a run.
 func (h *heap) leave(run *watchedHost) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -28,14 +28,14 @@ const (
 	javaScript = "the program must be JavaScript: write "
 )
 
-// externals maps the globals through which other JavaScript programs reach the outside world to the reason why
-// they are missing. In the sandbox, programs use tools instead.
+// externals are the globals through which other JavaScript programs reach the outside world, with the reason why each
+// of them is missing. In the sandbox, programs use tools instead.
 var externals = map[string]string{
 	"require": noModules, "fs": "there is no file system", "process": "there is no process",
 	"fetch": noNetwork, "XMLHttpRequest": noNetwork, "WebSocket": noNetwork, "axios": noNetwork,
 }
 
-// replacements maps globals of other engines and languages to what a program must write instead.
+// replacements are globals of other engines and languages, with what a program must write instead.
 var replacements = map[string]string{
 	"module": noModules + "; " + giveValue, "exports": noModules + "; " + giveValue, "submit": giveValue,
 
@@ -145,16 +145,16 @@ const maxSignature = 600
 // signature shows how to call a tool.
 func signature(b *tools.Binding) string { return declare.Signature(b, maxSignature) }
 
-// find returns the first binding for which the function is returns true, or nil.
-func (h *host) find(is func(*tools.Binding) bool) *tools.Binding {
-	if i := slices.IndexFunc(h.bindings, is); i >= 0 {
+// find returns the first binding for which matches returns true, or nil.
+func (h *host) find(matches func(*tools.Binding) bool) *tools.Binding {
+	if i := slices.IndexFunc(h.bindings, matches); i >= 0 {
 		return h.bindings[i]
 	}
 	return nil
 }
 
-// tool returns the tool of a namespace that has the given name or whose name becomes the given name as an
-// [identifier], or nil.
+// tool returns the tool of a namespace with a name, or nil. The name may also be what [identifier] makes of the tool's
+// name.
 func (h *host) tool(object, name string) *tools.Binding {
 	is := func(own string) bool { return own == name || identifier(own) == name }
 	return h.find(func(b *tools.Binding) bool { return b.Object == object && slices.ContainsFunc(b.Names, is) })
@@ -210,7 +210,7 @@ func (h *host) globals() string {
 	})
 }
 
-// list lists the distinct names that the function name returns for the bindings, except "".
+// list lists the distinct names that the function name returns for the bindings, without "".
 func (h *host) list(name func(*tools.Binding) string) string {
 	names := map[string]bool{}
 	for _, b := range h.bindings {
@@ -223,8 +223,8 @@ func (h *host) list(name func(*tools.Binding) string) string {
 // maxListed is the maximum number of names in a list.
 const maxListed = 10
 
-// listed joins names with commas. If there are more than maxListed, it joins the first maxListed and the number
-// of the others.
+// listed joins names with commas. If there are more than maxListed names, it joins the first maxListed names and the
+// number of the remaining ones.
 func listed(names []string) string {
 	if more := len(names) - maxListed; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), more)

@@ -23,9 +23,9 @@ type host struct {
 
 	program    *Program
 	step       *sessionStep // nil outside of sessions
-	origin     *origin      // positions of a compiled program; nil for JavaScript
+	origin     *origin      // translates the positions of a compiled program; nil for JavaScript
 	limits     Limits
-	rules      *Rules // or nil if every program is allowed
+	rules      *Rules // nil if every program is allowed
 	checkOnly  bool
 	bindings   []*tools.Binding
 	plain      []engine.Binding // the bindings as the engine sees them
@@ -44,16 +44,16 @@ type host struct {
 	warnings  []Finding
 	declared  []string
 	acts      bool
-	calls     []*trackedCall
+	calls     []*tracker
 	counted   int            // calls that count towards the limit
 	refused   int            // calls beyond the limit
 	uncounted map[string]int // calls that do not count, by the path of the tool
 	aborted   error          // the reason why the host ended the program, or nil
 	over      bool           // the run has ended; the results of handlers that return now are ignored
 	running   sync.WaitGroup
-	still     func(bool) // stops and starts the program's clocks
-	open      int        // calls in progress
-	paused    int        // calls that wait for a person or a nested run
+	clock     engine.RunClock
+	open      int // calls in progress
+	paused    int // calls that wait for a person or a nested run
 }
 
 func newHost(ctx context.Context, limits Limits, p *Program, bound *boundTools) *host {
@@ -108,8 +108,8 @@ func (h *host) Allowed() bool {
 // errCallLimit ends a program that keeps making calls that are refused.
 var errCallLimit = errors.New("too many tool calls")
 
-// isProgramError reports whether a rewritten program may avoid the error that ended the current program. If a
-// fatal error wraps a hold, the hold belongs to another run.
+// isProgramError reports whether a rewritten program may avoid the error that ended the current program. A hold within
+// a fatal error does not count, because it belongs to another run.
 func isProgramError(err error) bool {
 	var hold *tools.HoldError
 	return !tools.IsFatal(err) && (errors.Is(err, errCallLimit) || errors.As(err, &hold))
@@ -129,7 +129,7 @@ func (h *host) abort(err error) {
 	}
 }
 
-// drop drops the calls that have not reached their tools, so that no further tool is called and no approver is
+// drop rejects the calls that have not reached their tools, so that no further tool is called and no approver is
 // asked.
 func (h *host) drop() {
 	h.ending.Do(func() {
@@ -139,7 +139,7 @@ func (h *host) drop() {
 	})
 }
 
-// hasEnded reports whether the program has ended or is being stopped.
+// hasEnded reports whether the program has ended or its calls have been canceled.
 func (h *host) hasEnded() bool {
 	select {
 	case <-h.ended:

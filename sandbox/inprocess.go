@@ -13,9 +13,9 @@ import (
 	workers "github.com/writ-go/writ/sandbox/internal/worker/host"
 )
 
-// ErrStuck is returned by a run in this process that did not react within two seconds of
-// being stopped, because it is in a native function that goja cannot interrupt. Its
-// goroutine and its memory remain in use until that function returns.
+// ErrStuck is returned by a run in this process that did not react within two seconds of being stopped, because the
+// program is in a native function that goja cannot interrupt. The program's goroutine and memory remain in use until
+// the function returns.
 var ErrStuck = errors.New("the program does not react to being stopped")
 
 // inProcess runs programs in this process.
@@ -93,8 +93,8 @@ func (p *inProcess) Close() error {
 	return nil
 }
 
-// goroutines call functions on other goroutines. They reuse goroutines until done is closed, because growing
-// the stack of a new goroutine takes longer than many short functions.
+// goroutines runs functions on other goroutines. It reuses these goroutines until done is closed, because growing the
+// stack of a new goroutine takes longer than many short functions.
 type goroutines struct {
 	work chan func() // read by idle goroutines
 	done chan struct{}
@@ -118,8 +118,8 @@ func (g goroutines) do(f func()) {
 	}
 }
 
-// watchedHost is the host of a program in this process, whose memory is watched and which may
-// get stuck. It implements [engine.Supervisor].
+// watchedHost is the host of a program that runs in this process. It also registers the run with the heap, and notices
+// if the program is stuck. It implements [engine.Supervisor].
 type watchedHost struct {
 	engine.Host
 	heap  *heap
@@ -136,8 +136,8 @@ func (w *watchedHost) Begin(stop func(error)) {
 // Waiting implements [engine.Supervisor].
 func (w *watchedHost) Waiting(int) {}
 
-// Patience implements [engine.Supervisor]. On a busy machine a program needs time to react. Giving up early
-// would gain nothing, because the goroutine cannot be ended.
+// Patience implements [engine.Supervisor]. On a busy machine, a program needs time to react. Giving up earlier would
+// gain nothing, because a goroutine cannot be ended from outside.
 func (w *watchedHost) Patience() time.Duration { return 2 * time.Second }
 
 // Stuck implements [engine.Supervisor].

@@ -10,17 +10,16 @@ import (
 // is deliberately no "unlimited".
 //
 // Compute is processor time, so that a program does not fail because the machine is busy with something else.
-// Time is wall time. On Windows, Compute is wall time, too. For [NewInProcess], it is the lesser of the wall
-// time and the processor time of the whole process. If other goroutines are busy, Compute is nearly the wall
-// time, so set a higher limit.
+// Time is wall time. On Windows, Compute is wall time, too. For [NewInProcess], Compute is the lesser of the wall
+// time and the processor time of the whole process, which is nearly the wall time if other goroutines are busy, so set
+// a higher limit.
 //
-// The time until a program has a worker, or may go on after it has waited for its calls, counts
-// towards no limit. Time stands still while the program does nothing but wait for calls
-// that have called [tools.Pause], such as those that a person must approve. Such calls do not
-// count towards Concurrency.
+// The time in which a program waits for a worker, or for its turn to go on after a call, counts towards no limit. Time
+// stands still while the program only waits for calls that have called [tools.Pause], such as calls that a person must
+// approve. Such calls do not count towards Concurrency.
 //
-// Calls that the journal answers and the calls in [Program].Uncounted do not count towards Calls. After Calls
-// is reached, further calls are refused. Output keeps the beginning of stdout and stderr.
+// Calls that the journal answers, and the calls in [Program].Uncounted, do not count towards Calls. Further calls are
+// refused. Output keeps the beginning of stdout and stderr.
 type Limits struct {
 	Time        time.Duration // total time; default 30 s
 	Compute     time.Duration // computing time; default 10 s
@@ -65,7 +64,7 @@ func (l Limits) check() error {
 	case min(l.Time, l.Compute, time.Duration(l.Memory), time.Duration(l.Source), time.Duration(l.Output),
 		time.Duration(l.Argument), time.Duration(l.Calls), time.Duration(l.Concurrency), time.Duration(l.Result),
 		time.Duration(l.Results)) < 0:
-		return fmt.Errorf("sandbox: a limit is negative: %+v; leave it zero for the default", l)
+		return fmt.Errorf("sandbox: a limit is negative: %+v; use zero for the default", l)
 	case max(l.Time, l.Compute) > maxTime:
 		return fmt.Errorf("sandbox: a time limit is longer than the maximum of %v: %+v", maxTime, l)
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// misses returns clues about objects in results that the program used wrongly: it read a member that no object
-// at the same path has, or it used an object as a number or a string. Since the worker may be hostile, misses
-// checks its report against the results.
+// misses returns clues about objects in results that the program used incorrectly: it read a member that no object at
+// the same path has, or it used an object as a number or a string. Since the worker may be hostile, misses compares the
+// worker's report with the results.
 func (h *host) misses(r *engine.Result, calls []Call) (clues []clue) {
 	shapes := map[string]*shape{}
 	for _, m := range r.Misses[:min(len(r.Misses), engine.MaxMisses)] {
@@ -45,8 +45,8 @@ func (h *host) misses(r *engine.Result, calls []Call) (clues []clue) {
 	return clues
 }
 
-// textTool returns the path of a tool that returned a string of JSON, or "" if there is no such tool or the
-// program parses something.
+// textTool returns the path of a tool that returned a string of JSON. It returns "" if no tool did, or if the program
+// parses something.
 func (h *host) textTool(calls []Call) string {
 	i := slices.IndexFunc(calls, func(c Call) bool { return h.shapeOf(engine.Miss{Tool: c.Tool}, []Call{c}).json })
 	if i < 0 || strings.Contains(h.program.Source, "parse") {
@@ -55,8 +55,8 @@ func (h *host) textTool(calls []Call) string {
 	return calls[i].Tool
 }
 
-// unparsed returns a clue about a variable that holds a string of JSON and whose length the program reads,
-// which is the number of characters. It returns nil if the program parses something.
+// unparsed returns a clue about the first variable that holds a string of JSON and whose length the program reads. It
+// returns nil if there is no such variable, or if the program parses something.
 func (h *host) unparsed(calls []Call) []clue {
 	for _, c := range calls {
 		at := engine.Pos{Line: c.Line, Column: c.Column}
@@ -75,29 +75,29 @@ func (h *host) unparsed(calls []Call) []clue {
 // plainName matches names that may be shown. Other names are data and may have any length.
 var plainName = regexp.MustCompile(`^[\w$]{1,64}$`)
 
-// placePath matches the path of an object in a result, such as .rows[].
-var placePath = regexp.MustCompile(`^(\.[\w$]{1,64}|\[\])*$`)
+// resultPath matches the path of an object in a result, such as .rows[].
+var resultPath = regexp.MustCompile(`^(\.[\w$]{1,64}|\[\])*$`)
 
 // miss returns the message and the hint for a miss, or "" if the results contradict the miss.
 func (h *host) miss(m engine.Miss, s *shape) (message, hint string) {
-	place := m.Tool + "()" + m.Path
+	where := m.Tool + "()" + m.Path
 	switch {
 	case m.Member != "" && !plainName.MatchString(m.Member):
 	case m.Text && m.Tool == "" && strings.Contains(engine.Line(h.program.Source, m.Line), m.Member):
 		return "a string has no " + m.Member, "print the value to see what it is"
 	case m.Text && s.json:
-		return fmt.Sprintf("%s returns a string, which has no %s", place, m.Member), "use JSON.parse on the result"
+		return fmt.Sprintf("%s returns a string, which has no %s", where, m.Member), "use JSON.parse on the result"
 	case m.Text && s.text:
 		hint = "it is not JSON; parse it as text, for example with split or match"
-		return fmt.Sprintf("%s returns a string, which has no %s", place, m.Member), hint
+		return fmt.Sprintf("%s returns a string, which has no %s", where, m.Member), hint
 	case m.Text || s.objects == 0 || slices.Contains(s.names, m.Member) || s.declares(m.Member):
 	case m.Member == "":
-		return place + " is an object, but is used as a number or a string; " + s.String(), "read a member of it"
+		return where + " is an object, but is used as a number or a string; " + s.String(), "read a member of it"
 	default:
 		if near := similar.Nearest(m.Member, s.names); near != "" {
 			hint = "did you mean " + near + "?"
 		}
-		return fmt.Sprintf("%s has no %s; %s", place, m.Member, s.String()), hint
+		return fmt.Sprintf("%s has no %s; %s", where, m.Member, s.String()), hint
 	}
 	return "", ""
 }
@@ -105,8 +105,8 @@ func (h *host) miss(m engine.Miss, s *shape) (message, hint string) {
 // shape describes the objects at one path in the results of a tool.
 type shape struct {
 	schema     json.RawMessage // declared by the tool
-	objects    int             // at the place
-	rows       int             // those objects that are in a list
+	objects    int             // number of objects at the path
+	rows       int             // number of these objects that are in a list
 	names      []string        // names of the members of the objects
 	text, json bool            // a result is a string, and the string is JSON
 }
@@ -114,7 +114,7 @@ type shape struct {
 // maxShaped is the maximum size in bytes of the results that are read for one shape.
 const maxShaped = 1 << 20
 
-// shapeOf returns the shape of the objects that a miss is about. It is empty if the results of the tool are too
+// shapeOf returns the shape of the objects that a miss is about. The shape is empty if the results of the tool are too
 // large.
 func (h *host) shapeOf(m engine.Miss, calls []Call) *shape {
 	s := &shape{}
@@ -123,7 +123,7 @@ func (h *host) shapeOf(m engine.Miss, calls []Call) *shape {
 	}
 	left := maxShaped
 	for _, c := range calls {
-		if c.Tool != m.Tool || c.Error != nil || !placePath.MatchString(m.Path) {
+		if c.Tool != m.Tool || c.Error != nil || !resultPath.MatchString(m.Path) {
 			continue
 		}
 		if left -= len(c.Result); left < 0 {
@@ -149,7 +149,7 @@ func (s *shape) addResult(result json.RawMessage, path string) {
 	s.add(doc, doc.Value, path, false)
 }
 
-// add adds the objects that path leads to from value. listed says whether value is in a list.
+// add adds the objects to which path leads from value. listed says whether value is in a list.
 func (s *shape) add(doc *jsonvalue.Document, value any, path string, listed bool) {
 	switch v := value.(type) {
 	case []any:

@@ -26,8 +26,8 @@ type Outcome struct {
 	// Calls are the tool calls, in the order in which the program made them.
 	Calls []Call `json:"calls,omitempty"`
 
-	// Abandoned is the number of calls whose handlers had not returned 200 ms after they were canceled. These
-	// calls are Pending; their effect is unknown.
+	// Abandoned is the number of calls whose handlers did not return within 200 ms of being canceled. These calls are
+	// Pending; their effect is unknown.
 	Abandoned int `json:"abandoned,omitempty"`
 
 	// Warnings are about code that may run without an error but probably does not do what its author intended:
@@ -51,15 +51,14 @@ type Outcome struct {
 	acts bool // see [CheckResult]
 }
 
-// Decode stores the program's value in what v points to, as encoding/json does.
-// It returns the [Failure] of a program that failed, and an error if the value
-// is undefined or does not fit.
+// Decode stores the program's value in the variable to which v points, as encoding/json does. It returns the [Failure]
+// of a program that failed, and an error if the value is undefined or does not fit.
 func (o *Outcome) Decode(v any) error {
 	switch {
 	case o.Failure != nil:
 		return o.Failure
 	case o.Value == nil:
-		return errors.New("sandbox: the program gave no value; return one, or end with an expression")
+		return errors.New("sandbox: the program returned no value; return a value, or end with an expression")
 	}
 	d := json.NewDecoder(bytes.NewReader(o.Value))
 	d.UseNumber()
@@ -72,7 +71,7 @@ func (o *Outcome) Decode(v any) error {
 // Output is one stream of the console.
 type Output struct {
 	Text  string `json:"text"`           // cut at Limits.Output
-	Tail  string `json:"tail,omitempty"` // the end of what is missing from Text, up to 1/16 of Limits.Output
+	Tail  string `json:"tail,omitempty"` // the end of the output that was cut, at most 1/16 of Limits.Output
 	Bytes int    `json:"bytes"`          // number of bytes written
 }
 
@@ -80,14 +79,14 @@ type Output struct {
 func (o Output) Cut() bool { return len(o.Text) < o.Bytes }
 
 // Call is one tool call of a run. If Error is not nil, Error.Kind says whether the call failed or was not made,
-// and Error.Unwrap returns the cause for the host's log.
+// and Error.Unwrap returns the cause, for the host's log.
 type Call struct {
 	ID       int              `json:"id"`                 // 1, 2, … in the order in which the program made them
-	Tool     string           `json:"tool"`               // path with which the program called it, such as mail.send
+	Tool     string           `json:"tool"`               // path by which the program called the tool, such as mail.send
 	Args     json.RawMessage  `json:"args,omitempty"`     // the argument
 	Result   json.RawMessage  `json:"result,omitempty"`   // nil means undefined
 	Error    *tools.ToolError `json:"error,omitempty"`    // thrown into the program; nil if the call succeeded
-	Recorded bool             `json:"recorded,omitempty"` // answered from the journal; nothing was done this time
+	Recorded bool             `json:"recorded,omitempty"` // answered from the journal; the tool was not called
 	Pending  bool             `json:"pending,omitempty"`  // still in progress when the run ended; its effect is unknown
 	Started  time.Duration    `json:"started_ns"`         // since the start of the run
 	Duration time.Duration    `json:"duration_ns"`

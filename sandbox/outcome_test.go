@@ -64,7 +64,7 @@ func TestDecode(t *testing.T) {
 		out  sandbox.Outcome
 		want string
 	}{
-		{sandbox.Outcome{}, "sandbox: the program gave no value; return one, or end with an expression"},
+		{sandbox.Outcome{}, "sandbox: the program returned no value; return a value, or end with an expression"},
 		{sandbox.Outcome{Value: json.RawMessage(`"x"`)},
 			"sandbox: the program's value: json: cannot unmarshal string into Go value of type []int"},
 		{sandbox.Outcome{Failure: failure, Value: json.RawMessage(`[]`)}, "Error: x"},

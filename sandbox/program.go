@@ -28,19 +28,19 @@ type Program struct {
 	// does; a json.RawMessage is used unchanged.
 	Inputs map[string]any
 
-	// Tools are the tools that the program may call. Nil means none.
+	// Tools are the tools that the program may call. Nil means no tools.
 	Tools *tools.Set
 
 	// Attempt records the calls, and answers a call that an earlier program has already made. It is usually a
-	// *journal.Attempt of tools/journal. Nil means that calls are not recorded.
+	// *journal.Attempt of package tools/journal. Nil means that calls are not recorded.
 	Attempt dispatch.Attempt
 
-	// Earlier are names that earlier programs declared and this program cannot see. If the program uses one,
-	// the check explains that. See [Outcome.Declared].
+	// Earlier are names that earlier programs declared and this program cannot see. If the program uses such a name,
+	// the check says so. See [Outcome.Declared].
 	Earlier []string
 
-	// Uncounted is the number of calls, by the path of the tool, that do not count towards Limits.Calls.
-	// Further calls of the tool count. Use it for tools whose calls have a limit of their own.
+	// Uncounted maps the path of a tool to the number of its calls that do not count towards Limits.Calls.
+	// Further calls of the tool count. Use Uncounted for tools whose calls have a limit of their own.
 	Uncounted map[string]int
 
 	// Limits are the limits of this run. A zero field means the sandbox's limit; another
@@ -51,16 +51,16 @@ type Program struct {
 	Submit bool
 
 	// OnCalling, if set, is called before every tool call is performed or answered from the
-	// journal. The call is Pending and has no result. OnCalling is called concurrently and
-	// should return soon.
+	// journal. The call is Pending and has no result. OnCalling may be called concurrently
+	// and should return soon.
 	OnCalling func(Call)
 
-	// OnCall, if set, is called after every tool call. It is called concurrently and
+	// OnCall, if set, is called after every tool call. It may be called concurrently and
 	// should return soon.
 	OnCall func(Call)
 }
 
-// job converts a program for the engine. The inputs of its session are added later.
+// job returns the job that runs a program, without the inputs of its session.
 func (s *Sandbox) job(p Program, l Limits, bound *boundTools, sessionInputs []engine.Input) (*engine.Job, error) {
 	job := &engine.Job{
 		Source: p.Source, Submit: p.Submit,
@@ -92,7 +92,7 @@ func (s *Sandbox) job(p Program, l Limits, bound *boundTools, sessionInputs []en
 // ErrInput is wrapped by the errors of inputs with an invalid name or value.
 var ErrInput = errors.New("sandbox: input")
 
-// inputs converts inputs for the engine. The error joins all that are invalid.
+// inputs converts inputs for the engine. The error joins the errors of all invalid inputs.
 func inputs(values map[string]any) (list []engine.Input, err error) {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(values)) {

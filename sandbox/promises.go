@@ -19,7 +19,7 @@ type clue struct {
 	name string // the variable or member that the warning is about, or ""
 }
 
-// explain adds to a failure the clue that concerns the failing line, and returns the other clues as warnings.
+// explain adds the first clue about the failing line to the failure, and returns the remaining clues as warnings.
 func (h *host) explain(f *Failure, clues []clue) (warnings []Finding) {
 	explained := f == nil || f.Kind != KindThrown || f.Hint != "" || f.Line == 0
 	line := ""
@@ -44,7 +44,7 @@ func (h *host) explain(f *Failure, clues []clue) (warnings []Finding) {
 	return warnings
 }
 
-// mentions reports whether a name occurs in a line, other than as a member.
+// mentions reports whether a name occurs in a line. The names of members do not count.
 func mentions(text, name string) bool {
 	found, err := regexp.MatchString(`(^|[^\w$.])`+regexp.QuoteMeta(name)+`($|[^\w$])`, text)
 	return err == nil && found
@@ -65,7 +65,7 @@ func (h *host) holder(at engine.Pos) string {
 	return m[1]
 }
 
-// strayPromises returns clues about the promises that the program did not await.
+// strayPromises returns clues about promises that the program did not await.
 func (h *host) strayPromises(r *engine.Result) (clues []clue) {
 	misused := map[engine.Pos]bool{}
 	for _, s := range r.PromiseMisuses[:min(len(r.PromiseMisuses), 2*maxFindings)] {
@@ -78,7 +78,7 @@ func (h *host) strayPromises(r *engine.Result) (clues []clue) {
 			clues = append(clues, h.misusedPromise(s, holder))
 			continue
 		}
-		// A program that failed may have been about to await a promise in a variable.
+		// A program that failed may have been about to await the promise in the variable.
 		later := r.Failure != nil && holder != ""
 		if s.Tool >= 0 && !later {
 			clues = append(clues, h.droppedPromise(s, holder))
@@ -87,8 +87,8 @@ func (h *host) strayPromises(r *engine.Result) (clues []clue) {
 	return clues
 }
 
-// droppedPromise describes calls that nothing awaited. variable is the name of the variable that holds the
-// promise, or "".
+// droppedPromise describes calls that nothing awaits. variable is the name of the variable that holds the promise, or
+// "".
 func (h *host) droppedPromise(s engine.PromiseMisuse, variable string) clue {
 	call := h.callText(s.Tool)
 	message, hint := fmt.Sprintf("nothing awaits %s: %s", call, h.unused(s.Call, 1)), "write await before it"
@@ -104,10 +104,10 @@ func (h *host) droppedPromise(s engine.PromiseMisuse, variable string) clue {
 	return clue{h.finding(kindNotAwaited, message, hint, s.Pos), variable}
 }
 
-// unused says that the results of the calls at a position are not used. If the calls were made, it says so, so
-// that the model does not repeat them.
+// unused says that the results of the calls at a position are not used. It also says if the calls were made, so that
+// the model does not repeat them.
 func (h *host) unused(at engine.Pos, calls int) string {
-	made := slices.ContainsFunc(h.calls, func(c *trackedCall) bool {
+	made := slices.ContainsFunc(h.calls, func(c *tracker) bool {
 		return c.Line == at.Line && c.Column == at.Column &&
 			(c.Error == nil || dispatch.StateOf(c.Error) != dispatch.StateRejected)
 	})

@@ -18,9 +18,9 @@ import (
 	workers "github.com/writ-go/writ/sandbox/internal/worker/host"
 )
 
-// The record of a session consists of lines: JSON that describes the sandbox, and JSON for each program. Each
-// line ends with a checksum: the SHA-256 of the checksum of the previous line and the JSON, so that no line can
-// be changed, removed or moved unnoticed.
+// The first line of a session's record describes the sandbox, and each further line describes a program, as JSON. Each
+// line ends with a checksum: the SHA-256 of the checksum of the previous line and the JSON. Therefore a reader notices
+// if a line was changed, removed or moved.
 
 // recordFormat is the version of the format.
 const recordFormat = "writ session 1"
@@ -64,7 +64,7 @@ func (s *Session) AppendRecord(dst []byte, from int) ([]byte, error) {
 	for i := min(start, len(s.sums)); i <= len(s.log); i++ {
 		line, sum, err := s.line(i)
 		if err != nil {
-			return dst, fmt.Errorf("sandbox: the session's record: %w", err)
+			return dst, fmt.Errorf("sandbox: append the session's record: %w", err)
 		}
 		if i == len(s.sums) {
 			s.sums = append(s.sums, sum)
@@ -93,16 +93,16 @@ func (s *Session) line(i int) (line []byte, sum chain, err error) {
 	return line, sum.next(line), err
 }
 
-// RestoreSession creates a session from its record, in this process or another one. Its
-// programs are run again before the next one runs, without calling any tool.
+// RestoreSession creates a session from its record, in this process or another one. Before the next program runs, the
+// recorded programs are run again, without calling any tool.
 //
 // It returns [ErrSessionLost] if the record is damaged, or was made by another version of this package or by a
 // sandbox that differs in its [Rules] or in whether it runs programs in process. Limits may differ. If the
-// record ends within a line because its writer died, that line is ignored. whole is the length of the record
-// without that line; cut the record there before you append new lines.
+// record ends within a line because its writer died, RestoreSession ignores that line. whole is the length of the
+// record without that line; cut the record there before you append new lines.
 //
-// An attacker who can write records can put into a session anything that a program could
-// create, and results that no tool returned, but nothing else.
+// An attacker who can write records can put anything into a session that a program could create, and results that no
+// tool returned, but nothing else.
 func (s *Sandbox) RestoreSession(record []byte) (session *Session, whole int, err error) {
 	if s == nil || s.runner == nil {
 		return nil, 0, errNotNew
@@ -126,7 +126,7 @@ func (s *Sandbox) RestoreSession(record []byte) (session *Session, whole int, er
 	}
 }
 
-var errDamaged = errors.New("it is damaged")
+var errDamaged = errors.New("the line is damaged")
 
 // read reads the next line.
 func (s *Session) read(text []byte) error {
@@ -157,7 +157,7 @@ func (s *Session) readHead(line []byte) error {
 		return err
 	}
 	if maker := s.box.maker(); h.Format != recordFormat || h.Maker != maker {
-		return fmt.Errorf("it was made by %.200q, %.200q, but this sandbox needs %q, %q",
+		return fmt.Errorf("the record was made by %.200q, %.200q, but this sandbox needs %q, %q",
 			h.Format, h.Maker, recordFormat, maker)
 	}
 	s.inputs = h.Inputs
@@ -184,13 +184,12 @@ func decodeStrictly(line []byte, v any) error {
 		return err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return errors.New("there is extra data after the JSON")
+		return errors.New("the line has extra data after the JSON")
 	}
 	return nil
 }
 
-// validStep returns an error for a step that the engine could not have recorded, because the engine does not
-// validate the steps that it gets.
+// validStep returns an error if no sandbox could have recorded the step. The engine does not validate steps.
 func validStep(s *engine.Step) error {
 	switch {
 	case s.Clock == nil:
@@ -207,7 +206,7 @@ func validStep(s *engine.Step) error {
 		}
 	}
 	for _, t := range s.Turns {
-		if t.Call < 0 || t.Call > len(s.Calls) {
+		if t.Call < 0 || t.Call > len(s.Replies) {
 			return fmt.Errorf("a turn refers to call %d, which does not exist", t.Call)
 		}
 	}
@@ -215,7 +214,7 @@ func validStep(s *engine.Step) error {
 }
 
 // validLibrary returns an error if the source of a library does not match its hash, by which workers identify
-// libraries, or if neither this program nor an earlier one has the source.
+// libraries, or if neither this program nor an earlier program has the source.
 func (s *Session) validLibrary(p *engine.Prelude) error {
 	switch {
 	case p == nil:
@@ -239,7 +238,7 @@ func validInputs(list []engine.Input) error {
 	return nil
 }
 
-// maker describes the sandbox that makes a record. Only a sandbox with the same
+// maker describes the sandbox that writes a record. Only a sandbox with the same
 // description can restore the session.
 func (s *Sandbox) maker() string {
 	mode := "in process"

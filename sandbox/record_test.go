@@ -231,11 +231,11 @@ func TestRecordRefused(t *testing.T) {
 	first := head(t, box)
 	for name, c := range map[string]struct{ record, want string }{
 		"empty":      {"", "line 1 of its record: the first line is missing"},
-		"not sealed": {first + "\n", "line 1 of its record: it is damaged"},
+		"not sealed": {first + "\n", "line 1 of its record: the line is damaged"},
 		"no JSON": {string(sealed(first, "x")),
 			"line 2 of its record: invalid character 'x' looking for beginning of value"},
 		"two values": {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1}} {}`)),
-			"line 2 of its record: there is extra data after the JSON"},
+			"line 2 of its record: the line has extra data after the JSON"},
 		"unknown":  {string(sealed(first, `{"sauce":"1"}`)), `line 2 of its record: json: unknown field "sauce"`},
 		"no clock": {string(sealed(first, `{"source":"1"}`)), "line 2 of its record: the program has no clock"},
 		"library": {string(sealed(first,
@@ -284,7 +284,7 @@ func TestRecordOfOthers(t *testing.T) {
 	}
 	newer := strings.Replace(head(t, boxes[0]), "session 1", "session 2", 1)
 	if _, _, err := boxes[0].RestoreSession(sealed(newer)); !errors.Is(err, sandbox.ErrSessionLost) ||
-		!strings.Contains(err.Error(), `it was made by "writ session 2", `) {
+		!strings.Contains(err.Error(), `the record was made by "writ session 2", `) {
 		t.Errorf("%v", err)
 	}
 }

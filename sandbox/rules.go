@@ -18,8 +18,8 @@ import (
 // before it runs, with all violations at once.
 //
 // Rules are about the text. They keep programs short and free of constructs that the host
-// does not want, but they do not confine a program: a program that computes a name when it
-// runs, as in o[parts.join("")] or Reflect.get(o, name), gets around them. The sandbox and
+// does not want, but they do not confine a program: a program can compute a name when it
+// runs, as in o[parts.join("")] or Reflect.get(o, name). The sandbox and
 // its tools decide what a program can do.
 type Rules struct {
 	// Characters and Lines are the maximum size of the source. Zero means no limit.
@@ -80,7 +80,7 @@ func (r *Rules) tooLong(source string, limit int) *Failure {
 	check := func(kind Kind, size, limit int, unit string) {
 		if size > limit {
 			message := fmt.Sprintf("the program has %d %s; %d are allowed", size, unit, limit)
-			findings = append(findings, Finding{Kind: kind, Message: message, Hint: "write a shorter one"})
+			findings = append(findings, Finding{Kind: kind, Message: message, Hint: "write a shorter program"})
 		}
 	}
 	check(kindSourceLimit, len(source), limit, "bytes")
@@ -98,8 +98,7 @@ func (r *Rules) tooLong(source string, limit int) *Failure {
 	return refusal(findings)
 }
 
-// violations returns the violations of Rules.Patterns, which are found even if the program
-// cannot be parsed.
+// violations returns the violations of Rules.Patterns. It finds them even if the program cannot be parsed.
 func (h *host) violations() (findings []Finding) {
 	if h.rules == nil {
 		return nil

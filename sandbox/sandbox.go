@@ -24,14 +24,14 @@ type Options struct {
 	Workers int
 
 	// Processes is the maximum number of worker processes, including those of programs that
-	// wait for their calls. If it is reached, further runs wait. A run that was started by a
-	// tool call of another program returns [ErrNested] instead. Zero means 256.
+	// wait for their calls. Further runs wait, except for runs that a tool call of another
+	// program starts: these return [ErrNested]. Zero means 256.
 	Processes int
 
-	// Resident is how many bytes of memory the workers of waiting programs may occupy together. Beyond that,
-	// programs count as computing while they wait, and nested runs return [ErrNested]. Computing programs may
-	// use Workers × Limits.Memory in addition. Zero means Workers × Limits.Memory, but at least 2 GiB. The
-	// memory is measured on Linux only.
+	// Resident is how many bytes of memory the workers of waiting programs may occupy together. If they occupy more,
+	// programs count as computing while they wait, and nested runs return [ErrNested]. Computing programs may use
+	// Workers × Limits.Memory in addition. Zero means Workers × Limits.Memory, but at least 2 GiB. The memory is
+	// measured on Linux only.
 	Resident int64
 
 	// Command is the command line of a dedicated worker program, which is used instead of
@@ -39,9 +39,9 @@ type Options struct {
 	// else.
 	Command []string
 
-	// FullIsolation means that each worker must show, before it gets a program, that even a program that took
-	// control of the worker could not open files or sockets, start or signal processes, or exceed the memory
-	// limit. Otherwise, New fails. Linux on amd64 and arm64 provides this.
+	// FullIsolation means that each worker, before its first program, must prove that it cannot open files or sockets,
+	// start or signal processes, or exceed the memory limit, even if a program takes control of it. Otherwise, New
+	// fails. Full isolation is available on Linux on amd64 and arm64.
 	FullIsolation bool
 }
 
@@ -49,10 +49,10 @@ type Options struct {
 // concurrent use.
 type Sandbox struct {
 	limits Limits
-	rules  *Rules // or nil if every program is allowed
+	rules  *Rules // nil if every program is allowed
 	runner runner
 	last   atomic.Pointer[boundTools]
-	ending context.Context // done when the runs in progress must end
+	ending context.Context // canceled when the runs in progress must end
 	end    context.CancelFunc
 }
 
@@ -78,14 +78,14 @@ func New(o *Options) (*Sandbox, error) {
 }
 
 // NewInProcess returns a sandbox that runs programs in this process. It stops accidents,
-// not attackers: a program can end the process by exhausting its stack or memory, and can
+// not attackers: a program can end the process by exhausting the stack or the memory, and can
 // occupy a processor forever. Use it for trusted programs, in debuggers, and on systems
 // without child processes.
 //
 // The protection against accidents consists of a fresh VM for each run, a limit on the
 // depth of calls, no code from strings, guards on the most dangerous built-in functions, and
-// a check of the process's memory every few milliseconds, which stops all programs when
-// together they have added more than Limits.Memory each. A run that does not react to
+// a check of the process's memory every few milliseconds, which stops all programs if the
+// memory has grown by more than Limits.Memory for each of them. A run that does not react to
 // being stopped returns [ErrStuck] after two seconds. Close ends the goroutines that wait
 // for further programs. Options.FullIsolation must not be set.
 func NewInProcess(o *Options) (*Sandbox, error) {
@@ -122,7 +122,7 @@ var ErrClosed = errors.New("sandbox: the sandbox has been closed")
 
 var errEnded = fmt.Errorf("%w while the program was running", ErrClosed)
 
-// ErrNested is returned by a run that was started by a tool call of another program, if Options.Processes or
+// ErrNested is returned by a nested run, which a tool call of another program started, if Options.Processes or
 // Options.Resident does not permit another worker. Such a run does not wait for a worker, because the programs
 // that have workers may themselves wait for nested runs.
 var ErrNested = workers.ErrNested
@@ -169,8 +169,8 @@ func (s *Sandbox) Shutdown(ctx context.Context) error {
 // Run checks and runs one program and returns how it ended. Errors of the program are in
 // the outcome: see [Failure]. The error is about a problem that no program can fix: a
 // canceled ctx, an input without JSON form or with an invalid name ([ErrInput]), a sandbox
-// that is closed or cannot start workers, or a [tools.Fatal] error of a tool. With an
-// error, the outcome is nil unless calls were made before.
+// that is closed or cannot start workers, or a [tools.Fatal] error of a tool. If the error is
+// not nil, the outcome is nil unless the program made calls.
 func (s *Sandbox) Run(ctx context.Context, p Program) (*Outcome, error) {
 	return s.run(ctx, p, false, nil)
 }

@@ -44,7 +44,7 @@ func TestOptions(t *testing.T) {
 		for _, limits := range []sandbox.Limits{{Time: -1}, {Compute: -1}, {Memory: -1}, {Source: -1},
 			{Output: -1}, {Argument: -1}, {Calls: -1}, {Concurrency: -1}, {Result: -1}, {Results: -1}} {
 			box, err := open(&sandbox.Options{Limits: limits})
-			want := fmt.Sprintf("sandbox: a limit is negative: %+v; leave it zero for the default", limits)
+			want := fmt.Sprintf("sandbox: a limit is negative: %+v; use zero for the default", limits)
 			if box != nil || err == nil || err.Error() != want {
 				t.Errorf("got %v, %v; want %s", box, err, want)
 			}

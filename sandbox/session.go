@@ -37,7 +37,7 @@ type Session struct {
 	mu   sync.Mutex
 	log  []engine.Step
 	size int     // approximate size of the log in bytes
-	sums []chain // checksums of the lines of the record, as far as they are known
+	sums []chain // checksums of the lines of the record that have been read or written
 }
 
 // logShare limits a session's record to 1/logShare of Limits.Memory. A worker that runs the
@@ -47,15 +47,14 @@ const logShare = 32
 // ErrSessionFull is returned by runs of a session whose record has reached its limit.
 var ErrSessionFull = errors.New("sandbox: the session's record exceeds 1/32 of Limits.Memory; start another session")
 
-// ErrSessionLost is returned by a run of a session that cannot be rebuilt. The VM of the session is gone, and
-// its programs, when run again, behaved differently or together exceeded Limits.Time or the memory limit. Start
-// another session.
+// ErrSessionLost is returned by a run of a session that cannot be rebuilt. The VM of the session is gone, and the rerun
+// of its programs behaved differently or exceeded Limits.Time or the memory limit. Start another session.
 var ErrSessionLost = errors.New("sandbox: the session cannot be rebuilt")
 
 var errNotNewSession = errors.New("sandbox: the session is nil or empty; create it with NewSession")
 
 // NewSession returns a new session. The values are constants of every program of the session,
-// in addition to [Program].Inputs, and are converted in the same way; nil means none. They are
+// in addition to [Program].Inputs, and are converted in the same way; nil means no inputs. They are
 // sent to the VM once, so they may be large. If a program changes a member of an object, later
 // programs see the change. If a value is invalid, the runs of the session return the error.
 func (s *Sandbox) NewSession(values map[string]any) *Session {
@@ -160,22 +159,22 @@ func newClock() *engine.Clock {
 	return &engine.Clock{Start: time.Now().UnixMilli(), Seed: int64(binary.LittleEndian.Uint64(seed[:]))}
 }
 
-// sessionStep is the next program of a session. After the program has run, record holds what is
-// needed to run it again.
+// sessionStep is the next program of a session. After the program has run, record has everything that is needed to run
+// it again.
 type sessionStep struct {
 	key       string
 	log       []engine.Step
 	inputs    []engine.Input // the inputs of the session
 	clock     *engine.Clock
 	record    engine.Step
-	finished  bool // later replies are ignored
+	finished  bool // the record is complete: later replies are ignored
 	succeeded bool
 
 	list      bool // list the variables and run nothing
 	variables []engine.Variable
 }
 
-// sessionInputs returns the inputs of the session. A nil step has none.
+// sessionInputs returns the inputs of the session, or nil if s is nil.
 func (s *sessionStep) sessionInputs() []engine.Input {
 	if s == nil {
 		return nil
@@ -219,7 +218,7 @@ func stepSize(s *engine.Step) int {
 			n += len(name) + 3
 		}
 	}
-	for _, c := range s.Calls {
+	for _, c := range s.Replies {
 		n += len(c.Args) + len(c.More) + len(c.Reply.Value) + 200
 		if e := c.Reply.Error; e != nil {
 			n += len(e.Message) + len(e.Data)
@@ -228,21 +227,21 @@ func stepSize(s *engine.Step) int {
 	return n
 }
 
-// recordCall records a call of a session's program. The function that it returns records the reply before it
-// calls reply.
-func (h *host) recordCall(c engine.Call, reply func(engine.Reply)) func(engine.Reply) {
+// recordCall records a call of a session's program. It returns the number of the call in the record, from 0.
+func (h *host) recordCall(c engine.Call) (number int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	calls := &h.step.record.Calls
-	i := len(*calls)
-	*calls = append(*calls, engine.RecordedCall{Tool: h.path(c.Tool), Args: engine.Digest(c.Args), More: c.More})
-	return func(a engine.Reply) {
-		h.mu.Lock()
-		if !h.step.finished {
-			(*calls)[i].Reply = a
-		}
-		h.mu.Unlock()
-		reply(a)
+	replies := &h.step.record.Replies
+	*replies = append(*replies, engine.RecordedReply{Tool: h.path(c.Tool), Args: engine.Digest(c.Args), More: c.More})
+	return len(*replies) - 1
+}
+
+// recordReply records the reply to a call of a session's program.
+func (h *host) recordReply(number int, r engine.Reply) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.step.finished {
+		h.step.record.Replies[number].Reply = r
 	}
 }
 

@@ -150,8 +150,8 @@ func TestSessionLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := session.Run(t.Context(), sandbox.Program{Source: `zone`})
-	if out != nil || !errors.Is(err, sandbox.ErrSessionLost) ||
-		!strings.Contains(err.Error(), "rerun of program 1 of the session: its value was 2, but in the rerun 1") {
+	const want = "rerun of program 1 of the session: the value was 2, but the value of the rerun was 1"
+	if out != nil || !errors.Is(err, sandbox.ErrSessionLost) || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, %v", out, err)
 	}
 }

@@ -39,8 +39,8 @@ func describe(v engine.Variable) string {
 }
 
 // Variables lists the variables of the session in the order in which they were declared, at
-// most the newest 1000. It runs neither programs nor the code of values, such as getters.
-// If the session's VM is gone, it is rebuilt, as by [Session.Run]. Variables returns the
+// most the newest 1000. It runs no new program and no code of values, such as getters.
+// If the session's VM is gone, Variables rebuilds it, as [Session.Run] does. It returns the
 // same errors as Run.
 func (s *Session) Variables(ctx context.Context) ([]Variable, error) {
 	step, err := s.begin(ctx)
@@ -57,12 +57,12 @@ func (s *Session) Variables(ctx context.Context) ([]Variable, error) {
 	case err != nil:
 		return nil, err
 	case out.Failure != nil && out.Failure.Ran(): // a limit was exceeded; it does not matter if Rules refuse ""
-		return nil, fmt.Errorf("sandbox: the session's variables: %w", out.Failure)
+		return nil, fmt.Errorf("sandbox: list the session's variables: %w", out.Failure)
 	}
 	return validVariables(step.variables), nil
 }
 
-// validVariables converts a worker's list of variables. It removes entries that cannot be true.
+// validVariables converts a worker's list of variables. It removes entries that no honest worker could report.
 func validVariables(list []engine.Variable) []Variable {
 	var valid []Variable
 	for _, v := range list[:min(len(list), engine.MaxVariables)] {

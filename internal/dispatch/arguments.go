@@ -29,8 +29,8 @@ func Named(b *tools.Binding, args json.RawMessage) json.RawMessage {
 	return slices.Concat([]byte("{"+jsonvalue.Text(name)+":"), args, []byte("}"))
 }
 
-// only returns the name of the schema's only property, if it is required and accepts values of
-// the type.
+// only returns the name of the schema's only property, if the property is required and accepts values of the type
+// kind.
 func only(schema json.RawMessage, kind string) (name string, ok bool) {
 	var input struct {
 		Properties map[string]json.RawMessage `json:"properties"`
@@ -51,7 +51,7 @@ func only(schema json.RawMessage, kind string) (name string, ok bool) {
 	return name, slices.ContainsFunc(append(property.AnyOf, property.kinds), accepts)
 }
 
-// kinds is the part of a schema that names a type.
+// kinds is the part of a schema that names its types.
 type kinds struct {
 	Type any `json:"type"`
 }

@@ -16,7 +16,7 @@ type Attempt interface {
 	Issue(c tools.Call, all []*tools.Binding) (Entry, error)
 }
 
-// Entry is the journal's entry of one call. Methods of different entries are called
+// Entry is the journal's entry of one call. Methods of different entries may be called
 // concurrently.
 type Entry interface {
 	// Recorded returns the result that the journal already has for the call. If ok is

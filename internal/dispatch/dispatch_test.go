@@ -227,8 +227,8 @@ func TestChain(t *testing.T) {
 			end:     `t failed: down`},
 		{name: "retried after a timeout", policies: []tools.Policy{retry}, answers: []error{timeout, unavailable},
 			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, dispatched, handler {"n":1}, settled t unknown: an earlier ` +
-				`try may have taken effect; the last one: down`,
-			end: `t unknown: an earlier try may have taken effect; the last one: down. Do not call it again; report it`},
+				`try may have taken effect; the last try: down`,
+			end: `t unknown: an earlier try may have taken effect; the last try: down. Do not call it again; report it`},
 		{name: "withheld", policies: []tools.Policy{withhold},
 			want: `issue 7 t{"n":1}, dispatched, handler {"n":1}, settled t invalid_result: the call was made, but its ` +
 				`result is withheld: it is secret`,
@@ -477,8 +477,8 @@ func TestPanics(t *testing.T) {
 			"t invalid_result: the call was made, but its result is withheld: a policy crashed",
 			"dispatched, settled t invalid_result: the call was made, but its result is withheld: a policy crashed"},
 		{"policy after a panic", bomb, []tools.Policy{after},
-			"t unknown: an earlier try may have taken effect; the last one: a policy crashed" + advice,
-			"dispatched, settled t unknown: an earlier try may have taken effect; the last one: a policy crashed"},
+			"t unknown: an earlier try may have taken effect; the last try: a policy crashed" + advice,
+			"dispatched, settled t unknown: an earlier try may have taken effect; the last try: a policy crashed"},
 		{"nil policy", fine, []tools.Policy{nil}, "t denied: a policy crashed", "settled t denied: a policy crashed"},
 		{"policy that returns nil", fine, []tools.Policy{func(tools.Caller) tools.Caller { return nil }},
 			"t denied: a policy crashed", "settled t denied: a policy crashed"},
@@ -572,7 +572,7 @@ func TestAbandonedHandler(t *testing.T) {
 		<-started
 		return nil, denied("too slow")
 	}))
-	const want = "t unknown: an earlier try may have taken effect; the last one: too slow"
+	const want = "t unknown: an earlier try may have taken effect; the last try: too slow"
 	if got := outcome(perform(t.Context(), set, `{}`)); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

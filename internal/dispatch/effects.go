@@ -7,7 +7,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// effectCounter counts the calls with a certain or possible effect that the handler of a call makes with its
+// effectCounter counts the calls that have or may have an effect, among those that the handler of a call makes with its
 // context, directly or through a module.
 type effectCounter struct {
 	outer *effectCounter
@@ -28,8 +28,8 @@ func (c *effectCounter) add(n int64) {
 	}
 }
 
-// mark wraps the error of a handler in an [actedError] if effects happened within the handler,
-// unless the error is a [tools.ToolError] with a kind.
+// mark wraps the error of a handler in an [actedError] if the handler made calls that may have had an effect. It
+// returns a fatal error, and a [tools.ToolError] with a kind, unchanged.
 func (c *effectCounter) mark(err error) error {
 	te, ok := err.(*tools.ToolError)
 	if err == nil || ok && te.Kind != "" || tools.IsFatal(err) || c.count.Load() == 0 {

@@ -26,7 +26,8 @@ type partialError interface {
 }
 
 // ToolError converts the error of a call of b into the error that the program gets. The error must not be
-// [tools.Fatal]. See [tools.ToolError] and [tools.HostOnly]. Unwrap of the result returns err.
+// [tools.Fatal]. See [tools.ToolError] and [tools.HostOnly]. Unwrap of the result returns err or, if err is itself a
+// ToolError, the cause of err.
 func ToolError(ctx context.Context, b *tools.Binding, err error) *tools.ToolError {
 	te, isToolError := errors.AsType[*tools.ToolError](err)
 	hidden, secret := errors.AsType[hostOnlyError](err)
@@ -98,8 +99,8 @@ func newToolError(ctx context.Context, err error) *tools.ToolError {
 	return (&tools.ToolError{Kind: kind, Message: message}).WithCause(err)
 }
 
-// acted returns the kind of the first error in err's tree that may have followed an effect, or "" if there is
-// no such error.
+// acted returns the kind of the first error in err's tree that may have followed an effect, or "" if the tree has no
+// such error.
 func acted(err error) string {
 	switch e := err.(type) {
 	case *tools.ToolError:

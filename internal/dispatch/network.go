@@ -23,8 +23,7 @@ func lostConnection(err error) bool {
 		errors.Is(err, syscall.ECONNABORTED) || errors.Is(err, syscall.EPIPE)
 }
 
-// endedByHTTP reports whether err is one of the errors of net/http about a lost connection that can be recognized only
-// by their text.
+// endedByHTTP recognizes by their text those errors of net/http about a lost connection that have no exported type.
 func endedByHTTP(err error) bool {
 	for _, beginning := range []string{"http2: ", "stream error: ", "http: server closed"} {
 		if err != nil && strings.HasPrefix(err.Error(), beginning) {

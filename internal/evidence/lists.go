@@ -74,7 +74,7 @@ func (l *Lists) Add(c sandbox.Call, b *tools.Binding) {
 		return
 	}
 	s, part := lists.Read(c.Args, c.Result)
-	if s.Form == lists.Total && !lists.Paged(b.InputSchema) {
+	if s.Pagination == lists.Total && !lists.Paged(b.InputSchema) {
 		s, part = lists.State{}, false
 	}
 	l.mu.Lock()
@@ -152,7 +152,7 @@ func (l *Lists) unfinished(program int, searches bool) (facts []sandbox.Finding)
 func (o *list) fact() sandbox.Finding {
 	last, rows, seen := o.states[len(o.states)-1], 0, map[int]bool{}
 	for i, s := range o.states {
-		if s.Form == lists.More || !slices.Contains(o.states[:i], s) {
+		if s.Pagination == lists.More || !slices.Contains(o.states[:i], s) {
 			rows, seen[s.Page] = rows+s.Rows, true
 		}
 	}
@@ -161,7 +161,7 @@ func (o *list) fact() sandbox.Finding {
 		of += fmt.Sprintf(" of %d", last.Total)
 	}
 	read, calls := of+" were read, and there are more", o.call(rows, last)
-	if last.Form == lists.Pages {
+	if last.Pagination == lists.Pages {
 		delete(seen, 0)
 		var missing []string
 		for page := 1; page <= last.Pages && len(missing) < 4; page++ {
@@ -192,13 +192,13 @@ func (o *list) call(rows int, last lists.State) string {
 		"startingafter", "url", "next")
 	offset, page := o.argument("offset", "skip", "start", "from"), o.argument("page", "pagenumber", "pageno")
 	switch {
-	case last.Form == lists.Token && token != "":
+	case last.Pagination == lists.Token && token != "":
 		value, _ := json.Marshal(last.Next)
 		if len(value) > 40 {
 			value = []byte("…")
 		}
 		return o.with(token, string(value)) + ", then with the next value in each result until there is none"
-	case last.Form == lists.More && token != "":
+	case last.Pagination == lists.More && token != "":
 		return o.with(token, "…") + until
 	case offset != "":
 		return o.with(offset, strconv.Itoa(rows)) + until

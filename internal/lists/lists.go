@@ -11,22 +11,22 @@ import (
 	"strings"
 )
 
-// Form is the form in which a result says which part of a list it holds.
-type Form int
+// Pagination is how a result says which part of a list it holds.
+type Pagination int
 
-// The comment of each form says what a result of the form contains. The zero Form means that a result does not say
+// The comment of each constant says what the result contains. The zero Pagination means that a result does not say
 // which part of a list it holds.
 const (
-	Pages Form = iota + 1 // the number of all pages
-	Total                 // the number of all rows
-	Token                 // a token or an address for the next page
-	More                  // whether there are more rows
+	Pages Pagination = iota + 1 // the number of all pages
+	Total                       // the number of all rows
+	Token                       // a token or an address for the next page
+	More                        // whether there are more rows
 )
 
 // State is what a result says about its list. The zero State means that the result does not say which part it
 // holds.
 type State struct {
-	Form        Form
+	Pagination  Pagination
 	Page, Pages int    // for Pages: the page, from 1, and the number of pages; for Total: the page if From is -1
 	From, To    int    // for Total: the rows of the result, from 0, not including To; From is -1 if it is unknown
 	Total       int    // the number of all rows, or 0 if it is unknown
@@ -67,7 +67,7 @@ func words(list string) []string { return strings.Fields(list) }
 func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
 // Paged reports whether a tool with the given input schema has a paging argument. If a tool has no paging
-// argument, its results of the form [Total] do not count as parts of a list: they may hold the best of many
+// argument, its results with [Total] do not count as parts of a list: they may hold the best of many
 // rows.
 func Paged(schema json.RawMessage) bool {
 	for name := range object(object(schema)["properties"]) {
@@ -161,22 +161,22 @@ func (s State) read(members, args map[string]json.RawMessage, isList bool) (Stat
 	next, more := first(members, nextNames, `"-0123456789n`), first(members, moreNames, "tf")
 	switch {
 	case isList && number(members, pagesNames, &s.Pages):
-		s.Form, s.Page = Pages, 1
+		s.Pagination, s.Page = Pages, 1
 		if !number(members, pageNames, &s.Page) {
 			number(args, pageNames, &s.Page)
 		}
 	case next != nil && (more == nil || more[0] == 'f' || !isEmpty(next)):
-		s.Form, s.Next, s.Last = Token, plainText(next), isEmpty(next) || more != nil && more[0] == 'f'
+		s.Pagination, s.Next, s.Last = Token, plainText(next), isEmpty(next) || more != nil && more[0] == 'f'
 	case more != nil:
-		s.Form, s.Last = More, more[0] == 'f'
+		s.Pagination, s.Last = More, more[0] == 'f'
 	case hasTotal && s.Rows+s.Total > 0:
-		s.Form = Total
+		s.Pagination = Total
 		if number(args, pageNames, &s.Page); !number(args, fromNames, &s.From) && s.Page > 1 {
 			s.From = -1
 		}
 		s.To = s.From + s.Rows
 	}
-	return s, s.Form != 0
+	return s, s.Pagination != 0
 }
 
 // readText returns the State that the last line of text describes or, if the last line does not describe one,
@@ -190,13 +190,13 @@ func readText(text string) (State, bool) {
 		}
 		s := State{Rows: len(lines) - 1}
 		if m := pageText.FindStringSubmatch(line); m != nil {
-			s.Form, s.Page, s.Pages = Pages, integer(m[1]), integer(m[2])
+			s.Pagination, s.Page, s.Pages = Pages, integer(m[1]), integer(m[2])
 		} else if m := rangeText.FindStringSubmatch(line); m != nil {
-			s.Form, s.From, s.To, s.Total = Total, max(integer(m[1])-1, 0), integer(m[2]), integer(m[3])
+			s.Pagination, s.From, s.To, s.Total = Total, max(integer(m[1])-1, 0), integer(m[2]), integer(m[3])
 		} else if m := tokenText.FindStringSubmatch(line); m != nil && len(line) < 80 && !noToken.MatchString(m[1]) {
-			s.Form, s.Next = Token, m[1]
+			s.Pagination, s.Next = Token, m[1]
 		}
-		if s.Form != 0 {
+		if s.Pagination != 0 {
 			return s, true
 		}
 	}
@@ -206,7 +206,7 @@ func readText(text string) (State, bool) {
 // Finished reports whether the results for one list, in the order of their calls, together hold the whole list.
 // In a list that is read with tokens, a result without a token is the last one.
 func Finished(states []State) bool {
-	known := slices.DeleteFunc(slices.Clone(states), func(s State) bool { return s.Form == 0 })
+	known := slices.DeleteFunc(slices.Clone(states), func(s State) bool { return s.Pagination == 0 })
 	if len(known) == 0 {
 		return false
 	}
@@ -224,13 +224,13 @@ func Finished(states []State) bool {
 			seen[s.Page] = true
 		}
 	}
-	switch last.Form {
+	switch last.Pagination {
 	case Pages:
 		return len(seen) >= last.Pages
 	case Total:
 		return rows+loose >= last.Total
 	}
-	return slices.ContainsFunc(states, func(s State) bool { return s.Form == 0 || s.Last })
+	return slices.ContainsFunc(states, func(s State) bool { return s.Pagination == 0 || s.Last })
 }
 
 // number sets n to the first of the named members that is a non-negative integer. It returns false if there is

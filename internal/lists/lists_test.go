@@ -122,7 +122,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(`{}`, `"1-2 of 3"`)
 	f.Fuzz(func(t *testing.T, args, result string) {
 		s, ok := lists.Read(json.RawMessage(args), json.RawMessage(result))
-		if ok != (s.Form != 0) && s.Form != 0 {
+		if ok != (s.Pagination != 0) && s.Pagination != 0 {
 			t.Errorf("%+v", s)
 		}
 		lists.Finished([]lists.State{s, s})

@@ -124,7 +124,7 @@ func (fileHost) Report(engine.Report) {}
 func (fileHost) Allowed() bool { return true }
 
 // Clock implements [engine.Host].
-func (fileHost) Clock(func(bool)) {}
+func (fileHost) Clock(engine.RunClock) {}
 
 // Call implements [engine.Host]. It replies before it returns. Therefore a worker that sends requests too fast
 // must wait, and no request is in progress when the bundle is complete.

@@ -17,8 +17,8 @@ type Attempt struct {
 	number  int // number in the run, from 1
 
 	over    bool            // the program has ended
-	named   map[*entry]bool // entries that calls of this program have named
-	changed *entry          // a read that returned another value than in an earlier attempt
+	named   map[*entry]bool // entries that this program has named in the second arguments of calls
+	changed *entry          // a read that returned a different value than in an earlier attempt
 }
 
 var _ dispatch.Attempt = (*Attempt)(nil)
@@ -30,8 +30,8 @@ var errOver = errors.New("journal: the program that made this call has ended")
 var errUnanswered = errors.New("the tool had not answered when the program that called it ended")
 
 // Issue decides what happens to a tool call that the program makes. The parameter all has the tools that
-// the program may call. A non-nil error is a *tools.HoldError, or a [tools.Fatal] error that is an
-// *UnknownError or says that the program has ended.
+// the program may call. The error is a *[tools.HoldError], or a [tools.Fatal] error: an *[UnknownError], or an error
+// that says that the program has ended or that the arguments are not JSON.
 func (a *Attempt) Issue(c tools.Call, all []*tools.Binding) (dispatch.Entry, error) {
 	key, err := c.Tool.Key(c.Args)
 	if err != nil {
@@ -51,12 +51,11 @@ func (a *Attempt) Issue(c tools.Call, all []*tools.Binding) (dispatch.Entry, err
 	for e := range q.named {
 		a.named[e] = true
 	}
-	live := e == nil
-	if live {
+	if e == nil {
 		e = a.add(q)
 	}
 	e.consumedBy = a.number
-	return ticket{e, live}, nil
+	return e, nil
 }
 
 // add records a call that will be performed.
@@ -83,8 +82,8 @@ func (a *Attempt) add(q *query) *entry {
 	return e
 }
 
-// orphaned reports whether the attempt has neither consumed nor named an effect of its
-// step, nor could have seen it.
+// orphaned reports whether the attempt has neither consumed nor named an effect of its step, and could not have seen
+// it. Every effect is orphaned if the attempt is nil.
 func (a *Attempt) orphaned(e *entry) bool {
 	if a == nil {
 		return true

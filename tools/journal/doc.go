@@ -42,11 +42,11 @@
 //
 // # The promise
 //
-// Within one run, and while the process lives, if an occurrence of a call is recorded as done, no later program
-// performs it again, and a call whose outcome is uncertain is never repeated unless the program names it. If the
-// outcome is unknown, it is not repeated even if the program names it. The promise does not cover tools that the host
-// declared idempotent or repeatable, or whose server claims that they only read or are idempotent. The journal does
-// not promise that an effect happens, or that two calls with different arguments are different effects.
+// The promise holds within one run, and while the process lives. If an occurrence of a call is recorded as done, no
+// later program performs that occurrence again. A call that failed is not repeated unless the program names it, and a
+// call whose outcome is unknown is not repeated even if the program names it. The promise does not cover tools that the
+// host declared idempotent or repeatable, or whose server claims that they only read or are idempotent. The journal
+// does not promise that an effect happens, or that two calls with different arguments are different effects.
 //
 // # Terms
 //
@@ -76,17 +76,18 @@
 //     set, the run ends with an [*UnknownError].
 //  3. The same call is done in this step and not consumed: its recorded result is returned. The call is held if it
 //     was made after another effect on that server that is not consumed, or if a later program, or this one, has had
-//     an effect on that server since. Otherwise, a program that calls open, close and open could leave the thing
-//     closed. In these cases, an idempotent tool is performed instead. An unclassified tool that is not Destructive is
-//     also held if another tool on its server may have had an effect since, in any program: the tool may only read, and
-//     the recorded result may be outdated. Unclassified tools count as such effects; reads and repeatable tools do not.
+//     an effect on that server since: a program that calls open, close and open must not leave the thing closed. In
+//     these cases, an idempotent tool is performed instead. An unclassified tool that is not Destructive is also held
+//     if another tool on its server may have had an effect since, in any program: the tool may only read, and the
+//     recorded result may be outdated. Calls of unclassified tools count as such effects; reads and calls of
+//     repeatable tools do not.
 //  4. The same call failed in any step: it is held, unless the tool is idempotent, its
-//     errors are final, or the program names the entry. Naming it needs a look: since the failure, a list of that
-//     server was read to its end, or something of the server was read while none of its lists is known to be read in
-//     part. Otherwise, the call is held once more, unless no tool of the server reads.
+//     errors are final, or the program names the entry. Even then, the call is held once more if the server has tools
+//     that read, but nothing that was read since the failure can show the effect: no list of the server was read to
+//     its end, and either nothing was read or some list is known to be read only in part.
 //  5. An earlier program of the step called the tool with other arguments, and that call is
 //     done or uncertain and not consumed: the call is held, unless the tool is repeatable,
-//     or idempotent and no read has returned another value than before.
+//     or idempotent and no read has returned a different value than before.
 //  6. The same call is done in an earlier step: it is held, with the same exceptions as in rule 5.
 //  7. Otherwise, the call is performed.
 //

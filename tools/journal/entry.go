@@ -48,19 +48,20 @@ func (e Entry) String() string {
 	return text
 }
 
+// entry is an Entry and what the rules need to know about its call. It implements [dispatch.Entry].
 type entry struct {
 	Entry
-	attempt    *Attempt // that made the call
+	attempt    *Attempt // the attempt that made the call
 	binding    *tools.Binding
 	call       tools.Call
 	all        []*tools.Binding // the tools that the program may call
 	id         toolID
 	server     string
-	key        string   // of the call as requested
+	key        string   // the key of the call as requested
 	performed  string   // the key of the call as performed
 	fresh      bool     // the program passed {fresh: true}
-	issued     int      // journal's clock when the call was issued
-	ended      int      // journal's clock when the call ended; 0 before
+	issued     int      // the journal's clock when the call was issued
+	ended      int      // the journal's clock when the call ended, or 0 if it has not ended
 	called     bool     // the tool was called
 	consumedBy int      // the number of the last attempt that made the call or used its result
 	reconciled bool     // Options.Reconcile was called
@@ -68,9 +69,9 @@ type entry struct {
 	repeatedBy []*entry // calls that repeat this one on purpose
 	namedBy    []*entry // calls that name this one
 
-	told   *Attempt     // an attempt that was held because of this call and then continued, as in ReAct
-	unseen bool         // a repetition was held, since no read could have shown whether this call took effect
-	list   *lists.State // what Result says about its list; nil before it is needed
+	told   *Attempt     // the last attempt that was held because this call failed; in ReAct, the attempt continues
+	unseen bool         // a repetition was held because nothing that was read can show the effect of this call
+	list   *lists.State // what Result says about its list; set by listState
 }
 
 // is reports whether the call has the key, as requested or as performed.
@@ -79,7 +80,7 @@ func (e *entry) is(key string) bool { return e.key == key || e.performed == key 
 // ordered reports whether the order of the call matters.
 func (e *entry) ordered() bool { return e.Class != tools.Read && !e.binding.Hints.Repeatable }
 
-// done reports whether the call had an effect. A call that a policy answered had none.
+// done reports whether the call had an effect. A call that a policy answered had no effect.
 func (e *entry) done() bool { return e.ordered() && e.called && e.State == StateOK }
 
 // uncertain reports whether the call may have had an effect.
@@ -90,64 +91,60 @@ func (e *entry) uncertain() bool {
 // counts reports whether the call was not rejected.
 func (e *entry) counts() bool { return e.State != StateRejected }
 
-// before reports whether e had ended when the program issued the other call. When the calls
-// were dispatched does not matter: the order in which concurrent calls are dispatched is random.
+// before reports whether e had ended when the program issued the other call. The order in which the two calls were
+// dispatched does not matter, because it is random for concurrent calls.
 func (e *entry) before(other *entry) bool { return e.ended > 0 && e.ended < other.issued }
 
 func (e *entry) settle(s State) {
 	e.State, e.ended = s, e.attempt.journal.tick()
 }
 
-// ticket is the [dispatch.Entry] of one call: a new entry, or a recorded one that has the
-// result of the call.
-type ticket struct {
-	*entry
-	live bool // the entry is new
-}
-
-// Recorded implements [dispatch.Entry].
-func (t ticket) Recorded() (json.RawMessage, error, bool) {
-	if t.live {
+// Recorded implements [dispatch.Entry]. The call of a new entry is not done before it is dispatched.
+func (e *entry) Recorded() (json.RawMessage, error, bool) {
+	j := e.attempt.journal
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if !e.isDone() {
 		return nil, nil, false
 	}
-	return t.Result, t.Err, true
+	return e.Result, e.Err, true
 }
 
 // Dispatched implements [dispatch.Entry]. The error says that the program has ended, or that a policy has changed the
 // call into one that is held or whose outcome is unknown.
-func (t ticket) Dispatched(args json.RawMessage) error {
-	j := t.attempt.journal
+func (e *entry) Dispatched(args json.RawMessage) error {
+	j := e.attempt.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if t.State != dispatch.StateIntended && t.State != dispatch.StateDispatched { // dispatched if a policy tries again
+	if e.State != dispatch.StateIntended && e.State != dispatch.StateDispatched { // dispatched if a policy tries again
 		return errOver
 	}
-	if !bytes.Equal(args, t.Args) {
-		if err := t.changed(args); err != nil {
+	if !bytes.Equal(args, e.Args) {
+		if err := e.changed(args); err != nil {
 			return err
 		}
 	}
-	t.pending = true
-	if t.fresh {
-		j.fresh[t.id] = true
+	e.pending = true
+	if e.fresh {
+		j.fresh[e.id] = true
 	}
-	t.State, t.called = dispatch.StateDispatched, true
+	e.State, e.called = dispatch.StateDispatched, true
 	return nil
 }
 
-// changed records arguments that a policy has changed. The rules apply to the changed call,
-// too, with the same second argument.
-func (t ticket) changed(args json.RawMessage) error {
-	key, err := t.binding.Key(args)
+// changed records arguments that a policy has changed. The rules also apply to the changed call, with the second
+// argument of the original call.
+func (e *entry) changed(args json.RawMessage) error {
+	key, err := e.binding.Key(args)
 	if err != nil {
 		return err
 	}
-	j := t.attempt.journal
-	if !t.is(key) {
-		c := t.call
+	j := e.attempt.journal
+	if !e.is(key) {
+		c := e.call
 		c.Args = args
-		q := t.attempt.query(c, t.all, key)
-		if q.class != tools.Read && !t.binding.Hints.Repeatable {
+		q := e.attempt.query(c, e.all, key)
+		if q.class != tools.Read && !e.binding.Hints.Repeatable {
 			for _, rule := range []func() (verdict, error){q.unknown, q.changedIntoDone, q.failed, q.earlier} {
 				v, err := rule()
 				if err != nil {
@@ -158,35 +155,34 @@ func (t ticket) changed(args json.RawMessage) error {
 				}
 			}
 		}
-		j.byKey[key] = append(j.byKey[key], t.entry)
+		j.byKey[key] = append(j.byKey[key], e)
 	}
-	if t.Requested == nil {
-		t.Requested = t.Args
+	if e.Requested == nil {
+		e.Requested = e.Args
 	}
-	t.Args, t.performed = args, key
+	e.Args, e.performed = args, key
 	return nil
 }
 
-// Settled implements [dispatch.Entry]. An answer that arrives after the end of the attempt is
-// recorded, too.
-func (t ticket) Settled(result json.RawMessage, err error, pending bool) (again string) {
-	j := t.attempt.journal
+// Settled implements [dispatch.Entry]. It also records a result that arrives after the end of the attempt.
+func (e *entry) Settled(result json.RawMessage, err error, pending bool) (again string) {
+	j := e.attempt.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	state := dispatch.StateOf(err)
-	if t.pending = pending; t.State == StateOK && state != StateOK {
+	if e.pending = pending; e.State == StateOK && state != StateOK {
 		return "" // an abandoned try has ended after a successful one
 	}
-	if err != nil && !t.called || state == StateFailed && t.binding.Hints.ErrorsAreFinal {
+	if err != nil && !e.called || state == StateFailed && e.binding.Hints.ErrorsAreFinal {
 		state = StateRejected // the tool was not called, or says that it has done nothing
 	}
-	t.Result, t.Err = result, err
-	t.settle(state)
-	if state == StateOK && t.Class == tools.Read {
-		t.attempt.compare(t.entry)
+	e.Result, e.Err = result, err
+	e.settle(state)
+	if state == StateOK && e.Class == tools.Read {
+		e.attempt.compare(e)
 	}
-	if state == StateFailed && t.Class != tools.Read {
-		again = t.ID
+	if state == StateFailed && e.Class != tools.Read {
+		again = e.ID
 	}
 	return again
 }

@@ -47,7 +47,8 @@ func (q *query) holdUndone(e, other *entry) error {
 		e.ID, other.ID, describe(other.Tool, other.Args), q.mayOnlyRead(), capital(q.sameOrAgain(e)), q.alsoOutdated(e))
 }
 
-// alsoOutdated names the other tools whose calls would be held next for the same reason, each with its first such call.
+// alsoOutdated lists the other tools with calls that would be held next for the same reason, each with its first such
+// call.
 func (q *query) alsoOutdated(e *entry) string {
 	known, list := map[toolID]bool{e.id: true}, []string(nil)
 	for _, o := range q.journal.entries {
@@ -119,8 +120,8 @@ func (q *query) holdOthers(open []*entry) error {
 	return q.hold(open, "%sIf it is another effect, %s", text, q.answer())
 }
 
-// answer returns the advice to pass the second argument that fits every call of the tool that a rewritten program
-// makes.
+// answer returns the advice to pass a second argument. The argument is right for every call of the tool in the
+// rewritten program.
 func (q *query) answer() string {
 	var again, open []*entry
 	all := q.all
@@ -148,10 +149,9 @@ func (q *query) answer() string {
 		"with only those under again that did not take effect", oneOrList(distinct), oneOrList(quoted(again)), path)
 }
 
-// capital returns text with a capital first letter.
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
-// maxListed is the number of entries that a hold lists. The next prompt lists all of them.
+// maxListed is the maximum number of entries in the message of a hold. The next prompt lists all entries.
 const maxListed = 10
 
 func (e *entry) isDone() bool { return e.State == StateOK }

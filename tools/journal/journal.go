@@ -14,17 +14,16 @@ import (
 
 // Options configures a [Journal]. Nil means the defaults.
 type Options struct {
-	// Reconcile, if set, finds the outcome of a call whose outcome is unknown, for
-	// example by looking for its effect on the server. Without it, a program that
-	// repeats such a call ends the run. If Reconcile returns an error, the call stays
-	// unknown.
+	// Reconcile, if set, finds out whether a call whose outcome is unknown took effect, for
+	// example by looking for the effect on the server. If Reconcile is nil, the run ends when
+	// a program repeats such a call. If Reconcile returns an error, the call stays unknown.
 	Reconcile func(ctx context.Context, e Entry) (Reconciled, error)
 }
 
 // Reconciled is the result of Options.Reconcile.
 type Reconciled struct {
-	State  State           // OK, Rejected if the call was not performed, or Unknown
-	Result json.RawMessage // if State is OK
+	State  State           // StateOK, StateRejected if the call was not performed, or StateUnknown
+	Result json.RawMessage // if State is StateOK
 }
 
 // Journal records the calls of one run in memory. Use [New] to create one. It is safe for
@@ -39,8 +38,8 @@ type Journal struct {
 	step     int
 	attempts int      // number of attempts of the open step
 	current  *Attempt // nil before the first attempt
-	numbers  int      // how many attempts the run has had
-	clock    int      // number of times that a call was issued or ended
+	numbers  int      // number of attempts of the run
+	clock    int      // counts the events: a call is issued, or ends
 }
 
 // toolID identifies a tool.
@@ -55,9 +54,9 @@ func New(o *Options) *Journal {
 	return j
 }
 
-// Attempt starts an attempt of the open step, for one program, and ends the attempt before
-// it. Calls of that attempt that are dispatched become unknown until their tools answer; its
-// other calls are rejected.
+// Attempt starts an attempt of the open step, for one program, and ends the attempt before it. The calls of the ended
+// attempt that wait for their tools become unknown until the tools answer; its calls that have not been dispatched are
+// rejected.
 func (j *Journal) Attempt() *Attempt {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -110,7 +109,7 @@ func (j *Journal) settleOpen() {
 }
 
 // Reconcile calls Options.Reconcile, if it is set, once for every effect whose outcome is
-// unknown and whose tool has returned. Effects of repeatable tools are skipped. Call
+// unknown and whose tool has returned, except for effects of repeatable tools. Call
 // Reconcile between two attempts. Its error joins the errors of Options.Reconcile.
 func (j *Journal) Reconcile(ctx context.Context) error {
 	if j.options.Reconcile == nil {
@@ -165,8 +164,8 @@ func (j *Journal) Open() []Entry {
 	return j.list(func(e *entry) bool { return e.Step == j.step && e.Class != tools.Read })
 }
 
-// Unresolved returns the effects that failed or whose outcome is unknown, and that no later call repeated successfully
-// or named, in order of issue.
+// Unresolved returns the effects that failed or whose outcome is unknown, in order of issue. It leaves out effects that
+// a later call repeated successfully or named.
 func (j *Journal) Unresolved() []Entry {
 	return j.list(func(e *entry) bool {
 		repeated := func(o *entry) bool { return o.State == StateOK && e.before(o) }

@@ -43,8 +43,9 @@ func (q *query) readers() (list []*tools.Binding) {
 	return list
 }
 
-// seen reports whether reads that were issued after e failed can show whether it took effect. It returns the last reads
-// of the lists that are known to be read in part. Earlier reads count only for lists that were not read since.
+// seen reports whether reads that were issued after e failed can show whether e took effect. It also returns the last
+// read of each list that is known to be read in part. Reads before the failure count only for a list that was not read
+// since.
 func (j *Journal) seen(e *entry) (seen bool, partial []*entry) {
 	last, states, since := map[string]*entry{}, map[string][]lists.State{}, map[string]bool{}
 	var order []string
@@ -63,7 +64,7 @@ func (j *Journal) seen(e *entry) (seen bool, partial []*entry) {
 		last[key], states[key] = r, append(states[key], r.listState())
 	}
 	for _, key := range order {
-		known := slices.ContainsFunc(states[key], func(s lists.State) bool { return s.Form != 0 })
+		known := slices.ContainsFunc(states[key], func(s lists.State) bool { return s.Pagination != 0 })
 		switch finished := lists.Finished(states[key]); {
 		case finished && since[key]:
 			return true, nil
@@ -78,7 +79,7 @@ func (j *Journal) seen(e *entry) (seen bool, partial []*entry) {
 func (e *entry) listState() lists.State {
 	if e.list == nil {
 		s, _ := lists.Read(e.Args, e.Result)
-		if s.Form == lists.Total && !lists.Paged(e.binding.InputSchema) {
+		if s.Pagination == lists.Total && !lists.Paged(e.binding.InputSchema) {
 			s = lists.State{}
 		}
 		e.list = &s
@@ -86,8 +87,8 @@ func (e *entry) listState() lists.State {
 	return *e.list
 }
 
-// lookFirst returns the advice to check what took effect, with the tools that may show it or, if there are any, the
-// lists that were read in part.
+// lookFirst returns the advice to check what took effect. It names the lists that were read in part or, if partial is
+// empty, tools that may show the effects.
 func (q *query) lookFirst(partial []*entry) string {
 	readers := q.readers()
 	if len(readers) == 0 {

@@ -77,7 +77,7 @@ type row struct {
 // queued is a call that has not been dispatched.
 type queued struct {
 	key    string
-	issued dispatch.IssuedCall
+	issued *dispatch.Execution
 }
 
 // flying is a dispatched call that has not been answered.

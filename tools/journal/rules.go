@@ -12,7 +12,7 @@ import (
 type query struct {
 	*Attempt
 	call  tools.Call
-	tools []*tools.Binding // that the program may call
+	tools []*tools.Binding // the tools that the program may call
 	key   string
 	id    toolID
 	class tools.Class
@@ -20,8 +20,8 @@ type query struct {
 	all     bool            // {distinct: "all"}
 	named   map[*entry]bool // entries that the second argument names
 	again   []*entry        // entries with this key that the call repeats on purpose
-	insists bool            // the call is a repetition, so that a recorded result is no answer
-	missing []string        // IDs in the second argument that name no call of the tool
+	insists bool            // the call repeats earlier calls on purpose: recorded results do not answer it
+	missing []string        // IDs in the second argument that are not those of calls of the tool
 }
 
 func (a *Attempt) query(c tools.Call, all []*tools.Binding, key string) *query {
@@ -39,9 +39,8 @@ func (a *Attempt) query(c tools.Call, all []*tools.Binding, key string) *query {
 	return q
 }
 
-// readNames finds the entries that the second argument names. Each is repeated only by a
-// call with its own key, and only once: if a later program names it again, it means the
-// repetition.
+// readNames finds the entries that the second argument names. Only a call with the key of an entry repeats the entry,
+// and only once: a later program that names the entry again means the repetition.
 func (q *query) readNames(r tools.Repeat) {
 	q.all = slices.Contains(r.Distinct, "all")
 	others := slices.DeleteFunc(slices.Clone(r.Distinct), func(id string) bool { return id == "all" })
@@ -109,10 +108,9 @@ func (q *query) consumed(e *entry) bool { return e.consumedBy == q.number }
 func (q *query) recorded(e *entry) bool {
 	return q.inStep(e) && e.isDone() && !q.consumed(e)
 }
-func (q *query) sameServer(e *entry) bool { return e.server == q.call.Tool.Namespace }
 
-// unknown is rule 2. It does not apply if there is a recorded result of the same call,
-// unless the call is a repetition: the unknown call may have been that repetition.
+// unknown is rule 2. If the same call has a recorded result, the rule applies only to a repetition on purpose, because
+// the unknown call may have been that repetition.
 func (q *query) unknown() (verdict, error) {
 	if q.unconsumed() != nil && !q.insists {
 		return undecided()
@@ -129,8 +127,7 @@ func (q *query) unknown() (verdict, error) {
 	return undecided()
 }
 
-// followed reports whether another effect on the same server followed e. Repeating e might
-// undo it.
+// followed reports whether another effect on the same server followed e. Repeating e might undo that effect.
 func (q *query) followed(e *entry) bool {
 	return slices.ContainsFunc(q.journal.entries, func(o *entry) bool {
 		return !o.is(q.key) && o.server == e.server && o.ordered() && o.called && o.counts() && e.before(o)
@@ -158,8 +155,8 @@ func (q *query) same() (verdict, error) {
 	return record(e)
 }
 
-// repeated applies {again: "E2"} if an earlier call has already repeated E2: the result of
-// that repetition is returned. If the repetition is uncertain, rules 2 and 4 decide.
+// repeated applies {again: "E2"} if an earlier call has already repeated E2: it returns the entry of that repetition.
+// If the repetition is uncertain, rules 2 and 4 decide.
 func (q *query) repeated() (verdict, error) {
 	fresh := q.again[:0:0]
 	for _, e := range q.again {
@@ -177,8 +174,8 @@ func (q *query) repeated() (verdict, error) {
 	return undecided()
 }
 
-// lastRepetition follows the chain of repetitions of e. It returns the first whose result
-// this attempt can use, or else the last.
+// lastRepetition follows the chain of repetitions of e. It returns the first repetition whose result this attempt can
+// use, or else the last repetition, or nil if e was not repeated.
 func (q *query) lastRepetition(e *entry) *entry {
 	last := q.journal.repetition(e)
 	for r := last; r != nil && !q.recorded(last); r = q.journal.repetition(r) {
@@ -187,7 +184,7 @@ func (q *query) lastRepetition(e *entry) *entry {
 	return last
 }
 
-// repetition returns the call that repeated e on purpose, or nil.
+// repetition returns the first call that repeated e on purpose and was not rejected, or nil.
 func (j *Journal) repetition(e *entry) *entry {
 	if i := slices.IndexFunc(e.repeatedBy, (*entry).counts); i >= 0 {
 		return e.repeatedBy[i]
@@ -205,8 +202,8 @@ func (j *Journal) like(e *entry) []*entry {
 
 func (j *Journal) repeated(e *entry) bool { return j.repetition(e) != nil }
 
-// unconsumed returns the first entry of the step that has a result for this call and that
-// the attempt has not consumed.
+// unconsumed returns the first entry of the step that has a result for this call and that the attempt has not consumed,
+// or nil.
 func (q *query) unconsumed() *entry {
 	if i := slices.IndexFunc(q.matching(), q.recorded); i >= 0 {
 		return q.matching()[i]
@@ -231,10 +228,10 @@ func (q *query) ok() (verdict, error) {
 	if o := q.journal.outdated(e); o != nil && !q.saysSame() {
 		return refuse(q.holdUndone(e, o))
 	}
-	if o := q.first(q.skippedBefore(e)); o != nil && q.class != tools.Unclassified {
+	if o := q.skippedBefore(e); o != nil && q.class != tools.Unclassified {
 		return refuse(q.holdSkipped(e, o))
 	}
-	switch o := q.first(q.doneSince(e)); {
+	switch o := q.doneSince(e); {
 	case o != nil && q.idempotent():
 		return perform()
 	case o != nil:
@@ -243,7 +240,7 @@ func (q *query) ok() (verdict, error) {
 	return record(e)
 }
 
-// saysSame reports whether the program passes {same: …}. In a loop, it may name the entry of another call.
+// saysSame reports whether the program passes {same: …}. In a loop, the argument may name the entry of another call.
 func (q *query) saysSame() bool { return q.call.Repeat != nil && q.call.Repeat.Same != "" }
 
 // outdated returns the first call after e that may have changed what e read: a call of another tool of e's server that
@@ -259,44 +256,42 @@ func (j *Journal) outdated(e *entry) *entry {
 	return j.entries[i]
 }
 
-// skippedBefore returns a filter for effects that the attempt of e had before e and that this
-// attempt has not consumed. To consume e before them would change the order.
-func (q *query) skippedBefore(e *entry) func(*entry) bool {
-	return func(o *entry) bool {
-		return q.inStep(o) && o.attempt == e.attempt && o.done() && !q.consumed(o) && !q.Attempt.named[o] &&
-			o.before(e) && !q.performed(o)
+// skippedBefore returns the first effect on the call's server that the attempt of e had before e and that this attempt
+// has not consumed, or nil. To consume e first would change the order of the effects.
+func (q *query) skippedBefore(e *entry) *entry {
+	for _, o := range q.journal.entries {
+		before := q.onServer(o) && q.inStep(o) && o.attempt == e.attempt && o.done() && o.before(e)
+		if before && !q.consumed(o) && !q.Attempt.named[o] && !q.performed(o) {
+			return o
+		}
 	}
+	return nil
 }
 
-// performed reports whether this attempt has performed a call like o instead of consuming o,
-// as idempotent tools do.
+// performed reports whether this attempt has performed a call like o instead of consuming o. Rule 3 does that for
+// idempotent tools.
 func (q *query) performed(o *entry) bool {
 	return slices.ContainsFunc(q.journal.like(o), func(p *entry) bool { return p.attempt == q.Attempt && p.done() })
 }
 
-// doneSince returns a filter for effects that followed e in another attempt: those that this
-// attempt has not consumed, and those that it has performed itself. (Open, close, open must
-// not end closed.) The order of two calls of the same tool, such as two mails, matters only
-// for idempotent tools, which set something.
-func (q *query) doneSince(e *entry) func(*entry) bool {
-	return func(o *entry) bool {
-		if !o.ordered() || !o.called || !o.counts() || o.is(q.key) || o.attempt == e.attempt || !e.before(o) {
-			return false
+// doneSince returns the first effect on the call's server that followed e in another attempt, or nil. An effect counts
+// if this attempt has not consumed it, or has performed it itself: a program that calls open, close and open must not
+// leave the thing closed. The order of two calls of the same tool, such as two mails, matters only for idempotent
+// tools, which set something.
+func (q *query) doneSince(e *entry) *entry {
+	for _, o := range q.journal.entries {
+		effect := o.ordered() && o.called && o.counts() && !o.is(q.key)
+		own := o.attempt == q.Attempt && (o.id != q.id || q.idempotent())
+		if q.onServer(o) && effect && o.attempt != e.attempt && e.before(o) && (!q.consumed(o) || own) {
+			return o
 		}
-		return !q.consumed(o) || o.attempt == q.Attempt && (o.id != q.id || q.idempotent())
 	}
+	return nil
 }
 
-// first returns the first entry of the call's server that passes the filter. Unclassified
-// tools are left out, since they may only read.
-func (q *query) first(fits func(*entry) bool) *entry {
-	i := slices.IndexFunc(q.journal.entries, func(o *entry) bool {
-		return q.sameServer(o) && o.Class != tools.Unclassified && fits(o)
-	})
-	if i < 0 {
-		return nil
-	}
-	return q.journal.entries[i]
+// onServer reports whether o is a call of a classified tool of the call's server. Unclassified tools may only read.
+func (q *query) onServer(o *entry) bool {
+	return o.server == q.call.Tool.Namespace && o.Class != tools.Unclassified
 }
 
 // failed is rule 4. It also applies to a call that is done but whose result cannot be used.
@@ -331,8 +326,8 @@ func allFailed(list []*entry) bool {
 	return !slices.ContainsFunc(list, func(e *entry) bool { return e.State != StateFailed })
 }
 
-// changedIntoDone is rule 3 for a call whose arguments a policy has changed into those of a
-// recorded call: the program has to decide.
+// changedIntoDone is rule 3 for a call that a policy has changed into a recorded call. The call is held, so that the
+// program decides.
 func (q *query) changedIntoDone() (verdict, error) {
 	if e := q.unconsumed(); e != nil && !q.idempotent() && len(q.again) == 0 {
 		return refuse(q.hold([]*entry{e}, "a policy changed its arguments into those of %s, which is done. %s",
@@ -372,8 +367,8 @@ func (q *query) resolved(e *entry) bool {
 	return slices.ContainsFunc(e.namedBy, (*entry).counts) || q.doneAfter(e)
 }
 
-// harmless reports whether the call may be performed whatever was done before: its tool is
-// idempotent, and no read that its arguments may depend on has changed.
+// harmless reports whether the call may be performed regardless of what was done before: its tool is idempotent, and no
+// read on which its arguments may depend has returned a different value.
 func (q *query) harmless() bool { return q.idempotent() && q.changed == nil }
 
 // earlier is rule 6.

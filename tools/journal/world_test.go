@@ -192,7 +192,7 @@ type guest struct {
 type guestCall struct {
 	path, args, second string // second is "" or the second argument
 
-	issued dispatch.IssuedCall
+	issued *dispatch.Execution
 	result json.RawMessage
 	err    error // the error that the program can catch
 }

@@ -51,7 +51,7 @@ func TestRetry(t *testing.T) {
 		{"failed", read, nil, []error{errors.New("no")}, 1, "failed: no"},
 		{"denied", read, nil, []error{kind(tools.KindDenied)}, 1, "denied: m"},
 		{"a possible effect stays possible", idempotent, nil, []error{lost, down, down}, 3,
-			"unknown: an earlier try may have taken effect; the last one: m (tried 3 times)"},
+			"unknown: an earlier try may have taken effect; the last try: m (tried 3 times)"},
 		{"fatal", read, nil, []error{tools.Fatal(down)}, 1, "fatal: m"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -91,10 +91,10 @@ func TestTimeoutOfLateTries(t *testing.T) {
 			" (tried 3 times)", "ok, 1"},
 		{"effect", tools.Hints{}, nil, "timeout: no answer within 300ms" + unsure + ". Do not call it again; report it", "ok, 1"},
 		{"fails in the last try", tools.Hints{Class: tools.Idempotent}, &tools.ToolError{Kind: tools.KindUnavailable, Message: "down"},
-			"unknown: an earlier try may have taken effect; the last one: down (tried 3 times)", ""},
+			"unknown: an earlier try may have taken effect; the last try: down (tried 3 times)", ""},
 		{"missing in the last try", tools.Hints{Class: tools.Read},
 			&tools.ToolError{Kind: tools.KindUnavailable, Message: "down"},
-			"unknown: an earlier try was not answered; the last one: down (tried 3 times)", ""},
+			"unknown: an earlier try was not answered; the last try: down (tried 3 times)", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

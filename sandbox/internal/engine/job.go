@@ -1,7 +1,6 @@
-// Package engine describes one run of a JavaScript program: the job, the host that
-// the program can reach, and the result. All of it is plain data that can cross a pipe.
-// Package vm runs the job in a goja VM, package check parses and checks its program, and
-// package convert converts values between JSON and the VM.
+// Package engine describes one run of a JavaScript program: the job, the host that the program can reach, and the
+// result. Jobs, calls, replies and results are plain data that can cross a pipe. Package vm runs jobs in goja VMs,
+// package check parses and checks programs, and package convert converts values between JSON and the VM.
 package engine
 
 import (
@@ -19,8 +18,8 @@ type Job struct {
 
 	Prelude *Prelude `json:"prelude,omitempty"` // runs before the program; may be nil
 
-	// RunClean means that the host allows every program whose report is clean (see [Report.Clean]), so that
-	// such a program does not wait for the verdict.
+	// RunClean means that the host allows every program whose report is clean (see [Report.Clean]). Such a program
+	// does not wait for the verdict.
 	RunClean bool `json:"runClean,omitempty"`
 
 	// Forbidden are names that are reported wherever they occur in the source.
@@ -61,7 +60,7 @@ func (b Binding) Path() string {
 type Limits struct {
 	Time    time.Duration `json:"time"`    // total time
 	Compute time.Duration `json:"compute"` // the part of Time spent computing
-	Memory  int64         `json:"memory"`  // bytes that the program may use; enforced by the caller of the engine
+	Memory  int64         `json:"memory"`  // bytes that the program may use; the caller of the engine enforces it
 	Output  int           `json:"output"`  // bytes of the value, and bytes of each console stream that are kept
 
 	Argument int `json:"argument"` // bytes of one argument of a tool
@@ -70,9 +69,9 @@ type Limits struct {
 // ErrMemory is the cause of a context that was canceled because the program used too much memory.
 var ErrMemory = errors.New("out of memory")
 
-// Host connects a program to the outside. Its methods are called on the goroutine of the
-// engine, in the order in which the program acts. They must not block, except for Allowed, and
-// for Call of the host that reads the files of packages.
+// Host connects a program to the outside. Its methods are called on the goroutine of the engine, in the order in which
+// the program acts. They must not block, with two exceptions: Allowed, and Call of the host that reads files of
+// packages for the bundler.
 type Host interface {
 	// Report receives the results of the check.
 	Report(Report)
@@ -85,10 +84,15 @@ type Host interface {
 	// goroutine. A reply that arrives after the run has ended is dropped.
 	Call(c Call, reply func(Reply))
 
-	// Clock is called before the program runs. The function still stops (true) or starts (false) the clock of
-	// Limits.Time. Even a stopped clock stands still only while the program does nothing but wait for calls.
-	// still may be called on any goroutine, even after the run.
-	Clock(still func(bool))
+	// Clock receives the clock of the run, before the program runs.
+	Clock(RunClock)
+}
+
+// RunClock is the clock of Limits.Time.
+type RunClock interface {
+	// SetStill stops (true) or starts (false) the clock. Even a stopped clock stands still only while the program does
+	// nothing but wait for calls. SetStill may be called on any goroutine, even after the run.
+	SetStill(bool)
 }
 
 // Supervisor is a [Host] that can stop the program, and is notified when the program waits or does not react to
@@ -97,14 +101,13 @@ type Supervisor interface {
 	// Begin is called before the program runs. stop ends the program.
 	Begin(stop func(error))
 
-	// Waiting is called on another goroutine when the program has done nothing but wait for
-	// calls for 10 ms. The argument is the number of replies that the program has received.
+	// Waiting is called on another goroutine when the program has only waited for calls for
+	// 10 ms. The argument is the number of replies that the program has received.
 	// Waiting is not called after the run has ended.
 	Waiting(replies int)
 
-	// Patience returns how long a stopped program may take to react. A program in a
-	// native function, which goja cannot interrupt, takes longer; any other program only
-	// needs processor time.
+	// Patience returns how long a stopped program may take to react. A program in a native function, which goja
+	// cannot interrupt, may never react. Any other program reacts as soon as it gets processor time.
 	Patience() time.Duration
 
 	// Stuck is called on another goroutine if a stopped program is still running after
@@ -117,7 +120,7 @@ type Call struct {
 	ID   int             `json:"id"`   // 1, 2, … in order of issue
 	Tool int             `json:"tool"` // index into Job.Tools
 	Args json.RawMessage `json:"args"`
-	More json.RawMessage `json:"more,omitempty"` // the second argument; nil if there is none
+	More json.RawMessage `json:"more,omitempty"` // the second argument, or nil if the program passed only one
 	Pos
 }
 

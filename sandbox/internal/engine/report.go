@@ -14,7 +14,7 @@ type Report struct {
 	Findings   []Finding `json:"findings,omitempty"`   // constructs that the engine refuses
 	Undeclared []Name    `json:"undeclared,omitempty"` // names that are not declared, at their first use
 	Constants  []Write   `json:"constants,omitempty"`  // assignments to inputs and tools
-	EarlyReads []Name    `json:"early,omitempty"`      // variables read early; Assigned if they hide a tool or input
+	EarlyReads []Name    `json:"early,omitempty"`      // variables read too early; Assigned: they hide a tool or input
 	Warnings   []Finding `json:"smells,omitempty"`     // code that runs, but probably not as its author intended
 	Sites      []Site    `json:"sites,omitempty"`      // calls of tools
 	Forbidden  []Name    `json:"forbidden,omitempty"`  // names that are forbidden
@@ -57,11 +57,11 @@ type Write struct {
 
 // Site is a call of a tool, or of a path that looks like a tool.
 type Site struct {
-	Tool int `json:"tool"` // index into Job.Tools; -1 if there is no such tool
+	Tool int `json:"tool"` // index into Job.Tools; -1 if the tool does not exist
 
-	// If there is no such tool, the path that is called. Namespace may also be the name of a tool, as in
-	// search.query({}). Name is empty if the program calls the namespace itself. If Name is a tool, Member is
-	// the rest of the path.
+	// If the tool does not exist, these fields are the path that the program calls. Namespace may also be the name of
+	// a tool, as in search.query({}). Name is empty if the program calls the namespace itself. If Name is a tool,
+	// Member is the rest of the path.
 	Namespace string `json:"ns,omitempty"`
 	Name      string `json:"name,omitempty"`
 	Member    string `json:"member,omitempty"`

@@ -6,7 +6,7 @@ type PromiseMisuse struct {
 	Use     string `json:"use"`               // how the promise was used, or Dropped
 	Tool    int    `json:"tool"`              // index into Job.Tools; -1 if no tool returned the promise
 	Call    Pos    `json:"call"`              // the call that returned the promise; the zero Pos if no call did
-	Calls   int    `json:"calls,omitempty"`   // for Dropped: the number of never awaited calls at this position
+	Calls   int    `json:"calls,omitempty"`   // for Dropped: the number of calls here that were never awaited
 	Awaited bool   `json:"awaited,omitempty"` // the program awaits the promise elsewhere
 	Pos            // the use of the promise, or for Dropped the call
 }
@@ -17,7 +17,7 @@ const (
 	Printed   = "printed"   // printed by the console
 	Converted = "converted" // converted to a string or a number
 	Written   = "written"   // written as JSON by JSON.stringify
-	Read      = "read"      // read for a member that promises do not have, or iterated over
+	Read      = "read"      // the program read a member that promises do not have, or iterated over the promise
 )
 
 // Miss is a read of a member that does not exist, either in an object in the result of a tool
@@ -49,7 +49,7 @@ var Kinds = []string{
 }
 
 const (
-	// MaxVariables is the maximum length of a list of variables. A longer list keeps the newest.
+	// MaxVariables is the maximum number of variables in a list. The oldest variables are left out.
 	MaxVariables = 1000
 	// MaxKeys is the maximum number of keys that are listed for one variable.
 	MaxKeys = 10

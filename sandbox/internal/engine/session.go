@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	// MaxSessions is the number of sessions whose VMs an engine keeps. Other sessions are
-	// rebuilt from their logs.
+	// MaxSessions is the maximum number of sessions whose VMs an engine keeps. The engine rebuilds other sessions
+	// from their logs.
 	MaxSessions = 8
-	// MaxPreludes is the number of compiled preludes that an engine keeps.
+	// MaxPreludes is the maximum number of compiled preludes that an engine keeps.
 	MaxPreludes = 8
 )
 
 // SessionJob is the session that a job belongs to.
 type SessionJob struct {
 	Key  string `json:"key"`
-	Step int    `json:"step"`           // programs that have run before
-	Kept bool   `json:"kept"`           // the engine has the VM of the session, so that Log and Inputs are not sent
+	Step int    `json:"step"`           // number of programs that have run before
+	Kept bool   `json:"kept"`           // the engine has the VM of the session; Log and Inputs are empty
 	List bool   `json:"list,omitempty"` // list the variables of the session if the program is refused
 
 	// Log is the record of the programs that have run before.
@@ -39,21 +39,21 @@ type Step struct {
 	Tools   []Binding `json:"tools,omitempty"` // the tools that the program used
 	Submit  bool      `json:"submit,omitempty"`
 
-	// The limits of the program. They are recorded because the program may have caught the error for exceeding
-	// a limit.
+	// The limits of the program. A rerun needs them because the program may have caught the error for exceeding a
+	// limit.
 	Output   int `json:"output,omitempty"`
 	Argument int `json:"argument,omitempty"`
 
 	Clock *Clock `json:"clock,omitempty"`
 
-	Calls     []RecordedCall  `json:"calls,omitempty"`
+	Replies   []RecordedReply `json:"calls,omitempty"` // to all calls of the program, in order of issue
 	Turns     []Turn          `json:"turns,omitempty"`
 	Value     json.RawMessage `json:"value,omitempty"`
 	Submitted bool            `json:"submitted,omitempty"`
 }
 
-// RecordedCall is a call and its reply.
-type RecordedCall struct {
+// RecordedReply is the reply to a call, with the parts of the call that a rerun of the program must repeat.
+type RecordedReply struct {
 	Tool  string          `json:"tool"` // the path by which the program called the tool
 	Args  json.RawMessage `json:"args"` // the [Digest] of the arguments
 	More  json.RawMessage `json:"more,omitempty"`
@@ -90,9 +90,8 @@ type Clock struct {
 	Seed  int64 `json:"seed"`
 }
 
-// Prelude is the body of a function that is called before a program, in the same VM and
-// within the same limits. The program can read what it returns as the constant
-// [PreludeName]; its declarations are not visible.
+// Prelude is the body of a function that is called before a program, in the same VM and within the same limits. The
+// program can read the result of the function as the constant [PreludeName], but cannot see its declarations.
 type Prelude struct {
 	Hash string `json:"hash"`           // SHA-256 of Text
 	Text string `json:"text,omitempty"` // "" if the engine already has the prelude
@@ -107,8 +106,8 @@ func NewPrelude(text string) *Prelude {
 	return &Prelude{Hash: hex.EncodeToString(sum[:]), Text: text}
 }
 
-// First returns the prelude with its text. Among the preludes with the same hash, only the first has the text.
-// First stores that prelude in texts and returns it for the later preludes.
+// First returns the prelude with its text. Among the preludes of a session that have the same hash, only the first has
+// the text: First stores it in texts, and returns it for the later preludes.
 func (p *Prelude) First(texts map[string]*Prelude) *Prelude {
 	switch {
 	case p == nil:

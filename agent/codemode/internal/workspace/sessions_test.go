@@ -280,7 +280,7 @@ func TestSessionRecord(t *testing.T) {
 		{"only its head is begun", "{", "typeof x0", `"undefined"`},
 		{"empty", "", "typeof x0", `"undefined"`},
 		{"changed", strings.Replace(string(whole), "x1", "y1", 1), "1",
-			"error: workspace: sandbox: the session cannot be rebuilt: line 3 of its record: it is damaged"},
+			"error: workspace: sandbox: the session cannot be rebuilt: line 3 of its record: the line is damaged"},
 	} {
 		if err := os.WriteFile(file, []byte(c.record), 0o600); err != nil {
 			t.Fatal(err)

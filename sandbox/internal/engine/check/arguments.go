@@ -6,8 +6,8 @@ import (
 	"github.com/dop251/goja/ast"
 )
 
-// mentionArguments inserts the statement arguments; at the beginning of a function. Without it, goja's compiler
-// gives wrong values to an arrow function in the body that uses arguments.
+// mentionArguments inserts the statement "arguments;" at the beginning of a function. Without the statement, an arrow
+// function in the body that uses arguments gets wrong values from goja's compiler.
 func mentionArguments(f *ast.FunctionLiteral) {
 	use := &ast.Identifier{Name: "arguments", Idx: f.Function}
 	first := 0
@@ -17,7 +17,7 @@ func mentionArguments(f *ast.FunctionLiteral) {
 	f.Body.List = slices.Insert(f.Body.List, first, ast.Statement(&ast.ExpressionStatement{Expression: use}))
 }
 
-// isDirective reports whether a statement may be a directive such as "use strict", which must come first.
+// isDirective reports whether a statement may be a directive such as "use strict". Directives must come first.
 func isDirective(s ast.Statement) bool {
 	e, ok := s.(*ast.ExpressionStatement)
 	if !ok {

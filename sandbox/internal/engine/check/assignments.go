@@ -15,9 +15,9 @@ type writeSite struct {
 // member is a member of an object, or a name.
 type member struct{ object, name string }
 
-// written is an expression that the program assigns to or deletes.
-type written struct {
-	located
+// writeTarget is an expression that the program assigns to or deletes.
+type writeTarget struct {
+	scopedExpression
 	delete      bool
 	conditional bool // the assignment is conditional, such as ||=
 }
@@ -26,7 +26,7 @@ type written struct {
 func (s *surveyor) write(target ast.Expression, conditional bool) {
 	switch t := target.(type) {
 	case *ast.Identifier, *ast.DotExpression, *ast.BracketExpression:
-		s.written = append(s.written, written{located: s.here(t), conditional: conditional})
+		s.targets = append(s.targets, writeTarget{scopedExpression: s.here(t), conditional: conditional})
 	case *ast.ArrayPattern:
 		for _, element := range t.Elements {
 			s.write(element, conditional)

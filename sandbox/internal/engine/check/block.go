@@ -6,14 +6,13 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// block is a lexical scope: a block, a loop, a parameter list, or the body of a function.
-// The walker opens and closes blocks. Names are resolved afterwards, because a declaration
-// may follow its uses.
+// block is a lexical scope: a block, a loop, a parameter list, or the body of a function. The walker opens and closes
+// blocks. Names are resolved after the walk, because the declaration of a variable may follow its uses.
 type block struct {
 	outer       *block
 	conditional int  // the number of conditional expressions and statements around the block
 	function    int  // the number of the enclosing function
-	parameters  bool // the block has the parameters of a function, and encloses its body
+	parameters  bool // the block has the parameters of a function, and is the outer block of its body
 	body        bool // var declarations belong to this block
 	variables   map[unistring.String]*variable
 	try         *handler // the innermost try statement with a catch around the block in its function, or nil
@@ -31,7 +30,7 @@ const (
 
 // variable is a declared variable.
 type variable struct {
-	place
+	occurrence
 	kind  kind
 	block *block
 	id    *ast.Identifier // the identifier in a pattern; nil for the name of a function or a class
@@ -41,7 +40,7 @@ type variable struct {
 	value ast.Expression
 	path  []string
 
-	// References are numbered in the order in which they are walked. The variable is not yet initialized at the
+	// Numbers of references, in the order in which they are walked. The variable is not yet initialized at the
 	// references before declared, and at the references from begin to end, which are in its initializer.
 	declared, begin, end int
 
@@ -55,7 +54,7 @@ type reference struct {
 	conditional int // the number of conditional expressions and statements around it
 }
 
-// variable returns the variable that is referred to, or nil if it is not declared.
+// variable returns the variable to which r refers, or nil if the name is not declared.
 func (r reference) variable() *variable { return r.block.find(r.id.Name) }
 
 func kindOf(isConstant bool) kind {
@@ -83,7 +82,7 @@ func (v *variable) early(number int, r reference) bool {
 	return number < v.declared || v.begin <= number && number < v.end
 }
 
-// fixed returns the initial value if it is known and the variable is never assigned to, or nil.
+// fixed returns the initial value, or nil if the value is unknown or the variable is assigned to.
 func (v *variable) fixed() ast.Expression {
 	if v.writes > 0 {
 		return nil
@@ -134,7 +133,7 @@ func (w *Walker) declare(id *ast.Identifier, v variable) *variable {
 		known.writes++
 		return known
 	}
-	v.place = place{name.String(), id.Idx}
+	v.occurrence = occurrence{name.String(), id.Idx}
 	v.block, v.declared = b, len(w.references)
 	engine.Put(&b.variables, name, &v)
 	w.variables = append(w.variables, &v)
@@ -144,7 +143,7 @@ func (w *Walker) declare(id *ast.Identifier, v variable) *variable {
 	return &v
 }
 
-// initialize walks the initializer of the variables in w.fresh[first:].
+// initialize walks the initializer of the variables in w.fresh[first:], and removes the variables from w.fresh.
 func (w *Walker) initialize(first int, initializer ast.Expression) {
 	begin, declared := len(w.references), w.fresh[first:]
 	w.expr(initializer)
@@ -154,7 +153,7 @@ func (w *Walker) initialize(first int, initializer ast.Expression) {
 	w.fresh = w.fresh[:first]
 }
 
-// initialized records that everything walked since the declaration of a variable is its initializer.
+// initialized records that the references since the declaration of a variable are in its initializer.
 func (w *Walker) initialized(v *variable) { v.begin, v.end = v.declared, len(w.references) }
 
 // hasOwnName reports whether a function or class has a name that is visible only inside it.
@@ -182,7 +181,7 @@ func (w *Walker) pattern(target ast.Expression, k kind, value ast.Expression) {
 	w.Walk(target)
 }
 
-// worthKeeping reports whether an initial value can help the check. A kept value stays in memory as long as the
+// worthKeeping reports whether an initial value can help the check. A value that is kept stays in memory as long as the
 // program.
 func worthKeeping(e ast.Expression) bool {
 	switch e.(type) {
@@ -233,7 +232,7 @@ func (w *Walker) declareProperty(p ast.Property, v variable) {
 	}
 }
 
-// member returns a copy of v that holds the named member of the value that v holds.
+// member returns a copy of v that holds a member of v's value.
 func (v variable) member(name string) variable {
 	v.path = append(v.path[:len(v.path):len(v.path)], name)
 	return v

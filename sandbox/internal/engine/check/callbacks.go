@@ -7,7 +7,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// ignorePromises maps the array methods that ignore the promise of an async callback to the consequence.
+// ignorePromises are the array methods that ignore the promise of an async callback, with the consequence.
 var ignorePromises = map[string]string{
 	"forEach": "does not wait for its async callback",
 	"filter":  "keeps every element if its callback is async: a promise counts as true",
@@ -17,7 +17,7 @@ var ignorePromises = map[string]string{
 	"sort":    "does not wait for its async callback",
 }
 
-// callback checks the callback of an array method.
+// callback warns about an async callback of an array method that ignores the callback's promise.
 func (s *surveyor) callback(n *ast.CallExpression) {
 	method, ok := n.Callee.(*ast.DotExpression)
 	if !ok || len(n.ArgumentList) == 0 {

@@ -6,9 +6,9 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// The top-level declarations of a program are local to the function around the program. To make them visible to
-// later programs of a session, a statement is added at the beginning of the program. It passes a getter and a
-// setter for each declaration, which becomes a property of the global object:
+// The top-level declarations of a program are local to the function around the program. To make them visible to later
+// programs of a session, Parse adds a statement at the beginning of the program. The statement passes a getter and a
+// setter for each declaration to a function, which makes the declaration a property of the global object:
 //
 //	__writ_export__({rows:[()=>rows,0],total:[()=>total,_=>{total=_}],});
 

@@ -12,8 +12,8 @@ import (
 // handler is the code that handles the error of a call: a try statement or a call of the method catch.
 type handler struct{ from, to file.Idx }
 
-// handle records the handler of the error of a promise. It does the same for the promise on which then or
-// finally was called.
+// handle records the handler of the error of the promise e. If e is a call of the method then or finally of another
+// promise, the handler also handles the error of that promise.
 func (s *surveyor) handle(e ast.Expression, by *handler) {
 	call, ok := e.(*ast.CallExpression)
 	if !ok || by == nil {
@@ -26,9 +26,9 @@ func (s *surveyor) handle(e ast.Expression, by *handler) {
 	}
 }
 
-// handled sets Statement of the sites, and Until of the sites whose errors are handled. A handler with all
-// calls of the program in it does not count, because models wrap whole programs in try. No handler counts if
-// the program may also call tools elsewhere than at the sites.
+// handled sets Statement of the sites, and Until of the sites whose errors are handled. A handler that covers all calls
+// of the program does not count, because models wrap whole programs in try. No handler counts if the program may also
+// call tools in a way that is not a site.
 func (p *Outline) handled(s Globals, sites []engine.Site, calls []*callSite) {
 	called := map[file.Idx]bool{}
 	for i, c := range calls {

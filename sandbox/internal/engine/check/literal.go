@@ -25,7 +25,7 @@ func arguments(list []ast.Expression, in *block) *engine.Literal {
 	return &engine.Literal{JSON: l.buf.Bytes(), Unknown: l.unknown}
 }
 
-// gathered is like arguments, for a tool whose several arguments are combined into one object.
+// gathered is like arguments, but for a tool that takes several arguments, which are combined into one object.
 func gathered(list []ast.Expression, in *block, params []string) *engine.Literal {
 	l := literal{block: in}
 	l.buf.WriteByte('{')
@@ -50,7 +50,7 @@ func gathered(list []ast.Expression, in *block, params []string) *engine.Literal
 // runs.
 type literal struct {
 	block     *block
-	variables int // the number of variables being followed
+	variables int // the number of variables that have been followed to the current expression
 	buf       bytes.Buffer
 	unknown   []string
 }
@@ -133,7 +133,7 @@ func (l *literal) value(e ast.Expression, path string) {
 	}
 }
 
-// variable encodes the value of a variable if the value is known and never changes.
+// variable encodes the value of a variable, or null if the value is unknown or may change.
 func (l *literal) variable(id *ast.Identifier, path string) {
 	v := l.block.find(id.Name)
 	if v == nil || !v.constant() || len(v.path) > 0 || l.variables == maxPath {
@@ -208,7 +208,7 @@ func (l *literal) object(e *ast.ObjectLiteral, path string) {
 		return
 	}
 	l.buf.WriteByte('{')
-	var keys []string // in the order of the source, so that l.unknown is sorted
+	var keys []string // in the order of the source, so that the order of l.unknown does not vary
 	open, seen := false, map[string]bool{}
 	for _, property := range e.Value {
 		key, value, ok := keyed(property)
@@ -258,7 +258,6 @@ func keyed(p ast.Property) (key string, value ast.Expression, ok bool) {
 	return "", nil, false
 }
 
-// isToJSON reports whether a property is named toJSON.
 func isToJSON(p ast.Property) bool {
 	switch p := p.(type) {
 	case *ast.PropertyShort:

@@ -10,23 +10,23 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// Outline is what the source of a program shows before its names are resolved against the globals of a run.
+// Outline is what the source of a program shows without the globals of a run.
 type Outline struct {
 	findings []engine.Finding
 	names    []*usedName      // undeclared names, in order of their first use
-	guarded  map[string]bool  // names whose existence is tested, as in typeof x or "x" in globalThis
+	guarded  map[string]bool  // names whose existence the program tests, as in typeof x or "x" in globalThis
 	writes   []writeSite      // assignments to undeclared names and to their members
 	early    []usedName       // variables that are read before they are initialized
 	warnings []engine.Finding // code that runs, but probably does not do what its author intended
 	calls    []callSite       // calls of possible tools
 	tested   map[pathKey]int  // for each path, the number of mentions that are not calls, as in if (fs.stat) …
 	examined map[string]bool  // globals whose members the program inspects
-	words    []place          // all names and members, if some are forbidden
+	words    []occurrence     // all names and members, if the rules forbid names
 	declared []string         // top-level declarations
 	reads    memberReads
 	pos      func(file.Idx) engine.Pos
 
-	With    file.Idx // the position of a with statement, which strict mode does not allow; 0 if there is none
+	With    file.Idx // the position of a with statement, which strict mode does not allow, or 0
 	Returns bool     // whether the program returns a value
 	Awaits  bool     // whether the program awaits at top level
 	Callees []Callee // the callees of calls of names and members
@@ -37,14 +37,14 @@ type Callee struct{ Parenthesis, Name file.Idx }
 
 // usedName is an undeclared name with the position of its first use.
 type usedName struct {
-	place
+	occurrence
 	assigned  bool     // the use is an assignment
-	elsewhere file.Idx // a declaration that is not visible at the use; 0 if there is none
+	elsewhere file.Idx // a declaration that is not visible at the use, or 0
 	uses      []file.Idx
 }
 
-// place is a name and its position.
-type place struct {
+// occurrence is a name at a position in the source.
+type occurrence struct {
 	name string
 	at   file.Idx
 }
@@ -55,7 +55,7 @@ type callSite struct {
 	calledExpression
 }
 
-// survey returns the outline of a program, given the body of the function around it. If words is true, the
+// survey returns the outline of a program, given the body of the function around the program. If words is true, the
 // outline has every name. pos converts an index to a position.
 func survey(body []ast.Statement, words bool, pos func(file.Idx) engine.Pos) *Outline {
 	s := surveyor{Outline: &Outline{pos: pos}, recordsWords: words}
@@ -69,7 +69,7 @@ func survey(body []ast.Statement, words bool, pos func(file.Idx) engine.Pos) *Ou
 		}
 		s.walker.Walk(statement)
 	}
-	s.index()
+	s.reads.probes = nil
 	s.resolve()
 	for _, v := range s.walker.variables {
 		if v.block == top && len(s.declared) < maxDeclared {
@@ -79,35 +79,35 @@ func survey(body []ast.Statement, words bool, pos func(file.Idx) engine.Pos) *Ou
 	return s.Outline
 }
 
-// maxDeclared bounds the declarations that are reported.
+// maxDeclared is the maximum number of declarations that are reported.
 const maxDeclared = 100
 
-// surveyor builds the outline of a program. While it walks the program, it records expressions with their
-// blocks; at the end, it resolves the names in them.
+// surveyor builds the outline of a program. While it walks the program, it records expressions with their blocks. At
+// the end, it resolves the names in these expressions.
 type surveyor struct {
 	*Outline
 	recordsWords bool
 	walker       Walker
 	handlers     map[*ast.CallExpression]*handler // recorded before the calls are visited
-	statement    int                              // the top-level statement that is visited
+	statement    int                              // number of the current top-level statement, as in [engine.Site]
 	called       []calledExpression
-	members      []located
-	texts        []located // expressions whose strings may name members
-	written      []written
+	members      []scopedExpression
+	texts        []scopedExpression // expressions whose values may be names of members
+	targets      []writeTarget
 }
 
-// located is an expression and its block.
-type located struct {
+// scopedExpression is an expression and the block around it.
+type scopedExpression struct {
 	expression ast.Expression
 	block      *block
 }
 
 // calledExpression is the callee of a call or of new.
 type calledExpression struct {
-	located
+	scopedExpression
 	arguments []ast.Expression
 	isNew     bool
-	statement int      // the top-level statement with the call, as in [engine.Site]
+	statement int      // number of the top-level statement with the call, as in [engine.Site]
 	handler   *handler // the handler of the call's error, or nil
 }
 
@@ -134,7 +134,7 @@ func (s *surveyor) visit(n ast.Node) {
 	case *ast.CallExpression:
 		s.call(n)
 	case *ast.NewExpression:
-		s.called = append(s.called, calledExpression{located: s.here(n.Callee), isNew: true})
+		s.called = append(s.called, calledExpression{scopedExpression: s.here(n.Callee), isNew: true})
 	case *ast.DotExpression:
 		s.dot(n)
 	case *ast.BracketExpression:
@@ -150,15 +150,17 @@ func (s *surveyor) visit(n ast.Node) {
 	}
 }
 
-func (s *surveyor) here(e ast.Expression) located { return located{e, s.walker.block} }
+func (s *surveyor) here(e ast.Expression) scopedExpression {
+	return scopedExpression{e, s.walker.block}
+}
 
 func (s *surveyor) word(name string, at file.Idx) {
 	if s.recordsWords {
-		s.words = append(s.words, place{name, at})
+		s.words = append(s.words, occurrence{name, at})
 	}
 }
 
-// text records an expression whose string may be the name of a member.
+// text records an expression whose value may be the name of a member.
 func (s *surveyor) text(e ast.Expression) {
 	if s.recordsWords {
 		s.texts = append(s.texts, s.here(e))
@@ -176,12 +178,12 @@ func (s *surveyor) unary(n *ast.UnaryExpression) {
 		s.write(n.Operand, false)
 	case token.DELETE:
 		if !isName { // for delete name, the compiler reports an error
-			s.written = append(s.written, written{located: s.here(n.Operand), delete: true})
+			s.targets = append(s.targets, writeTarget{scopedExpression: s.here(n.Operand), delete: true})
 		}
 	}
 }
 
-// element records an access to a member with brackets.
+// element records the read of a member with brackets.
 func (s *surveyor) element(n *ast.BracketExpression) {
 	named := ""
 	if name, ok := n.Member.(*ast.StringLiteral); ok {
@@ -223,8 +225,8 @@ func (s *surveyor) regexp(n *ast.RegExpLiteral) {
 	}
 }
 
-// NeverMatches reports whether a regular expression has a property escape. goja accepts
-// these, but they match nothing.
+// NeverMatches reports whether a regular expression has a property escape. goja accepts property escapes, but they
+// match nothing.
 func NeverMatches(pattern, flags string) bool {
 	return strings.Contains(flags, "u") && unicodeClass.MatchString(pattern)
 }
@@ -241,7 +243,7 @@ func (s *surveyor) arrowInDefault(f *ast.FunctionLiteral) {
 func (s *surveyor) call(n *ast.CallExpression) {
 	s.callback(n)
 	s.called = append(s.called, calledExpression{
-		located: s.here(n.Callee), arguments: n.ArgumentList,
+		scopedExpression: s.here(n.Callee), arguments: n.ArgumentList,
 		statement: s.statement, handler: s.handlers[n],
 	})
 	switch of := n.Callee.(type) {

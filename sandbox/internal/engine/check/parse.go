@@ -10,24 +10,24 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// The program becomes the body of a function, so that it can return. The function is async only if the program
-// awaits, because an async function costs a promise. It is always parsed as an async function, because only the
-// outline shows whether the program awaits. The prologue is on the first line of the program, so that line
-// numbers do not change.
+// The program becomes the body of a function, so that it can return. The function is parsed as an async function,
+// because only the outline shows whether the program awaits. If the program does not await, the function is not async
+// when it runs, because an async function costs a promise. The prologue is on the first line of the program, so that
+// line numbers do not change.
 const (
 	prologue = `(async()=>{"use strict";`
 	epilogue = "\n})()"
 )
 
-// Program is a parsed program.
+// Program is a program after parsing: its syntax tree and its [Outline].
 type Program struct {
 	Name string // the name of the program in stack traces
 	*Source
 	*Outline
-	HasValue bool // the end of the program determines its value
+	HasValue bool // the program returns a value, or throws at its end
 	AST      *ast.Program
 
-	body []ast.Statement // the statements of the program in the function around it
+	body []ast.Statement // the statements of the program
 }
 
 // ParseOptions are the options of [Parse].
@@ -37,8 +37,8 @@ type ParseOptions struct {
 	Session bool   // export the top-level declarations
 }
 
-// Parse parses a program with two parsers: first with a parser that survives any input and then, unless
-// [runPreflight] returns a failure, with goja's parser.
+// Parse parses a program with two parsers. The first parser survives any input. The second is goja's parser, which
+// Parse does not call if [runPreflight] returns a failure.
 func Parse(text string, o ParseOptions) (*Program, *engine.Failure) {
 	if strings.HasPrefix(text, "#!") { // goja does not know this kind of comment
 		text = "//" + text[2:]
@@ -98,8 +98,8 @@ func newProgram(o ParseOptions, src *Source, tree *ast.Program) (*Program, *engi
 
 var errPanic = errors.New("the parser cannot make sense of this")
 
-// parseByGoja parses source with goja's parser. Fuzzing found inputs on which it panics;
-// these are reported as syntax errors.
+// parseByGoja parses text with goja's parser. There are inputs on which that parser panics. parseByGoja reports them as
+// syntax errors.
 func parseByGoja(name, text string) (tree *ast.Program, err error) {
 	defer func() {
 		if recover() != nil {
@@ -109,7 +109,7 @@ func parseByGoja(name, text string) (tree *ast.Program, err error) {
 	return parser.ParseFile(nil, name, text, 0, parser.WithDisableSourceMaps)
 }
 
-// wrapperOf returns the function around the program, or nil if the tree contains anything else.
+// wrapperOf returns the function around the program, or nil if the tree has other code outside of that function.
 func wrapperOf(tree *ast.Program) *ast.ArrowFunctionLiteral {
 	if len(tree.Body) != 1 {
 		return nil

@@ -9,15 +9,15 @@ import (
 	"github.com/dop251/goja/token"
 )
 
-// path is a global followed by the members that are read from it in turn, such as mail.send. A variable
-// with a fixed value is replaced by that value.
+// path is the name of a global and of the members that are read from it in turn, such as mail.send. A variable
+// with a fixed value is replaced with that value.
 type path struct {
 	names    []string
 	at       []file.Idx // the position of each name, or of the variable that stands for it
 	optional int        // bit n is set if ?. follows the first n names
 }
 
-// maxPath is the maximum number of members and variables that are followed to resolve an expression.
+// maxPath is the maximum number of members and variables that are resolved for one expression.
 const maxPath = 12
 
 // pathOf returns the path of f, object.name, object["name"] or object?.name, or nil if the
@@ -74,7 +74,7 @@ func (p *path) member(name string, at file.Idx) *path {
 	return p
 }
 
-// movedTo sets the position of each name to the position of the variable that stands for the path.
+// movedTo sets the position of each name to at, the position of the variable that stands for the path.
 func (p *path) movedTo(at file.Idx) *path {
 	if p != nil {
 		for i := range p.at {

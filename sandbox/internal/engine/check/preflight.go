@@ -12,15 +12,15 @@ import (
 
 // Bounds for the input of goja's parser.
 const (
-	// maxNesting bounds the nesting of brackets in any program, including its strings: the
+	// maxNesting bounds the nesting of brackets in any program, including brackets in strings, because the
 	// first parser does not limit the nesting of patterns.
 	maxNesting = 5000
 	// maxUnchecked bounds the nesting of brackets in a program that the first parser has
 	// refused. goja's parser takes exponential time only for nested brackets or nested
 	// conditional expressions.
 	maxUnchecked = 12
-	maxUncertain = 16 // brackets and conditional expressions together
-	// maxArrowDefaults bounds arrow functions nested in parameter defaults, for which
+	maxUncertain = 16 // bounds the sum of that nesting and the number of conditional expressions
+	// maxArrowDefaults bounds the nesting of arrow functions in parameter defaults, for which
 	// goja's parser takes exponential time.
 	maxArrowDefaults = 8
 )
@@ -28,11 +28,11 @@ const (
 // preflight is the result of the first parser, which survives any input.
 type preflight struct {
 	tree        *js.AST
-	refused     error  // the error of the parser
-	unsupported string // a construct that is valid JavaScript but not supported by goja
+	refused     error  // the error of the parser, or nil
+	unsupported string // a construct that is valid JavaScript but that goja does not support, or ""
 	acts        bool   // the program contains a call or a declaration
-	parameters  int    // the nesting of parameter lists
-	deepest     int    // the deepest nesting of an arrow function in parameter lists
+	parameters  int    // the number of parameter lists around the current node
+	deepest     int    // the maximum number of parameter lists around an arrow function
 }
 
 // runPreflight parses a program with the first parser. It returns a failure if goja's parser must not parse the
@@ -60,7 +60,7 @@ func runPreflight(src *Source) (*preflight, *engine.Failure) {
 }
 
 // mayBeValid reports whether goja's parser may try a program that the first parser refused.
-// The first parser does not know that these are valid:
+// The first parser does not know that these statements are valid:
 //
 //	const f = ({a} = {a: 1}) => a
 //	[f()].forEach(g) // on a line of its own, after an arrow function

@@ -14,12 +14,13 @@ import (
 type memberReads struct {
 	list   []memberRead
 	probes map[ast.Expression]bool // expressions that only test whether a value exists
-	find   func() map[string][]memberRead
+	group  sync.Once
+	byName map[string][]memberRead // the reads by name; set by group
 }
 
 // memberRead is the read of a member. The name is "" if the program computes the name of the member.
 type memberRead struct {
-	place
+	occurrence
 	probe bool // the read only tests whether the member exists
 	pos   engine.Pos
 }
@@ -27,11 +28,12 @@ type memberRead struct {
 // ReadsMembers reports whether the program reads members.
 func (p *Outline) ReadsMembers() bool { return len(p.reads.list) > 0 }
 
-// ReadAt returns the exact position of a read of the member name, given the position at in a stack trace, which
-// is inexact for callees and for names in patterns. It returns the zero Pos if there is no such read, or if the
-// read is a probe (it only tests whether the member exists) and probes is false.
+// ReadAt returns the exact position of the read of a member. at is the position in a stack trace, which is inexact for
+// callees and for names in patterns. ReadAt returns the zero Pos if there is no such read, or if the read is a probe
+// (it only tests whether the member exists) and probes is false.
 func (p *Outline) ReadAt(at engine.Pos, name string, probes bool) (first engine.Pos) {
-	reads := p.reads.find()
+	p.reads.group.Do(p.groupReads)
+	reads := p.reads.byName
 	isAt := func(r memberRead) bool { return r.pos == at }
 	isProbe := func(r memberRead) bool { return r.probe && !probes }
 	named := reads[name]
@@ -44,22 +46,18 @@ func (p *Outline) ReadAt(at engine.Pos, name string, probes bool) (first engine.
 	return named[0].pos
 }
 
-// index groups the reads by name when they are first needed.
-func (p *Outline) index() {
-	p.reads.probes = nil
-	p.reads.find = sync.OnceValue(func() map[string][]memberRead {
-		named := map[string][]memberRead{}
-		for _, r := range p.reads.list {
-			r.pos = p.pos(r.at)
-			named[r.name] = append(named[r.name], r)
-		}
-		return named
-	})
+// groupReads groups the reads by name.
+func (p *Outline) groupReads() {
+	p.reads.byName = map[string][]memberRead{}
+	for _, r := range p.reads.list {
+		r.pos = p.pos(r.at)
+		p.reads.byName[r.name] = append(p.reads.byName[r.name], r)
+	}
 }
 
 // read records the read of a member.
 func (s *surveyor) read(name string, at file.Idx, probe bool) {
-	s.reads.list = append(s.reads.list, memberRead{place: place{name, at}, probe: probe})
+	s.reads.list = append(s.reads.list, memberRead{occurrence: occurrence{name, at}, probe: probe})
 }
 
 // destructure records the reads of a pattern.
@@ -86,8 +84,8 @@ func (s *surveyor) probeIf(condition bool, e ast.Expression) {
 	}
 }
 
-// probing marks those parts of a node that only test whether a value exists. It must be called before the parts
-// are visited.
+// probing marks those parts of a node that only test whether a value exists. It must be called before these parts are
+// visited.
 func (s *surveyor) probing(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.Optional:
@@ -133,7 +131,7 @@ func isNothing(e ast.Expression) bool {
 	return null || isName && id.Name == "undefined"
 }
 
-// testers are the functions that test their argument, or the result of their callback.
+// testers are functions that test their argument, or the result of their callback.
 var testers = map[string]bool{
 	"isArray": true, "Boolean": true, "isNaN": true, "isFinite": true, "isInteger": true, "isSafeInteger": true,
 	"filter": true, "find": true, "some": true, "every": true, "findIndex": true,

@@ -18,7 +18,7 @@ const (
 type Globals interface {
 	// Has reports whether a global exists.
 	Has(name string) bool
-	// Bound reports whether a global is specific to the run, such as a tool.
+	// Bound reports whether a global belongs to the run, such as a tool.
 	Bound(name string) bool
 	// Constant reports whether the global name is constant. If object is not empty, it reports whether the
 	// members of object are constant.
@@ -83,8 +83,8 @@ func (p *Outline) elsewhere(at file.Idx) *engine.Pos {
 	return &pos
 }
 
-// site returns the site of a call of a tool, or of a call that fails because the tool does not exist. It
-// returns false for all other calls.
+// site returns the site of a call of a tool, or of a call that fails because the tool does not exist. For any other
+// call, it returns false.
 func (p *Outline) site(s Globals, c callSite) (engine.Site, bool) {
 	tool, params, parts := resolveTool(s, c.names)
 	isTool := tool >= 0

@@ -8,11 +8,11 @@ import (
 
 // resolve resolves names after all declarations are known.
 func (s *surveyor) resolve() {
-	for _, w := range s.written {
+	for _, w := range s.targets {
 		s.assignment(w)
 	}
 	unknown := s.refer()
-	for _, w := range s.written {
+	for _, w := range s.targets {
 		if id, ok := w.expression.(*ast.Identifier); ok && unknown[id.Name] != nil {
 			name := unknown[id.Name]
 			name.assigned = name.assigned || name.at == id.Idx
@@ -24,7 +24,7 @@ func (s *surveyor) resolve() {
 	}
 	for _, t := range s.texts {
 		if name, ok := constantText(t.expression, t.block); ok {
-			s.words = append(s.words, place{name, t.expression.Idx0()})
+			s.words = append(s.words, occurrence{name, t.expression.Idx0()})
 		}
 	}
 }
@@ -39,7 +39,7 @@ func (s *surveyor) refer() map[unistring.String]*usedName {
 			s.unknown(unknown, r)
 		case v.id == r.id: // the declaration
 		case v.early(number, r):
-			s.early = append(s.early, usedName{place: place{v.name, r.id.Idx}, elsewhere: v.at})
+			s.early = append(s.early, usedName{occurrence: occurrence{v.name, r.id.Idx}, elsewhere: v.at})
 		default:
 			v.reads++
 		}
@@ -58,7 +58,7 @@ func (s *surveyor) refer() map[unistring.String]*usedName {
 func (s *surveyor) unknown(known map[unistring.String]*usedName, r reference) {
 	name := known[r.id.Name]
 	if name == nil {
-		name = &usedName{place: place{r.id.Name.String(), r.id.Idx}}
+		name = &usedName{occurrence: occurrence{r.id.Name.String(), r.id.Idx}}
 		known[r.id.Name] = name
 		s.names = append(s.names, name)
 	}
@@ -67,12 +67,12 @@ func (s *surveyor) unknown(known map[unistring.String]*usedName, r reference) {
 }
 
 // assignment records an assignment to a variable or to an undeclared name.
-func (s *surveyor) assignment(w written) {
+func (s *surveyor) assignment(w writeTarget) {
 	if id, ok := w.expression.(*ast.Identifier); ok {
 		switch v := w.block.find(id.Name); {
 		case v == nil:
 			s.writes = append(s.writes, writeSite{member: member{name: id.Name.String()}, at: id.Idx})
-		case v.id == id: // the default of a variable in its declaration
+		case v.id == id: // a default in the declaration, not an assignment
 		case v.kind == constant && v.writes == 0 && !w.conditional: // only the first assignment is reported
 			s.findings = append(s.findings, engine.Finding{
 				Message: v.name + " cannot be assigned to: it is declared by const",
@@ -115,7 +115,7 @@ func (s *surveyor) mention(names []string, times int) {
 
 const functionMessage = "Function cannot be called: code cannot be created from strings"
 
-// site records a call.
+// site records a call if the called expression is a global or a member of a global.
 func (s *surveyor) site(c calledExpression) {
 	p := pathOf(c.expression, c.block)
 	if p == nil {

@@ -63,7 +63,7 @@ func (s *Source) parse(name string) (*ast.Program, error) {
 	return parseByGoja(name, s.prologue+s.Text+epilogue)
 }
 
-// idx returns the index of a position in the wrapped program, or 0 if there is none.
+// idx returns the index of a position in the wrapped program, or 0 if the line does not exist.
 func (s *Source) idx(line, column int) file.Idx {
 	if line < 1 || line > s.Len() {
 		return 0
@@ -75,8 +75,8 @@ func (s *Source) idx(line, column int) file.Idx {
 	return file.Idx(offset + 1)
 }
 
-// SkipSuper removes calls of super(…) from the top of a stack. An error of a class that the program defines
-// then has the position of the new expression, not of super.
+// SkipSuper removes calls of super(…) from the top of a stack, so that an error of a class of the program has the
+// position of the new expression.
 func (s *Source) SkipSuper(frames []Frame) []Frame {
 	for len(frames) > 1 {
 		at := int(s.idx(frames[0].Line, frames[0].Column)) - 1 - len(s.prologue)
@@ -88,8 +88,8 @@ func (s *Source) SkipSuper(frames []Frame) []Frame {
 	return frames
 }
 
-// fromLine converts a line and a column in bytes to a Pos. A position after the end of the text becomes the
-// end.
+// fromLine converts a line and a column in bytes to a Pos. A position after the end of the text becomes the end of the
+// text.
 func (s *Source) fromLine(line, column int) engine.Pos {
 	if line < 1 {
 		return engine.Pos{}

@@ -61,8 +61,8 @@ func wordSyntax(message string) string {
 	return strings.ToLower(message[:min(1, len(message))]) + message[min(1, len(message)):]
 }
 
-// mistake is a common mistake of models. It is recognized by the parser's message and the
-// text around the position; a nil pattern matches anything.
+// mistake is a common mistake of models. The parser's message and the text around the position identify it. A nil
+// pattern matches anything.
 type mistake struct {
 	says, before, behind, line *regexp.Regexp
 	message, hint              string // if message is empty, the parser's message is used
@@ -193,7 +193,7 @@ func fits(pattern *regexp.Regexp, text string) bool {
 	return pattern == nil || pattern.MatchString(text)
 }
 
-// For an await that is not allowed, the first parser takes await for a name, and fails at its operand.
+// If await is not allowed, the first parser treats it as a name, and fails at its operand.
 var (
 	awaitAtEnd = re(`\bawait\s*$`)
 	operand    = re("^[\\w$\"'`(\\[{!~+/-]")

@@ -25,7 +25,7 @@ type Walker struct {
 	block         *block // the block around the node; nil if names are not resolved
 	conditional   int    // the number of conditional expressions and statements around the node
 	kind          kind   // the kind of the bindings that are being walked
-	numbered      int    // the number of functions visited so far
+	numbered      int    // the number of functions that have been visited
 	references    []reference
 	variables     []*variable // in the order of their declarations
 	fresh         []*variable // variables whose initializers have not been walked yet
@@ -52,8 +52,7 @@ func (w *Walker) refer(id *ast.Identifier) {
 	}
 }
 
-// unvisited are the types of fields that hold no operands: the names of labels, and
-// the strings of templates.
+// unvisited are the types of fields without operands: the names of labels, and the strings of templates.
 var unvisited = []reflect.Type{reflect.TypeFor[*ast.Identifier](), reflect.TypeFor[[]*ast.TemplateElement]()}
 
 // children walks the nodes in the fields of a node.

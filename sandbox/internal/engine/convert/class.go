@@ -20,8 +20,8 @@ var (
 	typeOfArrayBuffer = reflect.TypeFor[goja.ArrayBuffer]()
 )
 
-// ClassOf returns the kind of an object. Typed arrays count as arrays. For a Map or a Set, goja reports the
-// class Object, so ClassOf examines the export type.
+// ClassOf returns the kind of an object. Typed arrays count as arrays. goja reports the class Object for a Map, a Set
+// and other objects, so ClassOf examines the export type.
 func ClassOf(o *goja.Object) string {
 	class := o.ClassName()
 	if class != "Object" {
@@ -44,12 +44,11 @@ func ClassOf(o *goja.Object) string {
 	return class
 }
 
-// classOfProxy returns "Array" for a proxy of an array, like Array.isArray; other proxies are
-// plain objects.
+// classOfProxy returns "Array" for a proxy of an array, as Array.isArray does, and otherwise "Object".
 func classOfProxy(o *goja.Object) string {
 	for range engine.MaxDepth {
 		p, ok := o.Export().(goja.Proxy)
-		if !ok || p.Target() == nil { // the proxy was revoked: reading it throws
+		if !ok || p.Target() == nil { // the proxy was revoked, so reading its members throws
 			break
 		}
 		if o = p.Target(); o.ExportType() != typeOfProxy {

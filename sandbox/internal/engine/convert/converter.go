@@ -22,7 +22,7 @@ type Converter struct {
 	// JSON form: "total is NaN".
 	Lost []string
 
-	nesting int // calls of Encode in progress: a getter may call a tool, whose arguments are encoded
+	nesting int // number of calls of Encode in progress; see maxEncoding
 }
 
 // Text reads a property of a thrown object. It returns "" if the getter throws.
@@ -35,7 +35,7 @@ func (c *Converter) Text(o *goja.Object, name string) (text string) {
 	return text
 }
 
-// PromiseOf returns the promise that o is. ok is false for any other object, even a proxy of a promise.
+// PromiseOf returns o as a promise. It returns false if o is another object, such as a proxy of a promise.
 func PromiseOf(o *goja.Object) (*goja.Promise, bool) {
 	if o.ExportType() != typeOfPromise {
 		return nil, false
@@ -62,7 +62,7 @@ func (e *promiseError) Error() string {
 // maxPath is the maximum size in bytes of the path in an error about a promise.
 const maxPath = 100
 
-// inMember adds the name of a member to the path in an error about a promise.
+// inMember adds a member to the beginning of the path in an error about a promise.
 func inMember(member string, err error) error {
 	if e, ok := err.(*promiseError); ok && len(member)+len(e.path) <= maxPath {
 		e.path = member + e.path

@@ -17,9 +17,9 @@ import (
 var ErrTooLarge = errors.New("the value is too large")
 
 // Decode converts JSON to a value of the VM, with BigInts for integers that a number cannot hold. Objects get
-// the prototypes of p and of the places within p; if p is nil, they are plain objects. Decode of nil returns
+// the prototypes of p and of the paths that begin with p; if p is nil, they are plain objects. Decode of nil returns
 // undefined.
-func (c *Converter) Decode(text json.RawMessage, p *Place) (goja.Value, error) {
+func (c *Converter) Decode(text json.RawMessage, p *ResultPath) (goja.Value, error) {
 	if text == nil {
 		return goja.Undefined(), nil
 	}
@@ -27,11 +27,11 @@ func (c *Converter) Decode(text json.RawMessage, p *Place) (goja.Value, error) {
 }
 
 // Parse is like Decode, but rounds integers that a number cannot hold, as JSON.parse does.
-func (c *Converter) Parse(text string, p *Place) (goja.Value, error) {
+func (c *Converter) Parse(text string, p *ResultPath) (goja.Value, error) {
 	return c.decode([]byte(text), p, true)
 }
 
-func (c *Converter) decode(text []byte, p *Place, rounds bool) (goja.Value, error) {
+func (c *Converter) decode(text []byte, p *ResultPath, rounds bool) (goja.Value, error) {
 	if !json.Valid(text) {
 		var v any
 		return nil, json.Unmarshal(text, &v) // returns the syntax error
@@ -40,8 +40,8 @@ func (c *Converter) decode(text []byte, p *Place, rounds bool) (goja.Value, erro
 	return d.value(0, p)
 }
 
-// decoder decodes valid JSON, keeping the order of members. It is several times as fast as a loop over the
-// tokens of encoding/json.
+// decoder decodes valid JSON and keeps the order of members. It is several times as fast as a loop over the tokens of
+// encoding/json.
 type decoder struct {
 	vm   *goja.Runtime
 	text []byte
@@ -62,7 +62,7 @@ func (d *decoder) next() byte {
 	}
 }
 
-func (d *decoder) value(depth int, p *Place) (goja.Value, error) {
+func (d *decoder) value(depth int, p *ResultPath) (goja.Value, error) {
 	switch c := d.next(); c {
 	case '{', '[':
 		if depth >= engine.MaxDepth {
@@ -88,7 +88,7 @@ func (d *decoder) value(depth int, p *Place) (goja.Value, error) {
 	}
 }
 
-func (d *decoder) array(depth int, p *Place) (goja.Value, error) {
+func (d *decoder) array(depth int, p *ResultPath) (goja.Value, error) {
 	var items []any
 	p = p.at("[]")
 	for d.next() != ']' {
@@ -102,11 +102,11 @@ func (d *decoder) array(depth int, p *Place) (goja.Value, error) {
 	return d.vm.NewArray(items...), nil
 }
 
-func (d *decoder) object(depth int, p *Place) (goja.Value, error) {
+func (d *decoder) object(depth int, p *ResultPath) (goja.Value, error) {
 	object := p.object(d.vm)
 	for d.next() != '}' {
 		key := d.string()
-		var member *Place
+		var member *ResultPath
 		if c := d.next(); c == '{' || c == '[' {
 			member = p.at(key)
 		}

@@ -18,11 +18,10 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// Encode returns a value as JSON, or nil for undefined and functions. It encodes own
-// enumerable properties, or the result of a toJSON method; a Date as an ISO string, a Map
-// as an object or an array of pairs, a Set as an array, a BigInt as an exact integer, an
-// Error also with its name and message, NaN and infinities as null. Getters, proxies and
-// toJSON run guest code, which may throw.
+// Encode returns a value as JSON, or nil for undefined and functions. For an object, it encodes the result of the
+// method toJSON, if the object has one, or else the own enumerable properties and, for an Error, the name and the
+// message. It encodes a Date as an ISO string, a Map as an object or an array of pairs, a Set as an array, a BigInt as
+// an exact integer, and NaN and infinities as null. Getters, proxies and toJSON run guest code, which may throw.
 func (c *Converter) Encode(v goja.Value, limit int) (text json.RawMessage, err error) {
 	if c.nesting == maxEncoding {
 		return nil, engine.ErrTooDeep
@@ -45,7 +44,7 @@ func (c *Converter) Encode(v goja.Value, limit int) (text json.RawMessage, err e
 	return e.buf.Bytes(), nil
 }
 
-// maxEncoding is the maximum number of nested calls of Encode: a getter or toJSON may call a tool.
+// maxEncoding is the maximum number of nested calls of Encode: a getter may call a tool, whose arguments are encoded.
 const maxEncoding = 20
 
 type encoder struct {
@@ -61,8 +60,8 @@ type encoder struct {
 // maxLost is the maximum number of lost values that an encoder reports.
 const maxLost = 3
 
-// AppendLost adds a description of a member whose value JSON cannot represent, such as "total is
-// NaN". It adds nothing if there are maxLost descriptions.
+// AppendLost adds a description of a member whose value JSON cannot represent, such as "total is NaN". It adds nothing
+// if JSON can represent the value, or if lost already has maxLost descriptions.
 func AppendLost(lost []string, name string, v goja.Value) []string {
 	what := "a function"
 	switch {
@@ -95,8 +94,8 @@ func (e *encoder) top(v goja.Value) error {
 	return e.value(v)
 }
 
-// errHalf is returned for a name with an unpaired surrogate. Two such names could become the same name in JSON.
-var errHalf = errors.New("the name of a property contains an unpaired surrogate, which JSON cannot represent")
+// errUnpaired is returned for a name with an unpaired surrogate. Two such names could become the same name in JSON.
+var errUnpaired = errors.New("the name of a property contains an unpaired surrogate, which JSON cannot represent")
 
 // absent reports whether JSON leaves out a member with this value.
 func absent(v goja.Value) bool {
@@ -128,7 +127,7 @@ func (e *encoder) value(v goja.Value) error {
 // full reports whether the limit is exceeded.
 func (e *encoder) full() bool { return e.limit > 0 && e.buf.Len() > e.limit }
 
-// over reports whether this number of items exceeds the limit, however short the items are. It ends endless
+// over reports whether a number of items exceeds the limit, however short the items are. It is used to end endless
 // iterators.
 func (e *encoder) over(items int) bool { return e.limit > 0 && items > e.limit }
 
@@ -200,7 +199,7 @@ func (e *encoder) replaced(o *goja.Object, toJSON goja.Callable) error {
 	if err != nil {
 		return err
 	}
-	if other, ok := v.(*goja.Object); ok && !absent(v) { // without calling the toJSON of the result
+	if other, ok := v.(*goja.Object); ok && !absent(v) { // do not call the method toJSON of the result
 		return e.plain(other, ClassOf(other))
 	}
 	return e.value(v)
@@ -274,14 +273,14 @@ func (e *encoder) date(o *goja.Object) error {
 	return e.string(t.Format("2006-01-02T15:04:05.000Z"))
 }
 
-// members encodes the named properties, without those that have no JSON form.
+// members encodes the named properties that have a JSON form.
 func (e *encoder) members(names []string, o *goja.Object) error {
 	e.buf.WriteByte('{')
 	written := 0
 	for i, name := range names {
 		v := o.Get(name)
 		if strings.ContainsRune(name, utf8.RuneError) && (v == nil || slices.Index(names, name) != i) {
-			return errHalf
+			return errUnpaired
 		}
 		if absent(v) {
 			e.lost = AppendLost(e.lost, name, v)
@@ -330,7 +329,7 @@ func (e *encoder) entries(o *goja.Object) error {
 	seen := map[string]bool{}
 	for i, key := range keys {
 		if seen[key.String()] {
-			return errHalf
+			return errUnpaired
 		}
 		seen[key.String()] = true
 		e.comma(i)

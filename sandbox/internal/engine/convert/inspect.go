@@ -15,8 +15,7 @@ const (
 	inspectBytes = 16 << 10
 )
 
-// Inspect formats a value for the console: strings unchanged, and objects on one line, much as
-// Node does.
+// Inspect formats a value for the console. It returns strings unchanged, and objects on one line, similar to Node.
 func (c *Converter) Inspect(v goja.Value) string {
 	if text, ok := v.(goja.String); ok {
 		return text.String()
@@ -95,8 +94,7 @@ func (i *inspector) atom(o *goja.Object, class string) {
 	}
 }
 
-// promise prints the state of a promise. It does not print the value, because the program has
-// not awaited it.
+// promise prints the state of a promise. It does not print the value, because the program has not awaited the promise.
 func (i *inspector) promise(o *goja.Object) {
 	state := "pending"
 	p, ok := PromiseOf(o)
@@ -165,7 +163,7 @@ func shownKey(key string) string {
 	return strconv.Quote(key)
 }
 
-// full prints the separator before item n. If a limit is reached, it prints the number of omitted items and
+// full prints the separator before item n. If a limit is reached, it also prints the number of omitted items, and
 // returns true.
 func (i *inspector) full(n, total int) bool {
 	if n > 0 {

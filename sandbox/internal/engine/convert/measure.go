@@ -8,11 +8,11 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// maxMeasured bounds the keys and elements that are examined for one list of variables.
+// maxMeasured is the maximum number of keys and elements that are examined for one list of variables.
 const maxMeasured = 40_000
 
-// Intrinsics are the built-in functions of a VM before any program of a session has run. Programs may replace
-// the functions.
+// Intrinsics are built-in functions of a VM, from the time before any program of the session has run. Programs may
+// replace the functions of the VM.
 type Intrinsics struct {
 	vm               *goja.Runtime
 	objects          *goja.Object // Object.prototype
@@ -29,7 +29,7 @@ func NewIntrinsics(vm *goja.Runtime) *Intrinsics {
 	return n
 }
 
-// sizeOf returns the getter of the size of a collection.
+// sizeOf returns the getter of the property size of a class.
 func (n *Intrinsics) sizeOf(class string) goja.Callable {
 	prototype := n.vm.Get(class).ToObject(n.vm).Get("prototype")
 	d, err := n.descriptor(goja.Undefined(), prototype, n.vm.ToValue("size"))
@@ -58,7 +58,7 @@ func (n *Intrinsics) Measure() *Measurer {
 // Measurer examines values without running any code of programs.
 type Measurer struct {
 	*Intrinsics
-	left int // keys and elements that may still be examined
+	left int // number of keys and elements that may still be examined
 }
 
 // Variable describes a variable and its value for the list of a session's variables.

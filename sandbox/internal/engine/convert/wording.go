@@ -4,13 +4,13 @@ import "regexp"
 
 var re = regexp.MustCompile
 
-// wordings replaces messages of goja with the words of other engines.
+// wordings maps messages of goja to messages that models know from other engines.
 var wordings = []struct {
 	goja *regexp.Regexp
 	v8   string
 }{
 	{re(`^Object has no member '(.*)'$`), "$1 is not a function"},
-	{re(`^Cannot read property '(.*)' of undefined( or null)?$`), // goja does not distinguish them
+	{re(`^Cannot read property '(.*)' of undefined( or null)?$`), // goja does not distinguish undefined and null
 		"Cannot read properties of undefined or null (reading '$1')"},
 	{re(`^object is not iterable$`), "object is not iterable: an array is needed"},
 	{re(`^Cannot convert undefined or null to object$`),
@@ -32,7 +32,7 @@ var wordings = []struct {
 	{re(`^toFixed\(\) precision must`), "toFixed() digits argument must"},
 }
 
-// wordMessage returns a message in the words of other engines.
+// wordMessage replaces a message of goja with the message of other engines.
 func wordMessage(message string) string {
 	for _, w := range wordings {
 		if w.goja.MatchString(message) {

@@ -7,7 +7,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// btoa encodes a string, whose characters are bytes, as base64.
+// btoa encodes a string as base64. Each character of the string stands for a byte.
 func (r *machine) btoa(c goja.FunctionCall) goja.Value {
 	text := r.byteText("btoa", c)
 	if float64(base64.StdEncoding.EncodedLen(text.Length())) > r.maxText() {
@@ -25,7 +25,7 @@ func (r *machine) btoa(c goja.FunctionCall) goja.Value {
 	return r.vm.ToValue(base64.StdEncoding.EncodeToString(bytes))
 }
 
-// atob decodes base64 to a string whose characters are the bytes.
+// atob decodes base64 to a string. Each character of the string stands for a byte.
 func (r *machine) atob(c goja.FunctionCall) goja.Value {
 	text := strings.NewReplacer("\t", "", "\n", "", "\f", "", "\r", "", " ", "").Replace(r.byteText("atob", c).String())
 	if len(text)%4 == 0 {
@@ -33,7 +33,7 @@ func (r *machine) atob(c goja.FunctionCall) goja.Value {
 	}
 	bytes, err := base64.RawStdEncoding.DecodeString(text)
 	if err != nil {
-		panic(r.invalidCharacter("atob: the text is not base64; for base64url, replace - by + and _ by / first"))
+		panic(r.invalidCharacter("atob: the text is not base64; for base64url, replace - with + and _ with / first"))
 	}
 	chars := make([]rune, len(bytes))
 	for i, b := range bytes {
@@ -42,7 +42,7 @@ func (r *machine) atob(c goja.FunctionCall) goja.Value {
 	return r.vm.ToValue(string(chars))
 }
 
-// byteText returns the first argument of a function, which is required, as a string.
+// byteText returns the first argument of a function as a string. It throws if the argument is missing.
 func (r *machine) byteText(function string, c goja.FunctionCall) goja.String {
 	if len(c.Arguments) == 0 {
 		panic(r.typeError(function + ": the argument is missing"))

@@ -12,8 +12,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// function returns a JavaScript function with the given name. goja alone would give it the name
-// of the Go function.
+// function returns a JavaScript function with the given name, instead of the name of the Go function, which goja would
+// use.
 func (r *machine) function(name string, f func(goja.FunctionCall) goja.Value) *goja.Object {
 	object := r.vm.ToValue(f).ToObject(r.vm)
 	must(object.DefineDataProperty("name", r.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE))
@@ -46,7 +46,7 @@ func (n *namespace) Get(name string) goja.Value {
 	identifier := n.identifier(name)
 	v, ok := n.made[identifier]
 	if !ok {
-		v = n.run.function(identifier, n.run.tool(n.name, identifier))
+		v = n.run.tool(n.name, identifier)
 	}
 	n.made[name], n.made[identifier] = v, v
 	return v
@@ -89,45 +89,47 @@ func (r *machine) input(in engine.Input) goja.Value {
 	return v
 }
 
-// tool returns the function that calls a tool. In a session, a program may call a function that an earlier
-// program stored, when the tools were different.
-func (r *machine) tool(namespace, name string) func(goja.FunctionCall) goja.Value {
-	return func(fc goja.FunctionCall) goja.Value {
-		index, ok := r.scope.find(namespace, name)
-		if !ok {
-			panic(r.typeError("the tool " + name + " is no longer available"))
-		}
-		r.use(namespace, name)
-		c := pendingCall{Call: engine.Call{Tool: index}, stack: r.stack(1 + maxStack)}
-		if len(c.stack) > 0 {
-			c.Pos = c.stack[0]
-		}
-		c.Args, c.More = r.arguments(fc, &r.scope.tools[index])
-		promise, resolve, reject := r.vm.NewPromise()
-		object := r.vm.ToValue(promise).ToObject(r.vm)
-		if r.ended || r.failing { // do not issue the call
-			return object
-		}
-		r.instrumentPromises(object)
-		r.watchMembers(object)
-		r.promises.add(callPromise{promise, index, c.Pos})
-		r.issued++
-		c.ID = r.issued
-		engine.Put(&r.waiting, c.ID, true)
-		c.resolve, c.reject = resolve, reject
-		r.issue(c)
-		return object
-	}
+// tool returns the JavaScript function that calls a tool.
+func (r *machine) tool(namespace, name string) goja.Value {
+	return r.function(name, func(fc goja.FunctionCall) goja.Value { return r.callTool(namespace, name, fc) })
 }
 
-// issue passes a call on to the host.
-func (r *machine) issue(c pendingCall) {
+// callTool issues a call of a tool and returns the promise of the call. In a session, the program may call a function
+// that an earlier program stored, so the tool may no longer exist.
+func (r *machine) callTool(namespace, name string, fc goja.FunctionCall) goja.Value {
+	index, ok := r.scope.find(namespace, name)
+	if !ok {
+		panic(r.typeError("the tool " + name + " is no longer available"))
+	}
+	r.use(namespace, name)
+	c := callPromise{Call: engine.Call{Tool: index}, stack: r.stack(1 + maxStack)}
+	if len(c.stack) > 0 {
+		c.Pos = c.stack[0]
+	}
+	c.Args, c.More = r.arguments(fc, &r.scope.tools[index])
+	promise, resolve, reject := r.vm.NewPromise()
+	object := r.vm.ToValue(promise).ToObject(r.vm)
+	if r.ended || r.failing { // do not issue the call
+		return object
+	}
+	r.instrumentPromises(object)
+	r.watchMembers(object)
+	r.issued++
+	c.ID, c.promise, c.resolve, c.reject = r.issued, promise, resolve, reject
+	engine.Put(&r.waiting, c.ID, true)
+	r.promises.add(c)
+	r.issue(c)
+	return object
+}
+
+// issue passes a call to the host or, in a rerun, to the replay.
+func (r *machine) issue(c callPromise) {
 	if r.replay != nil {
 		r.replay.expect(r, c)
 		return
 	}
 	if r.replies == nil {
-		r.replies, r.done = make(chan pendingCall, 16), make(chan struct{})
+		r.replies, r.done = make(chan callPromise, 16), make(chan struct{})
 	}
 	replies, done := r.replies, r.done // copies, because the VM may run another program when the reply arrives
 	r.host.Call(c.Call, func(reply engine.Reply) {
@@ -139,14 +141,14 @@ func (r *machine) issue(c pendingCall) {
 	})
 }
 
-// deliver hands the reply to a call to the program.
-func (r *machine) deliver(c pendingCall) {
+// deliver passes the reply of a call on to the program.
+func (r *machine) deliver(c callPromise) {
 	if delete(r.waiting, c.ID); !r.ended {
 		r.settle(c)
 	}
 }
 
-// arguments encodes the first argument of a tool, and the second one if there is any.
+// arguments encodes the arguments of a call. more is nil if the program passes only one argument.
 func (r *machine) arguments(fc goja.FunctionCall, tool *engine.Binding) (args, more json.RawMessage) {
 	if tool.Params != nil {
 		return r.joinArguments(fc.Arguments, tool), nil
@@ -178,9 +180,9 @@ func (r *machine) joinArguments(values []goja.Value, tool *engine.Binding) json.
 	return append(object, '}')
 }
 
-// encoded encodes a value that leaves the program. A value without a JSON form becomes null.
-// what names the value in errors, and of is the tool that receives it, or nil. Exceptions of
-// getters are thrown again.
+// encoded encodes a value that leaves the program. A value without a JSON form becomes null. Errors call the value
+// what. If the value is an argument of a tool, of is the tool; otherwise, of is nil. encoded throws the exceptions of
+// getters again.
 func (r *machine) encoded(what string, of *engine.Binding, v goja.Value) json.RawMessage {
 	limit := r.limits.Output
 	if of != nil {
@@ -204,7 +206,7 @@ func (r *machine) encoded(what string, of *engine.Binding, v goja.Value) json.Ra
 // typeError returns an exception. Unlike goja's function, it does not treat the message as a format.
 func (r *machine) typeError(message string) *goja.Object { return r.vm.NewTypeError("%s", message) }
 
-func (r *machine) settle(c pendingCall) {
+func (r *machine) settle(c callPromise) {
 	value, err := r.convert.Decode(c.reply.Value, r.resultOf(c))
 	if err != nil {
 		tool := r.scope.tools[c.Tool]
@@ -220,9 +222,8 @@ func (r *machine) settle(c pendingCall) {
 	r.check(c.resolve(value))
 }
 
-// submit ends the program with a value, or with a failure if calls were not awaited. It
-// does not return to the program. A program that is run again is not interrupted, because
-// an interrupted VM cannot run later programs.
+// submit ends the program with a value, or with a failure if calls were not awaited. It does not return to the
+// program. In a rerun, it throws instead of interrupting the VM, because an interrupted VM cannot run later programs.
 func (r *machine) submit(fc goja.FunctionCall) goja.Value {
 	value := r.encoded("submit", nil, fc.Argument(0))
 	lost := r.convert.Lost
@@ -247,7 +248,7 @@ func (r *machine) submit(fc goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
-// position returns where the program is calling from.
+// position returns the position from which the program calls the current function.
 func (r *machine) position() engine.Pos {
 	if stack := r.stack(4); len(stack) > 0 {
 		return stack[0]
@@ -255,7 +256,8 @@ func (r *machine) position() engine.Pos {
 	return engine.Pos{}
 }
 
-// stack returns where the program is calling from and where it called its functions, innermost first.
+// stack returns the position from which the program calls the current function, and the positions of the calls around
+// it, innermost first.
 func (r *machine) stack(limit int) (stack []engine.Pos) {
 	for _, frame := range r.vm.CaptureCallStack(limit, r.frames[:0]) {
 		if frame.SrcName() != r.program.Name {

@@ -40,8 +40,8 @@ func (c *clock) uint64() uint64 {
 	return rand.Uint64()
 }
 
-// turn moves the clock forward to the real time when the program is resumed, and returns the time in ms since
-// 1970.
+// turn moves the clock forward to the real time, and returns the time in ms since 1970. It is called when the program
+// is resumed.
 func (c *clock) turn() int64 {
 	if !c.pinned {
 		return 0

@@ -8,7 +8,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// console returns the console. Its methods that measure or count do nothing.
+// console returns the console object. Methods such as count and time do nothing.
 func (r *machine) console() goja.Value {
 	console := r.vm.NewObject()
 	set := func(print func(goja.FunctionCall) goja.Value, names ...string) {
@@ -16,7 +16,7 @@ func (r *machine) console() goja.Value {
 			must(console.Set(name, r.function(name, print)))
 		}
 	}
-	log := r.print(&r.stdout)
+	log := func(c goja.FunctionCall) goja.Value { return r.print(&r.stdout, c) }
 	set(log, "log", "info", "debug", "table", "dir")
 	set(func(c goja.FunctionCall) goja.Value {
 		if len(c.Arguments) == 0 {
@@ -24,7 +24,7 @@ func (r *machine) console() goja.Value {
 		}
 		return log(c)
 	}, "group", "groupCollapsed")
-	set(r.print(&r.stderr), "warn", "error", "trace")
+	set(func(c goja.FunctionCall) goja.Value { return r.print(&r.stderr, c) }, "warn", "error", "trace")
 	set(r.consoleAssert, "assert")
 	set(undefined, "groupEnd", "clear", "count", "countReset", "time", "timeLog", "timeEnd")
 	return console
@@ -32,16 +32,14 @@ func (r *machine) console() goja.Value {
 
 func undefined(goja.FunctionCall) goja.Value { return goja.Undefined() }
 
-func (r *machine) print(stream *stream) func(goja.FunctionCall) goja.Value {
-	return func(call goja.FunctionCall) goja.Value {
-		words := make([]string, len(call.Arguments))
-		for i, v := range call.Arguments {
-			words[i] = r.convert.Inspect(v)
-		}
-		stream.write(strings.Join(words, " ")) // written separately, so that a long text is not copied
-		stream.write("\n")
-		return goja.Undefined()
+func (r *machine) print(stream *stream, call goja.FunctionCall) goja.Value {
+	words := make([]string, len(call.Arguments))
+	for i, v := range call.Arguments {
+		words[i] = r.convert.Inspect(v)
 	}
+	stream.write(strings.Join(words, " ")) // written separately, so that a long line is not copied
+	stream.write("\n")
+	return goja.Undefined()
 }
 
 func (r *machine) consoleAssert(c goja.FunctionCall) goja.Value {
@@ -52,13 +50,13 @@ func (r *machine) consoleAssert(c goja.FunctionCall) goja.Value {
 	if len(c.Arguments) > 1 {
 		words = append([]goja.Value{r.vm.ToValue("Assertion failed:")}, c.Arguments[1:]...)
 	}
-	return r.print(&r.stderr)(goja.FunctionCall{Arguments: words})
+	return r.print(&r.stderr, goja.FunctionCall{Arguments: words})
 }
 
 // stream keeps the beginning and the end of what is written to it, and counts all bytes.
 type stream struct {
 	text  strings.Builder
-	tail  []byte // the end of what did not fit into the text; may be longer than the part that output returns
+	tail  []byte // the end of what did not fit into text; may be longer than Output.Tail
 	full  bool
 	bytes int
 	limit int
@@ -89,7 +87,7 @@ func (s *stream) keep(text string) {
 	s.tail = append(s.tail, text...)
 }
 
-// tailShare determines how much of the end is kept in addition to the beginning: 1/tailShare of the limit.
+// tailShare determines the size of the tail: 1/tailShare of the limit.
 const tailShare = 16
 
 func (s *stream) output() engine.Output {

@@ -9,7 +9,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// crypto returns the part of the Web's crypto that programs use.
+// crypto returns the global crypto, with randomUUID and getRandomValues of the Web Crypto API.
 func (r *machine) crypto() goja.Value {
 	object := r.vm.NewObject()
 	must(object.Set("randomUUID", r.function("randomUUID", r.randomUUID)))

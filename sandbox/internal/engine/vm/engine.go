@@ -20,15 +20,15 @@ import (
 // The zero Engine is ready to use. It is safe for concurrent use, but a session must run
 // one program at a time.
 type Engine struct {
-	programs lru.Cache[programKey, *program]
+	programs lru.Cache[programKey, *compiledProgram]
 	preludes lru.Cache[string, *goja.Program] // keyed by their hashes
 	sessions lru.Cache[string, *machine]      // the VMs of sessions, keyed by SessionJob.Key
 	index    atomic.Pointer[index]            // the tools of the last job
 }
 
 // Run runs one job on the calling goroutine. It returns when the program has ended, a
-// time limit has passed, or ctx is cancelled. Calls of the program may still be running
-// then. Run does not panic and never returns nil.
+// time limit has passed, or ctx is canceled. At that time, calls of the program may still
+// be in progress. Run does not panic and never returns nil.
 func (e *Engine) Run(ctx context.Context, job *engine.Job, host engine.Host) (result *engine.Result) {
 	r, failure := e.machine(ctx, job)
 	if failure != nil {
@@ -37,7 +37,7 @@ func (e *Engine) Run(ctx context.Context, job *engine.Job, host engine.Host) (re
 	result = r.runJob(ctx, e, job, host, nil)
 	s := job.Session
 	if s == nil || result.Submitted || result.Failure != nil && r.started {
-		return result // after submit, the interrupt may have left frames on the VM's stack
+		return result // do not keep the VM: after submit, the interrupt may have left frames on its stack
 	}
 	if result.Failure == nil {
 		r.steps = s.Step + 1
@@ -46,13 +46,13 @@ func (e *Engine) Run(ctx context.Context, job *engine.Job, host engine.Host) (re
 	return result
 }
 
-// machine returns the VM for a job. The VM of a session is rebuilt if it was dropped.
+// machine returns the VM for a job. If the engine no longer has the VM of a session, machine rebuilds it.
 func (e *Engine) machine(ctx context.Context, job *engine.Job) (*machine, *engine.Failure) {
 	s := job.Session
 	if s == nil {
 		return newMachine(), nil
 	}
-	if r, ok := e.sessions.Take(s.Key); ok && r.steps == s.Step { // a run that fails leaves no VM behind
+	if r, ok := e.sessions.Take(s.Key); ok && r.steps == s.Step { // after a failure, the VM is not added again
 		return r, nil
 	}
 	if s.Kept || len(s.Log) != s.Step {
@@ -83,8 +83,8 @@ func notRebuilt(number int, f *engine.Failure) *engine.Failure {
 	}
 }
 
-// runJob runs one program in a VM that may have run others. If the program is run again, a
-// replay takes the place of the host.
+// runJob runs one program in a VM that may have run other programs. In a rerun, host is nil and again replays the
+// recorded run.
 func (r *machine) runJob(
 	ctx context.Context, e *Engine, job *engine.Job, host engine.Host, again *replay,
 ) (result *engine.Result) {

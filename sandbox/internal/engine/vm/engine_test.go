@@ -9,24 +9,8 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/sandbox/internal/engine/enginetest"
 )
-
-// answering is a host that allows every program and answers calls with a function.
-type answering struct {
-	report engine.Report
-	answer func(engine.Call) engine.Reply
-	refuse bool
-}
-
-func (h *answering) Clock(func(bool)) {}
-
-func (h *answering) Report(r engine.Report) { h.report = r }
-
-func (h *answering) Allowed() bool { return !h.refuse }
-
-func (h *answering) Call(c engine.Call, reply func(engine.Reply)) { go func() { reply(h.answer(c)) }() }
-
-func echo(c engine.Call) engine.Reply { return engine.Reply{Value: c.Args} }
 
 func job(source string) *engine.Job {
 	return &engine.Job{
@@ -65,7 +49,7 @@ func TestValues(t *testing.T) {
 		`[submit, refund].map(f => f({}))`:                                 `{}`,
 		`[1].map(() => submit(1)); [{}].map(refund)`:                       `1`,
 	} {
-		got := new(Engine).Run(t.Context(), job(source), &answering{answer: echo})
+		got := new(Engine).Run(t.Context(), job(source), &enginetest.Host{})
 		if got.Failure != nil || string(got.Value) != want {
 			t.Errorf("%s\ngave %s, %+v; want %s", source, got.Value, got.Failure, want)
 		}
@@ -74,8 +58,8 @@ func TestValues(t *testing.T) {
 
 func TestFailures(t *testing.T) {
 	t.Parallel()
-	fail := func(engine.Call) engine.Reply {
-		return engine.Reply{Error: &engine.ToolError{Tool: "refund", Kind: "failed", Message: "no money"}}
+	fail := func(_ engine.Call, reply func(engine.Reply)) {
+		go reply(engine.Reply{Error: &engine.ToolError{Tool: "refund", Kind: "failed", Message: "no money"}})
 	}
 	for _, test := range []struct{ source, want string }{
 		{"let a = ;", "syntax 1:9 unexpected ; in expression"},
@@ -94,7 +78,7 @@ func TestFailures(t *testing.T) {
 		{"({get x() { return this.x }})", "thrown 1:25 RangeError: too much recursion"},
 		{"let a = 1; [limit] = [1]", "thrown 1:22 ReferenceError: limit is not defined"},
 	} {
-		f := new(Engine).Run(t.Context(), job(test.source), &answering{answer: fail}).Failure
+		f := new(Engine).Run(t.Context(), job(test.source), &enginetest.Host{OnCall: fail}).Failure
 		if f == nil {
 			f = &engine.Failure{Message: "succeeded"}
 		}
@@ -106,7 +90,7 @@ func TestFailures(t *testing.T) {
 
 func TestRefusedRunsNothing(t *testing.T) {
 	t.Parallel()
-	got := new(Engine).Run(t.Context(), job(`console.log("ran")`), &answering{answer: echo, refuse: true})
+	got := new(Engine).Run(t.Context(), job(`console.log("ran")`), &enginetest.Host{Refuse: true})
 	if got.Failure == nil || got.Failure.Kind != engine.KindRefused || got.Stdout.Bytes != 0 {
 		t.Errorf("got %+v", got)
 	}
@@ -116,10 +100,11 @@ func TestReport(t *testing.T) {
 	t.Parallel()
 	source := "const v = await fs.read_file({path: 1, ...x, b: [1, y]});\nfs.lst({});\n" +
 		"foo(bar); typeof baz;\nrefund(); /\\p{L}/u; z = 1; limit = 2"
-	h := &answering{answer: echo, refuse: true}
+	var report engine.Report
+	h := &enginetest.Host{Refuse: true, OnReport: func(r engine.Report) { report = r }}
 	new(Engine).Run(t.Context(), job(source), h)
-	slices.SortFunc(h.report.Undeclared, func(a, b engine.Name) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
-	got, err := json.Marshal(h.report)
+	slices.SortFunc(report.Undeclared, func(a, b engine.Name) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
+	got, err := json.Marshal(report)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine/convert"
 )
 
-// thrown returns the error that a failed tool call throws. It records which call the error belongs to, because
+// thrown returns the error that a failed tool call throws. It records the call of the error, which has the position:
 // an error that is created here has no stack.
-func (r *machine) thrown(c pendingCall) goja.Value {
+func (r *machine) thrown(c callPromise) goja.Value {
 	e := c.reply.Error
 	data, err := r.convert.Decode(e.Data, nil)
 	if err != nil {
@@ -124,7 +124,7 @@ func (r *machine) locateFirst(f *engine.Failure, object *goja.Object) {
 	}
 }
 
-// uncallable matches goja's messages for a call of something that is not a function.
+// uncallable matches goja's messages for calling a value that is not a function.
 var uncallable = regexp.MustCompile(`^(Value is not (an object|callable): |Dynamic object is not callable$)`)
 
 var firstFrame = regexp.MustCompile(`(?m)^\tat .*`)

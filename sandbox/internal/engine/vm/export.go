@@ -41,7 +41,7 @@ func (r *machine) hideEarlier() *engine.Failure {
 	present := global.GetOwnPropertyNames()
 	for _, name := range r.scope.names() {
 		if _, declared := r.exports[name]; declared || slices.Contains(present, name) {
-			r.useGlobal(name) // record the name, because a rerun of the program must delete it again
+			r.useGlobal(name) // record the name, because a rerun of the program must delete the same global
 		}
 		delete(r.exports, name)
 		if err := global.Delete(name); err != nil {

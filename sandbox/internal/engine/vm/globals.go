@@ -20,8 +20,8 @@ const maxCallStack = 1000
 // ownGlobals are the globals that goja does not have.
 var ownGlobals = map[string]func(*machine) goja.Value{
 	"console":       (*machine).console,
-	"setTimeout":    func(r *machine) goja.Value { return r.function("setTimeout", r.startTimer(false)) },
-	"setInterval":   func(r *machine) goja.Value { return r.function("setInterval", r.startTimer(true)) },
+	"setTimeout":    func(r *machine) goja.Value { return r.function("setTimeout", r.setTimeout) },
+	"setInterval":   func(r *machine) goja.Value { return r.function("setInterval", r.setInterval) },
 	"clearTimeout":  func(r *machine) goja.Value { return r.function("clearTimeout", r.clearTimer) },
 	"clearInterval": func(r *machine) goja.Value { return r.function("clearInterval", r.clearTimer) },
 	"sleep":         func(r *machine) goja.Value { return r.function("sleep", r.sleep) },
@@ -75,7 +75,7 @@ func namesOf(o *goja.Object) map[string]bool {
 // unused tools cost nothing.
 func (r *machine) prepare(job *engine.Job) *engine.Failure {
 	r.watchRejections()
-	if r.globals != nil { // an earlier program of the session has set up the VM
+	if r.globals != nil { // an earlier program of the session has prepared the VM
 		r.globals.renew(job)
 		r.guard(job)
 		return r.hideEarlier()
@@ -100,8 +100,8 @@ func (r *machine) prepare(job *engine.Job) *engine.Failure {
 	return nil
 }
 
-// renew replaces the globals of the last program with the globals of the next program. The inputs of the
-// session stay.
+// renew removes the globals of the last program of the session, except for the inputs of the session, so that the next
+// program gets its own globals.
 func (g *globals) renew(job *engine.Job) {
 	g.job = job
 	maps.DeleteFunc(g.made, func(name string, _ goja.Value) bool {
@@ -110,7 +110,6 @@ func (g *globals) renew(job *engine.Job) {
 	g.jobNames = nil
 }
 
-// isSessionInput reports whether a name is an input of the session.
 func (r *machine) isSessionInput(name string) bool {
 	return slices.ContainsFunc(r.sessionInputs, func(in engine.Input) bool { return in.Name == name })
 }
@@ -161,7 +160,7 @@ var (
 type globals struct {
 	run  *machine
 	job  *engine.Job
-	made map[string]goja.Value
+	made map[string]goja.Value // the globals that programs have used
 
 	jobNames map[string]bool // the names in made that are tools and inputs
 }
@@ -193,7 +192,7 @@ func (g *globals) make(name string) goja.Value {
 		return r.namespace(name)
 	}
 	if _, ok := r.scope.globals[name]; ok {
-		return r.function(name, r.tool("", name))
+		return r.tool("", name)
 	}
 	if input, ok := r.scope.inputs[name]; ok {
 		return r.input(g.job.Inputs[input])

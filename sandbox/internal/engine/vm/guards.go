@@ -14,13 +14,11 @@ import (
 // Built-in functions that goja lacks, or implements differently, are installed here. A program
 // gets only the functions whose names it contains.
 //
-// Built-in functions that could bring the process down, or would silently give wrong results, are replaced with
-// functions that throw. goja executes a built-in function in one step that cannot be interrupted. A program can
-// avoid the replacements by composing the names of the functions: the replacements stop accidents, and the
-// worker process contains attacks.
+// Built-in functions that could bring the process down, or would silently return wrong results, are replaced with
+// functions that throw, because goja cannot interrupt a built-in function. A program can avoid the replacements by
+// composing the names of the functions: the replacements stop accidents, and the worker process contains attacks.
 
-// guards lists the functions that install replacements. A function is called only if the program contains the
-// word.
+// guards are the functions that install replacements. A function is called only if the program contains its word.
 var guards = []struct {
 	word    string
 	install func(*machine)
@@ -53,7 +51,7 @@ func (r *machine) guard(job *engine.Job) {
 	}
 }
 
-// replace replaces a method.
+// replace replaces a method with the function guard, which gets the original method as its first argument.
 func (r *machine) replace(holder *goja.Object, name string, guard func(goja.Callable, goja.FunctionCall) goja.Value) {
 	next, ok := goja.AssertFunction(holder.Get(name))
 	if !ok {
@@ -63,7 +61,7 @@ func (r *machine) replace(holder *goja.Object, name string, guard func(goja.Call
 	_ = holder.DefineDataProperty(name, f, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
-// call calls the function that was replaced.
+// call calls a function of the VM, and throws its exception again.
 func (r *machine) call(next goja.Callable, c goja.FunctionCall) goja.Value {
 	v, err := next(c.This, c.Arguments...)
 	if err != nil {
@@ -100,8 +98,8 @@ func (r *machine) rewordParseError(err error, argument goja.Value) error {
 	return err
 }
 
-// watchStringify makes JSON.stringify remember each short result that does not represent the whole value, and
-// what was lost. It skips long arrays: they are not answers, and calling a function for each member takes time.
+// watchStringify makes JSON.stringify record the values that a short result lost, for example NaN. It skips long
+// arrays: they are not answers, and calling a function for each member takes time.
 func (r *machine) watchStringify() {
 	const maxTexts, maxText, maxItems = 20, 64 << 10, 1000
 	r.replace(r.vm.Get("JSON").ToObject(r.vm), "stringify", func(next goja.Callable, c goja.FunctionCall) goja.Value {
@@ -133,8 +131,8 @@ func (r *machine) prototype(class string) *goja.Object {
 // maxString is the maximum length of a string in other engines.
 const maxString = 1<<29 - 24
 
-// guardLength makes a method throw instead of creating a string that is too long. length returns the length of
-// the string.
+// guardLength makes a method throw instead of creating a string that is too long. length returns the length of the
+// string that the method would create.
 func (r *machine) guardLength(name string, length func(text int, count float64) float64) {
 	r.replace(r.prototype("String"), name, func(next goja.Callable, c goja.FunctionCall) goja.Value {
 		if text, ok := c.This.(goja.String); ok {

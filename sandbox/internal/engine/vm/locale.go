@@ -10,9 +10,9 @@ import (
 	"github.com/dop251/goja"
 )
 
-// goja has no Intl: its toLocaleString ignores all options and takes a locale for a radix. The common formats
-// are implemented here for en-US, as in other engines. For everything else, the functions throw instead of
-// returning a wrong result.
+// goja has no Intl: its toLocaleString ignores all options and uses the locale as the radix. The common formats of
+// en-US are implemented here, as in other engines. For other formats, the functions throw instead of returning a wrong
+// result.
 
 // addLocales replaces the toLocale… methods of numbers and dates.
 func (r *machine) addLocales() {
@@ -32,12 +32,12 @@ func (r *machine) replaceLocale(class, name string, write func(goja.FunctionCall
 	})
 }
 
-// refuseLocale throws an error for something that is not supported.
+// refuseLocale throws an error with the message what and the advice to format by hand.
 func (r *machine) refuseLocale(what string) {
 	panic(r.rangeError(what + "; format by hand"))
 }
 
-// checkLocale throws for any locale but en-US and its equivalents.
+// checkLocale throws unless the locale is en-US, en or missing.
 func (r *machine) checkLocale(method string, v goja.Value) {
 	list := []string{v.String()}
 	if array, ok := v.(*goja.Object); ok && array.ClassName() == "Array" {

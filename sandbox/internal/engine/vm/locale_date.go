@@ -10,8 +10,8 @@ import (
 	"github.com/dop251/goja"
 )
 
-// localDate formats a date as 3/9/2025, 8:05:00 AM, or according to its options. It puts an ordinary space
-// before AM, where some engines put a narrow space.
+// localDate formats a date according to the options, by default as 3/9/2025, 8:05:00 AM. It writes an ordinary space
+// before AM, where some engines write a narrow space.
 func (r *machine) localDate(method string, c goja.FunctionCall, date, clock bool) string {
 	object, ok := c.This.(*goja.Object)
 	if !ok || object.ClassName() != "Date" {
@@ -85,7 +85,7 @@ func (r *machine) dateOptions(method string, options *goja.Object) map[string]st
 	return asked
 }
 
-// usual has the supported combinations of date options.
+// usual has the supported combinations of the parts of a date.
 var usual = map[string]bool{
 	"": true, "weekday": true, "year": true, "month": true, "day": true, "month, day": true, "year, month": true,
 	"year, month, day": true, "weekday, month, day": true, "weekday, year, month, day": true,

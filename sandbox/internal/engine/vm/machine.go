@@ -22,7 +22,7 @@ type machine struct {
 	globals       *globals
 	frames        []goja.StackFrame
 	clock         clock
-	exports       map[string]bool // the declarations of earlier programs of the session, and whether they are constant
+	exports       map[string]bool // the declarations of earlier programs of the session; true for constants
 	guarded       map[string]bool // the guards that are installed
 	instrumented  bool            // uses of promises are recorded
 	collators     map[collation]*collate.Collator
@@ -41,31 +41,31 @@ type machine struct {
 // programState is the state of one program.
 type programState struct {
 	host    engine.Host
-	program *program
+	program *compiledProgram
 	prelude goja.Value // value of the prelude, or nil
 	limits  engine.Limits
 	scope   *scope
 	watch   *watchdog
 
-	thrownBy map[*goja.Object]pendingCall
+	thrownBy map[*goja.Object]callPromise
 	rejected []*goja.Promise // rejected promises that nothing handles
 
-	replies chan pendingCall // nil before the first call, like done
+	replies chan callPromise // replies and done are nil before the first call
 	done    chan struct{}    // closed when the run has ended
 	timers  timers
 	issued  int          // calls made so far
 	waiting map[int]bool // calls that have no reply yet
 
 	promises promises
-	texts    map[string][]string // short results of JSON.stringify, quoted as in JSON, and the values that they lost
+	texts    map[string][]string // the values that JSON.stringify lost, by its result, quoted as in JSON
 	missing  []engine.Miss
-	looked   map[missKey]int // for each missing member, how often the position of a read was looked up
+	looked   map[missKey]int // for each missing member, how many positions of reads have been looked up
 
 	exported  bool // the program has exported its declarations
 	recording bool // turns are recorded
 	turns     []engine.Turn
 	used      toolUses          // recorded together with turns
-	listed    []engine.Variable // variables of the session, if they were asked for
+	listed    []engine.Variable // variables of the session, if the job lists them
 	replay    *replay           // the recorded run that this run repeats, or nil
 
 	stdout, stderr stream
@@ -92,7 +92,7 @@ func (r *machine) begin(ctx context.Context, s *scope, job *engine.Job, host eng
 		supervisor.Begin(r.watch.stop)
 	}
 	if host != nil {
-		host.Clock(r.watch.setStill)
+		host.Clock(r.watch)
 	}
 }
 
@@ -189,8 +189,7 @@ func (r *machine) end(result *engine.Result) {
 	}
 }
 
-// recovered ends a run that panicked, because a getter was interrupted after the program
-// had ended or because goja has a bug.
+// recovered ends a run that panicked. Either a getter was interrupted after the program had ended, or goja has a bug.
 func (r *machine) recovered(p any) {
 	switch p := p.(type) {
 	case *goja.InterruptedError:
@@ -211,7 +210,7 @@ func (r *machine) recovered(p any) {
 	}})
 }
 
-// rejectionOf is like rejection, and handles values that throw when they are described.
+// rejectionOf is like rejection, but also handles values whose description throws an exception.
 func (r *machine) rejectionOf(v goja.Value) (f *engine.Failure) {
 	r.failing = true
 	defer func() {
@@ -320,12 +319,4 @@ func (r *machine) watchRejections() {
 			r.rejected = slices.Delete(r.rejected, i, i+1)
 		}
 	})
-}
-
-// pendingCall is a call, the functions that settle its promise, and its reply.
-type pendingCall struct {
-	engine.Call
-	stack           []engine.Pos // where the call was made, and where the functions around it were called
-	resolve, reject func(any) error
-	reply           engine.Reply
 }

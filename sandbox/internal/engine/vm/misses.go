@@ -10,69 +10,69 @@ import (
 )
 
 const (
-	maxPlaces = 500     // places in the results of a VM
-	maxLooks  = 1000    // reads of the same missing member whose positions are looked up
-	maxText   = 1 << 20 // bytes of a string that is recognized as a result
+	maxPaths = 500     // paths in the results of a VM
+	maxLooks = 1000    // reads of the same missing member whose positions are looked up
+	maxText  = 1 << 20 // bytes of a string that is recognized as a result
 )
 
 // misses notices when a program reads a member that an object in a result does not have. All objects at one
-// path in the results of a tool (see [convert.Place]) have the same prototype: a proxy, which goja consults
+// path in the results of a tool (see [convert.ResultPath]) have the same prototype: a proxy, which goja consults
 // only for members that the objects themselves do not have. To notice such reads of strings and promises,
 // String.prototype and Promise.prototype have such a proxy as their prototype.
 type misses struct {
-	left    int                       // the number of further places that the VM may have
-	tools   map[string]*convert.Place // the results of tools, by their paths
-	texts   map[uint64]*convert.Place // results that are strings, by their hashes
+	left    int                            // how many more paths the VM may have
+	tools   map[string]*convert.ResultPath // the paths to whole results, by the tools
+	texts   map[uint64]*convert.ResultPath // the paths to results that are strings, by the hashes of the strings
 	seed    maphash.Seed
 	objects *goja.Object          // Object.prototype
 	base    *goja.Object          // the target of the proxies: an empty object
 	hidden  map[*goja.Object]bool // the proxies
 }
 
-// missKey is a missing member of a place, or of a string if the place is nil.
+// missKey is a missing member of the objects at a path, or of strings if the path is nil.
 type missKey struct {
-	place  *convert.Place
+	path   *convert.ResultPath
 	member string
 }
 
-// watchMembers prepares the VM to notice reads of missing members. It is called for each call, with the promise
-// of the call, but acts only once, and only if the program reads members.
+// watchMembers prepares the VM to notice reads of missing members, once, and only if the program reads members. promise
+// is the promise of any call.
 func (r *machine) watchMembers(promise *goja.Object) {
 	m := &r.misses
 	if m.tools != nil || !r.program.ReadsMembers() {
 		return
 	}
-	m.left, m.seed = maxPlaces, maphash.MakeSeed()
-	m.tools, m.texts = map[string]*convert.Place{}, map[uint64]*convert.Place{}
+	m.left, m.seed = maxPaths, maphash.MakeSeed()
+	m.tools, m.texts = map[string]*convert.ResultPath{}, map[uint64]*convert.ResultPath{}
 	m.hidden, m.base = map[*goja.Object]bool{}, r.vm.NewObject()
 	m.objects = m.base.Prototype()
 	_ = r.vm.Try(func() { _ = r.prototype("String").SetPrototype(r.sentinel(nil)) })
 	_ = promise.Prototype().SetPrototype(r.sentinel(nil))
 }
 
-// resultOf returns the place of the result of a call, or nil if the program reads no members.
-func (r *machine) resultOf(c pendingCall) *convert.Place {
+// resultOf returns the path to the result of a call, or nil if the call failed or the program reads no members.
+func (r *machine) resultOf(c callPromise) *convert.ResultPath {
 	m := &r.misses
 	if !r.program.ReadsMembers() || c.reply.Error != nil || m.tools == nil {
 		return nil
 	}
 	tool := r.scope.tools[c.Tool].Path()
 	if m.tools[tool] == nil {
-		m.tools[tool] = convert.NewPlace(tool, &m.left, r.sentinel)
+		m.tools[tool] = convert.NewResultPath(tool, &m.left, r.sentinel)
 	}
 	return m.tools[tool]
 }
 
-// noteText remembers which call returned a string.
-func (r *machine) noteText(value goja.Value, c pendingCall) {
+// noteText records that a call returned a string.
+func (r *machine) noteText(value goja.Value, c callPromise) {
 	text, ok := value.(goja.String)
-	if ok && r.misses.tools != nil && text.Length() <= maxText && len(r.misses.texts) < maxPlaces {
+	if ok && r.misses.tools != nil && text.Length() <= maxText && len(r.misses.texts) < maxPaths {
 		r.misses.texts[maphash.String(r.misses.seed, text.String())] = r.resultOf(c)
 	}
 }
 
-// placeOfText returns the place of the result that is equal to a string, or nil.
-func (r *machine) placeOfText(text goja.String) *convert.Place {
+// pathOfText returns the path to the result that is equal to a string, or nil.
+func (r *machine) pathOfText(text goja.String) *convert.ResultPath {
 	if len(r.misses.texts) == 0 || text.Length() > maxText {
 		return nil
 	}
@@ -81,7 +81,7 @@ func (r *machine) placeOfText(text goja.String) *convert.Place {
 
 // sentinel returns a proxy that is the prototype of the objects at p. If p is nil, the proxy is the prototype
 // of String.prototype or Promise.prototype.
-func (r *machine) sentinel(p *convert.Place) *goja.Object {
+func (r *machine) sentinel(p *convert.ResultPath) *goja.Object {
 	proxy := r.vm.NewProxy(r.misses.base, &goja.ProxyTrapConfig{
 		Get: func(base *goja.Object, name string, receiver goja.Value) goja.Value {
 			if name == "__proto__" {
@@ -123,7 +123,7 @@ func (r *machine) visible(prototype *goja.Object) goja.Value {
 	return prototype
 }
 
-// looks counts a read of a missing member, and reports whether to look up its position.
+// looks counts a read of a missing member. It reports whether to look up the position of the read.
 func (r *machine) looks(key missKey) bool {
 	if r.looked[key] == maxLooks || len(r.missing) == engine.MaxMisses || r.ended {
 		return false
@@ -132,12 +132,13 @@ func (r *machine) looks(key missKey) bool {
 	return true
 }
 
-// missed records the read of a member that an object at a place, or a string, does not have.
-func (r *machine) missed(p *convert.Place, name string, receiver goja.Value) {
+// missed records the read of a member that an object at the path p does not have or, if p is nil, that a string or a
+// promise does not have.
+func (r *machine) missed(p *convert.ResultPath, name string, receiver goja.Value) {
 	m := engine.Miss{Member: name}
 	promise, _ := receiver.(*goja.Object)
 	if text, ok := receiver.(goja.String); ok && p == nil {
-		m.Text, p = true, r.placeOfText(text)
+		m.Text, p = true, r.pathOfText(text)
 	}
 	if name == "then" || name == "toJSON" || !r.looks(missKey{p, name}) {
 		return
@@ -178,7 +179,7 @@ func (r *machine) guardPrototypes() {
 }
 
 // parseResult implements JSON.parse for the results of tools. If the argument is a string that a tool returned,
-// it returns the parsed value, whose objects have the prototypes of their places. If the argument is an object
+// it returns the parsed value, whose objects have the prototypes of their paths. If the argument is an object
 // of a result or an array, it returns the argument. Otherwise, it returns nil.
 func (r *machine) parseResult(c goja.FunctionCall) goja.Value {
 	if len(c.Arguments) != 1 {
@@ -186,7 +187,7 @@ func (r *machine) parseResult(c goja.FunctionCall) goja.Value {
 	}
 	switch argument := c.Arguments[0].(type) {
 	case goja.String:
-		if p := r.placeOfText(argument); p != nil {
+		if p := r.pathOfText(argument); p != nil {
 			if v, err := r.convert.Parse(argument.String(), p); err == nil {
 				return v
 			}

@@ -2,7 +2,6 @@ package vm
 
 import (
 	"embed"
-	"strings"
 	"sync"
 
 	"github.com/dop251/goja"
@@ -16,25 +15,24 @@ import (
 //go:embed polyfills/*.js
 var polyfillFiles embed.FS
 
-// polyfills are the programs of the files by name, each compiled when it is first used.
-var polyfills = sync.OnceValue(func() map[string]func() *goja.Program {
-	entries, err := polyfillFiles.ReadDir("polyfills")
-	must(err)
-	compiled := map[string]func() *goja.Program{}
-	for _, entry := range entries {
-		name := strings.TrimSuffix(entry.Name(), ".js")
-		compiled[name] = sync.OnceValue(func() *goja.Program {
-			source, err := polyfillFiles.ReadFile("polyfills/" + entry.Name())
-			must(err)
-			return goja.MustCompile("", string(source), true)
-		})
+// polyfills are the compiled files that programs have used, by name.
+var polyfills sync.Map
+
+// compilePolyfill compiles a file, unless it has been compiled before.
+func compilePolyfill(name string) *goja.Program {
+	if compiled, ok := polyfills.Load(name); ok {
+		return compiled.(*goja.Program)
 	}
+	source, err := polyfillFiles.ReadFile("polyfills/" + name + ".js")
+	must(err)
+	compiled := goja.MustCompile("", string(source), true)
+	polyfills.Store(name, compiled)
 	return compiled
-})
+}
 
 // polyfill evaluates a file. If there are helpers, the file is a function that takes them.
 func (r *machine) polyfill(name string, helpers ...func(goja.FunctionCall) goja.Value) goja.Value {
-	value, err := r.vm.RunProgram(polyfills()[name]())
+	value, err := r.vm.RunProgram(compilePolyfill(name))
 	if err != nil {
 		r.rethrow(err) // the program removed built-ins that the file uses
 	}

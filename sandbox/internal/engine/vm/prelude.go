@@ -29,7 +29,7 @@ func (e *Engine) prelude(p *engine.Prelude) (*goja.Program, *engine.Failure) {
 	return code, failure
 }
 
-// compilePrelude compiles a prelude. Its source is no more trusted than the source of a program.
+// compilePrelude compiles a prelude. The source of a prelude is not trusted either.
 func compilePrelude(text string) (code *goja.Program, failure *engine.Failure) {
 	defer func() {
 		if recover() != nil {
@@ -47,8 +47,7 @@ func compilePrelude(text string) (code *goja.Program, failure *engine.Failure) {
 	return code, nil
 }
 
-// preload runs the prelude of a program, once in each VM, and reports whether that
-// succeeded.
+// preload runs the prelude of a program, once in each VM. It reports whether the prelude succeeded.
 func (r *machine) preload(p *engine.Prelude, code *goja.Program) bool {
 	r.prelude = nil
 	if p == nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/lru"
 )
 
-// Limits for the compiled programs that are kept, in bytes of source. A compiled program takes about 40 times
-// as much memory as its source, a hostile program 200 times, and a short program even more.
+// Limits for the compiled programs that are kept, in bytes of source. A compiled program takes about 40 times as much
+// memory as its source. For a hostile program, the factor is 200, and for a short program it is even larger.
 const (
 	keptSource  = 64 << 10 // total size of all programs
 	keptProgram = 8 << 10  // size of the largest program that is kept
@@ -42,9 +42,9 @@ func fileName(s *engine.SessionJob) string {
 	return "program-" + strconv.Itoa(s.Step+1) + ".js"
 }
 
-// program is a parsed program and its bytecode. It does not change once it is compiled,
+// compiledProgram is a parsed program and its bytecode. It does not change once it is compiled,
 // so that several runs may share it.
-type program struct {
+type compiledProgram struct {
 	*check.Program
 	functionKinds []*goja.Program // samples of the kinds of function in it, besides ordinary functions
 
@@ -54,7 +54,7 @@ type program struct {
 }
 
 // program parses a program, unless it is in the cache.
-func (e *Engine) program(key programKey) (*program, *engine.Failure) {
+func (e *Engine) program(key programKey) (*compiledProgram, *engine.Failure) {
 	if p, ok := e.programs.Get(key); ok {
 		return p, nil
 	}
@@ -62,19 +62,19 @@ func (e *Engine) program(key programKey) (*program, *engine.Failure) {
 }
 
 // keepProgram adds a compiled program to the cache.
-func (e *Engine) keepProgram(key programKey, p *program) {
+func (e *Engine) keepProgram(key programKey, p *compiledProgram) {
 	if len(key.text) <= keptProgram {
 		bounds := lru.Bounds{Entries: keptSource / minSource, Size: keptSource}
 		e.programs.Add(key, p, max(len(key.text), minSource), bounds)
 	}
 }
 
-func parse(key programKey) (*program, *engine.Failure) {
+func parse(key programKey) (*compiledProgram, *engine.Failure) {
 	parsed, failure := check.Parse(key.text, key.options)
 	if failure != nil {
 		return nil, failure
 	}
-	return &program{Program: parsed, functionKinds: kindsIn(parsed.Text, parsed.Awaits)}, nil
+	return &compiledProgram{Program: parsed, functionKinds: kindsIn(parsed.Text, parsed.Awaits)}, nil
 }
 
 // kindsIn returns samples of the kinds of function that a program may contain besides ordinary
@@ -92,7 +92,7 @@ func kindsIn(text string, wrappedAsync bool) []*goja.Program {
 }
 
 // compile compiles the program to bytecode, once.
-func (p *program) compile() (*goja.Program, *engine.Failure) {
+func (p *compiledProgram) compile() (*goja.Program, *engine.Failure) {
 	p.once.Do(func() {
 		p.failure = &engine.Failure{Kind: engine.KindCrashed, Message: "the compiler cannot make sense of this"}
 		defer func() { _ = recover() }()

@@ -13,12 +13,12 @@ import (
 // maxStrays is the maximum number of positions that are reported for each kind of misuse.
 const maxStrays = 20
 
-// promises records the promises of tool calls that have not been awaited so far, and the uses
-// of promises as if they were values.
+// promises records the promises of tool calls that the program has not awaited so far, and the uses of promises as if
+// they were their values.
 type promises struct {
 	made  []callPromise
 	uses  []promiseUse
-	value *goja.Promise // the program's value if that is a promise, or nil
+	value *goja.Promise // the program's value, or nil if the value is not a promise
 }
 
 type promiseUse struct {
@@ -26,16 +26,19 @@ type promiseUse struct {
 	promise *goja.Promise
 }
 
-// callPromise is the promise of a call.
+// callPromise is the promise of a tool call.
 type callPromise struct {
-	promise *goja.Promise
-	tool    int
-	at      engine.Pos
+	engine.Call
+	promise         *goja.Promise
+	stack           []engine.Pos // where the call was made, and where the functions around it were called
+	resolve, reject func(any) error
+	reply           engine.Reply
 }
 
-// add records the promise of a call. Before the list grows, awaited promises are removed,
+// add records the promise of a call, without the arguments. Before the list grows, awaited promises are removed,
 // so that the list does not keep the results of calls in memory.
 func (p *promises) add(c callPromise) {
+	c.Args, c.More = nil, nil
 	if len(p.made) == cap(p.made) {
 		p.made = slices.DeleteFunc(p.made, func(c callPromise) bool { return handled(c.promise) })
 	}
@@ -46,8 +49,7 @@ func (p *promises) add(c callPromise) {
 // method that returns it.
 var handledField, tellsHandled = reflect.TypeFor[goja.Promise]().FieldByName("handled")
 
-// handled reports whether something handles a promise. It returns true if goja no longer
-// has the field.
+// handled reports whether something handles a promise. If a later version of goja lacks the field, it returns true.
 func handled(p *goja.Promise) bool {
 	if !tellsHandled || handledField.Type.Kind() != reflect.Bool {
 		return true
@@ -69,12 +71,12 @@ func (r *machine) notePromise(o *goja.Object, use string, at engine.Pos) {
 	}
 	stray := engine.PromiseMisuse{Use: use, Tool: -1, Pos: at}
 	if i := slices.IndexFunc(r.promises.made, func(c callPromise) bool { return c.promise == p }); i >= 0 {
-		stray.Tool, stray.Call = r.promises.made[i].tool, r.promises.made[i].at
+		stray.Tool, stray.Call = r.promises.made[i].Tool, r.promises.made[i].Pos
 	}
 	r.promises.uses = append(r.promises.uses, promiseUse{stray, p})
 }
 
-// promiseAsText returns a failure if an answer contains the text of a promise.
+// promiseAsText returns a failure if an answer contains a promise that was converted to a string.
 func (r *machine) promiseAsText(answer []byte) *engine.Failure {
 	converted := slices.ContainsFunc(r.promises.uses, func(u promiseUse) bool { return u.Use == engine.Converted })
 	if !converted || !bytes.Contains(answer, []byte("[object Promise]")) {
@@ -97,20 +99,20 @@ func (r *machine) promiseUses(f *engine.Failure) (list []engine.PromiseMisuse) {
 	if f != nil && f.Kind != engine.KindThrown && f.Kind != engine.KindBadValue && f.Kind != engine.KindTooLarge {
 		return list
 	}
-	places := 0
+	positions := 0
 	for _, c := range r.promises.made {
 		if c.promise == r.promises.value || handled(c.promise) {
 			continue
 		}
 		i := slices.IndexFunc(list, func(s engine.PromiseMisuse) bool {
-			return s.Use == engine.Dropped && s.Tool == c.tool && s.Pos == c.at
+			return s.Use == engine.Dropped && s.Tool == c.Tool && s.Pos == c.Pos
 		})
 		switch {
 		case i >= 0:
 			list[i].Calls++
-		case places < maxStrays:
-			places++
-			dropped := engine.PromiseMisuse{Use: engine.Dropped, Tool: c.tool, Calls: 1, Call: c.at, Pos: c.at}
+		case positions < maxStrays:
+			positions++
+			dropped := engine.PromiseMisuse{Use: engine.Dropped, Tool: c.Tool, Calls: 1, Call: c.Pos, Pos: c.Pos}
 			list = append(list, dropped)
 		}
 	}
@@ -138,7 +140,8 @@ func (r *machine) instrumentPromises(promise *goja.Object) {
 	})
 }
 
-// instrument adds a method to promises that records the use of the promise and returns what result returns.
+// instrument adds a method to the prototype of promises. The method records the use of the promise and returns the
+// result of the function result.
 func (r *machine) instrument(prototype *goja.Object, name, use string, result func(goja.FunctionCall) goja.Value) {
 	f := r.function(name, func(c goja.FunctionCall) goja.Value {
 		if o, ok := c.This.(*goja.Object); ok {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/sandbox/internal/engine/enginetest"
 )
 
 // Whether a promise is handled is read from an unexported field of goja. If this test
@@ -86,7 +87,7 @@ func TestStrays(t *testing.T) {
 		`const p = refund({}); if (p.then && !p.total) await p`: nil,
 		`refund({}); await new Promise(() => 1)`:                nil, // a deadlock
 	} {
-		got := new(Engine).Run(t.Context(), job(source), &answering{answer: echo})
+		got := new(Engine).Run(t.Context(), job(source), &enginetest.Host{})
 		if !reflect.DeepEqual(got.PromiseMisuses, want) {
 			t.Errorf("%s\ngave %+v\nwant %+v", source, got.PromiseMisuses, want)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// stepJob returns the job that runs a step again. number is the number of steps before it.
+// stepJob returns the job that runs a step again. number is the number of earlier steps.
 func stepJob(s *engine.Step, number int, limits engine.Limits) *engine.Job {
 	limits.Output, limits.Argument = cmp.Or(s.Output, limits.Output), cmp.Or(s.Argument, limits.Argument)
 	return &engine.Job{
@@ -37,25 +37,25 @@ func (r *machine) turn(t engine.Turn) {
 // replay is the state of a program that runs again and receives the recorded replies in the recorded order.
 type replay struct {
 	step    *engine.Step
-	at      int // turns that have been repeated
-	pending map[int]pendingCall
+	at      int // number of turns that have been repeated
+	pending map[int]callPromise
 }
 
 // rebuild runs a program of the log again, within the limits of the current run.
 func (r *machine) rebuild(ctx context.Context, e *Engine, s *engine.Step, limits engine.Limits) *engine.Failure {
-	p := &replay{step: s, pending: map[int]pendingCall{}}
+	p := &replay{step: s, pending: map[int]callPromise{}}
 	result := r.runJob(ctx, e, stepJob(s, r.steps, limits), nil, p)
 	switch f := result.Failure; {
 	case f != nil:
 		return f
 	case r.stopped:
-		return diverged("it ended, but the rerun did not")
-	case r.issued < len(s.Calls):
-		return diverged("it made %d calls, but the rerun made %d", len(s.Calls), r.issued)
+		return diverged("the program had ended, but its rerun did not end")
+	case r.issued < len(s.Replies):
+		return diverged("the program made %d calls, but its rerun made %d", len(s.Replies), r.issued)
 	case p.at < len(s.Turns):
-		return diverged("it waited %d times, but the rerun waited %d times", len(s.Turns), p.at)
+		return diverged("the program waited %d times, but its rerun waited %d times", len(s.Turns), p.at)
 	case result.Submitted != s.Submitted || !bytes.Equal(result.Value, s.Value):
-		return diverged("its value was %.80s, but in the rerun %.80s", s.Value, result.Value)
+		return diverged("the value was %.80s, but the value of the rerun was %.80s", s.Value, result.Value)
 	}
 	r.steps++
 	return nil
@@ -65,17 +65,17 @@ func diverged(format string, args ...any) *engine.Failure {
 	return &engine.Failure{Kind: engine.KindDiverged, Message: fmt.Sprintf(format, args...)}
 }
 
-// expect compares a call with the recorded one.
-func (p *replay) expect(r *machine, c pendingCall) {
+// expect compares a call with the recorded call, and ends the run if they differ.
+func (p *replay) expect(r *machine, c callPromise) {
 	tool := r.scope.tools[c.Tool].Path()
-	if c.ID > len(p.step.Calls) {
-		r.diverge("it made %d calls, but the rerun also made %s(%.80s)", len(p.step.Calls), tool, c.Args)
+	if c.ID > len(p.step.Replies) {
+		r.diverge("the program made %d calls, but its rerun also made %s(%.80s)", len(p.step.Replies), tool, c.Args)
 		return
 	}
-	then := p.step.Calls[c.ID-1]
+	then := p.step.Replies[c.ID-1]
 	args := engine.Digest(c.Args)
 	if then.Tool != tool || !bytes.Equal(then.Args, args) || !bytes.Equal(then.More, c.More) {
-		r.diverge("call %d was %s(%.80s), but in the rerun %s(%.80s)", c.ID, then.Tool, then.Args, tool, args)
+		r.diverge("call %d was %s(%.80s), but in the rerun it was %s(%.80s)", c.ID, then.Tool, then.Args, tool, args)
 		return
 	}
 	p.pending[c.ID] = c
@@ -90,7 +90,7 @@ func (r *machine) diverge(format string, args ...any) {
 func (r *machine) replayTurn() {
 	p := r.replay
 	if p.at == len(p.step.Turns) {
-		r.diverge("it waited %d times, but the rerun waited once more", p.at)
+		r.diverge("the program waited %d times, but its rerun waited once more", p.at)
 		clear(r.waiting)
 		return
 	}
@@ -104,7 +104,7 @@ func (r *machine) replayTurn() {
 			clear(r.waiting)
 			return
 		}
-		c.reply = p.step.Calls[t.Call-1].Reply
+		c.reply = p.step.Replies[t.Call-1].Reply
 		r.deliver(c)
 		return
 	}

@@ -11,7 +11,7 @@ import (
 type scope struct {
 	*index
 	inputs  map[string]int  // name → index into Job.Inputs
-	earlier map[string]bool // declarations of earlier programs of the session, and whether they are constant
+	earlier map[string]bool // declarations of earlier programs of the session; true for constants
 }
 
 // index finds tools by their names in a program. It is immutable.
@@ -76,8 +76,8 @@ func (s *scope) has(name string) bool {
 	return object || global || input
 }
 
-// report returns what the check found in the program.
-func (p *program) report(s *scope, job *engine.Job) engine.Report {
+// report returns what the check finds in the program for a job.
+func (p *compiledProgram) report(s *scope, job *engine.Job) engine.Report {
 	r := p.Report(globalScope{s, job}, job.Forbidden)
 	r.NoValue, r.Acts = !p.HasValue && !job.Submit, p.Acts
 	return r

@@ -46,7 +46,7 @@ func (t *timers) clear(id int64) {
 	t.list = slices.DeleteFunc(t.list, func(set *timer) bool { return set.id == id })
 }
 
-// next returns a channel that is ready when the first timer is due, or nil.
+// next returns a channel that receives when the first timer is due, or nil if there is no timer.
 func (t *timers) next() <-chan time.Time {
 	switch {
 	case len(t.list) == 0:
@@ -59,7 +59,7 @@ func (t *timers) next() <-chan time.Time {
 	return t.clock.C
 }
 
-// fire runs the timer at index i. Only a rerun of a program fires a timer other than the first.
+// fire runs the timer at index i. In a rerun, it may not be the first timer.
 func (t *timers) fire(i int) {
 	due := t.list[i]
 	t.list = slices.Delete(t.list, i, i+1)
@@ -75,24 +75,26 @@ func (t *timers) index(id int64) int {
 	return slices.IndexFunc(t.list, func(set *timer) bool { return set.id == id })
 }
 
-// startTimer returns setTimeout or setInterval.
-func (r *machine) startTimer(repeat bool) func(goja.FunctionCall) goja.Value {
-	return func(call goja.FunctionCall) goja.Value {
-		callback, ok := goja.AssertFunction(call.Argument(0))
-		if !ok {
-			panic(r.typeError("the first argument of a timer must be a function"))
-		}
-		var args []goja.Value
-		if len(call.Arguments) > 2 {
-			args = slices.Clone(call.Arguments[2:]) // the arguments are on the VM's stack
-		}
-		id := r.timers.set(milliseconds(call.Argument(1)), repeat, func() {
-			_, err := callback(goja.Undefined(), args...)
-			r.check(err)
-		})
-		return r.vm.ToValue(id)
+// startTimer implements setTimeout and, if repeat is true, setInterval.
+func (r *machine) startTimer(call goja.FunctionCall, repeat bool) goja.Value {
+	callback, ok := goja.AssertFunction(call.Argument(0))
+	if !ok {
+		panic(r.typeError("the first argument of a timer must be a function"))
 	}
+	var args []goja.Value
+	if len(call.Arguments) > 2 {
+		args = slices.Clone(call.Arguments[2:]) // the arguments are on the VM's stack
+	}
+	id := r.timers.set(milliseconds(call.Argument(1)), repeat, func() {
+		_, err := callback(goja.Undefined(), args...)
+		r.check(err)
+	})
+	return r.vm.ToValue(id)
 }
+
+func (r *machine) setTimeout(call goja.FunctionCall) goja.Value { return r.startTimer(call, false) }
+
+func (r *machine) setInterval(call goja.FunctionCall) goja.Value { return r.startTimer(call, true) }
 
 func (r *machine) clearTimer(call goja.FunctionCall) goja.Value {
 	r.timers.clear(call.Argument(0).ToInteger())

@@ -14,14 +14,14 @@ import (
 
 // Reasons for stopping a program.
 var (
-	errEnded   = errors.New("the program has ended") // the program already has a result, for example by submit
+	errEnded   = errors.New("the program has ended") // it already has a result, for example from submit
 	errTime    = errors.New("time is over")
 	errCompute = errors.New("it computed for too long")
 )
 
-// watchdog stops a run that exceeds a time limit or whose context is cancelled. The run waits
-// while its event loop is idle, and otherwise computes. On a busy machine, time in which the
-// program has no processor does not count as computing.
+// watchdog stops a run that exceeds a time limit or whose context is canceled. The run waits
+// while its event loop is idle, and computes otherwise. On a busy machine, the time in which the
+// program does not get a processor does not count as computing.
 type watchdog struct {
 	vm     *goja.Runtime
 	limits engine.Limits
@@ -32,17 +32,17 @@ type watchdog struct {
 	mu       sync.Mutex
 	timer    *time.Timer
 	patience *time.Timer // runs once the program has been stopped; nil before that
-	step     int         // how many steps of patience have passed
+	step     int         // number of steps of patience that have passed; see patienceSteps
 	start    time.Time
 	cpu      time.Duration // processor time at the start
 	since    time.Time     // the end of the waiting that has been counted; zero while the program computes
 	waited   time.Duration
-	stood    time.Duration // time that counts towards no limit, because the clocks stood still
+	stood    time.Duration // time in which the clocks stood still; it counts towards no limit
 	still    bool          // the clocks stand still while the program does nothing but wait for calls
 	quiet    bool          // the program now does nothing but wait for calls
 	replies  int           // replies that the program has received
-	idle     *time.Timer   // calls announce
-	next     int           // the smallest number of replies that may be announced
+	idle     *time.Timer   // calls announce when the program has waited for idleTime
+	next     int           // announce does nothing if the program has received fewer replies
 	cause    error         // the cause of the first stop
 	stopped  bool          // the run has ended
 }
@@ -122,7 +122,7 @@ func (w *watchdog) stop(cause error) {
 // uses up only one step.
 const patienceSteps = 10
 
-// report counts a step of patience. After the last step, it tells the host that the program is stuck.
+// report counts a step of patience. After the last step, it reports to the host that the program is stuck.
 func (w *watchdog) report() {
 	w.mu.Lock()
 	stopped, cause := w.stopped, w.cause
@@ -140,7 +140,7 @@ func (w *watchdog) report() {
 // stands reports whether the clocks stand still.
 func (w *watchdog) stands() bool { return w.still && w.quiet && !w.since.IsZero() }
 
-// count counts the time since the loop began to wait.
+// count adds the time since the event loop began to wait.
 func (w *watchdog) count() {
 	if w.since.IsZero() {
 		return
@@ -153,8 +153,8 @@ func (w *watchdog) count() {
 	}
 }
 
-// setStill stops and starts the clocks.
-func (w *watchdog) setStill(still bool) {
+// SetStill implements [engine.RunClock].
+func (w *watchdog) SetStill(still bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.count()
@@ -169,10 +169,10 @@ func (w *watchdog) schedule() {
 	}
 }
 
-// idleTime is how long a program must wait before the host is told.
+// idleTime is how long a program must wait before the watchdog notifies the host.
 const idleTime = 10 * time.Millisecond
 
-// wait is called when the loop begins to wait. quiet means that no timer is pending. replies is the number of
+// wait is called when the event loop begins to wait. quiet means that no timer is pending. replies is the number of
 // replies that the program has received.
 func (w *watchdog) wait(quiet bool, replies int) {
 	w.mu.Lock()
@@ -187,7 +187,7 @@ func (w *watchdog) wait(quiet bool, replies int) {
 	}
 }
 
-// announce tells the host that the program waits.
+// announce notifies the host that the program waits.
 func (w *watchdog) announce() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -198,7 +198,7 @@ func (w *watchdog) announce() {
 	}
 }
 
-// resume is called when the loop has an event for the program.
+// resume is called when the event loop has an event for the program.
 func (w *watchdog) resume() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

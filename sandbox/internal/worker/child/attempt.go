@@ -13,14 +13,14 @@ import (
 // attempt is one job in this worker. It implements [engine.Host] and [engine.Supervisor] by
 // exchanging frames with the host.
 type attempt struct {
-	s       *server
-	id      uint32
-	job     *engine.Job
-	ctx     context.Context
-	cancel  context.CancelFunc
-	verdict chan bool
-	clean   bool                       // no verdict follows, because the report is clean and the job has RunClean
-	still   atomic.Pointer[func(bool)] // stops and starts the program's clocks
+	s        *server
+	id       uint32
+	job      *engine.Job
+	ctx      context.Context
+	cancel   context.CancelFunc
+	verdict  chan bool
+	clean    bool // no verdict follows, because the report is clean and the job has RunClean
+	runClock atomic.Pointer[engine.RunClock]
 
 	mu      sync.Mutex
 	pending map[int]func(engine.Reply) // calls without a reply
@@ -83,7 +83,7 @@ func (r *attempt) answer(f worker.Frame) error {
 }
 
 // Clock implements [engine.Host].
-func (r *attempt) Clock(still func(bool)) { r.still.Store(&still) }
+func (r *attempt) Clock(c engine.RunClock) { r.runClock.Store(&c) }
 
 // clock stops or starts the program's clocks.
 func (r *attempt) clock(f worker.Frame) error {
@@ -91,8 +91,8 @@ func (r *attempt) clock(f worker.Frame) error {
 	if err := f.Decode(&still); err != nil {
 		return err
 	}
-	if set := r.still.Load(); set != nil {
-		(*set)(still)
+	if c := r.runClock.Load(); c != nil {
+		(*c).SetStill(still)
 	}
 	return nil
 }

@@ -81,7 +81,7 @@ func (w *instance) do(
 	r := &attempt{w: w, ticket: t, id: w.runs, job: job, host: host, replays: w.replays(job)}
 	w.in.Limit = r.limit
 	r.startDeadline()
-	host.Clock(r.setStill)
+	host.Clock(r)
 	cancelStop := context.AfterFunc(ctx, r.stop)
 	res, err = r.exchange()
 	inTime := cancelStop()

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/sandbox/internal/engine/enginetest"
 	"github.com/writ-go/writ/sandbox/internal/worker"
 )
 
@@ -38,7 +39,8 @@ func FuzzHost(f *testing.F) {
 	f.Add(frames(func(w *worker.Writer) { _ = w.Send(worker.KindCall, 1, engine.Call{ID: 1}) }))
 	f.Add(frames(func(w *worker.Writer) { _ = w.Send(worker.KindResult, 2, engine.Result{}) }))
 	f.Fuzz(func(t *testing.T, wire []byte) {
-		h := &distrustful{fail: t.Error}
+		c := &checker{fail: t.Error}
+		h := &enginetest.Host{OnReport: c.report, OnCall: c.call}
 		w := newInstanceOn(recorded{bytes.NewReader(wire)}, &Options{Memory: 1 << 20})
 		w.in.Limit = func(worker.Kind) int { return 1 << 12 }
 		r := &attempt{w: w, id: 1, job: job("x"), host: h}
@@ -60,37 +62,33 @@ func (recorded) tryWrite(b []byte) (int, error) { return len(b), nil }
 func (recorded) Close() error                   { return nil }
 func (recorded) expire()                        {}
 
-// distrustful is a host that checks what the run guarantees.
-type distrustful struct {
+// checker checks what the run guarantees to its host.
+type checker struct {
 	fail    func(...any)
 	reports int
 	calls   int
 }
 
-func (d *distrustful) Clock(func(bool)) {}
-
-func (d *distrustful) Report(r engine.Report) {
-	if d.reports++; d.reports > 1 {
-		d.fail("a second report")
+func (k *checker) report(r engine.Report) {
+	if k.reports++; k.reports > 1 {
+		k.fail("a second report")
 	}
 	for _, s := range r.Sites {
 		if s.Args != nil && !canonical(s.Args.JSON) {
-			d.fail("not canonical:", string(s.Args.JSON))
+			k.fail("not canonical:", string(s.Args.JSON))
 		}
 		if s.Tool < -1 || s.Tool > 0 {
-			d.fail("a site of tool", s.Tool)
+			k.fail("a site of tool", s.Tool)
 		}
 	}
 }
 
-func (d *distrustful) Allowed() bool { return true }
-
-func (d *distrustful) Call(c engine.Call, reply func(engine.Reply)) {
-	if d.calls++; d.reports == 0 || c.ID != d.calls || c.Tool != 0 {
-		d.fail("a forged call", c)
+func (k *checker) call(c engine.Call, reply func(engine.Reply)) {
+	if k.calls++; k.reports == 0 || c.ID != k.calls || c.Tool != 0 {
+		k.fail("a forged call", c)
 	}
 	if !canonical(c.Args) || !canonical(c.More) {
-		d.fail("not canonical:", string(c.Args), string(c.More))
+		k.fail("not canonical:", string(c.Args), string(c.More))
 	}
 	go reply(engine.Reply{})
 }

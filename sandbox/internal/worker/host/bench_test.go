@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/sandbox/internal/engine/enginetest"
 	"github.com/writ-go/writ/sandbox/internal/worker/child"
 )
 
@@ -67,7 +68,7 @@ func BenchmarkRun(b *testing.B) {
 func benchmarkRun(ctx context.Context, b *testing.B, p *Pool, j *engine.Job) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if res, err := p.Run(ctx, nil, j, &host{}); err != nil || res.Failure != nil {
+		if res, err := p.Run(ctx, nil, j, &enginetest.Host{}); err != nil || res.Failure != nil {
 			b.Fatal(res, err)
 		}
 	}
@@ -79,7 +80,7 @@ func BenchmarkParallel(b *testing.B) {
 	j := job("echo:2")
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			if res, err := p.Run(context.Background(), nil, j, &host{}); err != nil || res.Failure != nil {
+			if res, err := p.Run(context.Background(), nil, j, &enginetest.Host{}); err != nil || res.Failure != nil {
 				b.Error(res, err)
 			}
 		}
@@ -99,7 +100,8 @@ func BenchmarkCall(b *testing.B) {
 		b.Run(bb.name, func(b *testing.B) {
 			j := job("call:" + itoa(b.N))
 			j.Limits.Time = 0
-			if res, err := p.Run(context.Background(), nil, j, &host{answer: bb.answer}); err != nil || res.Failure != nil {
+			h := &enginetest.Host{OnCall: bb.answer}
+			if res, err := p.Run(context.Background(), nil, j, h); err != nil || res.Failure != nil {
 				b.Fatal(res, err)
 			}
 		})

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/writ-go/writ/sandbox/internal/engine/enginetest"
 	"github.com/writ-go/writ/sandbox/internal/worker/child"
 )
 
@@ -31,7 +32,7 @@ func TestBusyMachine(t *testing.T) {
 			}
 		}
 	}()
-	res, err := p.Run(t.Context(), nil, j, &host{})
+	res, err := p.Run(t.Context(), nil, j, &enginetest.Host{})
 	close(ended)
 	<-busy
 	if err != nil || res.Failure != nil || string(res.Value) != `"done"` {

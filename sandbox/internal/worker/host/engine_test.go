@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/sandbox/internal/engine/enginetest"
 	"github.com/writ-go/writ/sandbox/internal/worker/child"
 )
 
@@ -17,7 +18,7 @@ func TestJudgedTooLate(t *testing.T) {
 	w := first(p)
 	j := job("1 + 1")
 	j.Limits.Time = 50 * time.Millisecond
-	res, err := p.Run(t.Context(), nil, j, &host{began: func() { <-w.exited }})
+	res, err := p.Run(t.Context(), nil, j, &enginetest.Host{OnJudge: func() { <-w.exited }})
 	if err != nil || res.Failure == nil || res.Failure.Kind != engine.KindTimeout {
 		t.Errorf("%+v (%v), %v", res, res.Failure, err)
 	}
@@ -50,7 +51,7 @@ func TestEngine(t *testing.T) {
 			j.Limits.Time = 100 * time.Millisecond
 		}
 		j.Limits.Output = 1 << 20
-		res, err := p.Run(t.Context(), nil, j, &host{})
+		res, err := p.Run(t.Context(), nil, j, &enginetest.Host{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/writ-go/writ/sandbox/internal/engine/enginetest"
 	"github.com/writ-go/writ/sandbox/internal/worker"
 	"github.com/writ-go/writ/sandbox/internal/worker/harden"
 )
@@ -208,7 +209,7 @@ func TestBreakOut(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{MinIsolation: full})
 	for range 2 { // the second time in a worker with spare threads
-		res, err := p.Run(t.Context(), nil, job("break-out"), &host{})
+		res, err := p.Run(t.Context(), nil, job("break-out"), &enginetest.Host{})
 		if err != nil || string(res.Value) != `""` {
 			t.Errorf("not prevented: %s, %+v, %v", res.Value, res.Failure, err)
 		}
@@ -219,7 +220,7 @@ func TestLabour(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{})
 	for range sample(1, 3) {
-		res, err := p.Run(t.Context(), nil, job("labour"), &host{})
+		res, err := p.Run(t.Context(), nil, job("labour"), &enginetest.Host{})
 		if err != nil || string(res.Value) != `"done"` {
 			t.Errorf("%s, %+v, %v", res.Value, res.Failure, err)
 		}
@@ -285,18 +286,18 @@ func tell() tale {
 	defer p.Close()
 	told.Isolation = p.Isolation()
 	if slices.Contains(told.Isolation.Layers, "seccomp") {
-		res, err := p.Run(context.Background(), nil, job("break-out"), &host{})
+		res, err := p.Run(context.Background(), nil, job("break-out"), &enginetest.Host{})
 		check(err)
 		check(json.Unmarshal(res.Value, &told.Got))
 	}
 	// Pretend that the first worker had more isolation than later ones.
 	p.opts.MinIsolation = full
-	_, err = p.Run(context.Background(), nil, job("die"), &host{})
+	_, err = p.Run(context.Background(), nil, job("die"), &enginetest.Host{})
 	check(err)
 	for p.busy() > 0 {
 		time.Sleep(time.Millisecond)
 	}
-	if _, err = p.Run(context.Background(), nil, job("echo:x"), &host{}); err != nil {
+	if _, err = p.Run(context.Background(), nil, job("echo:x"), &enginetest.Host{}); err != nil {
 		told.Later = err.Error()
 	}
 	return told

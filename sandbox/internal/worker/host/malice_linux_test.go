@@ -26,6 +26,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/sandbox/internal/engine/enginetest"
 	"github.com/writ-go/writ/sandbox/internal/worker"
 	"github.com/writ-go/writ/sandbox/internal/worker/child"
 	"github.com/writ-go/writ/sandbox/internal/worker/harden"
@@ -270,16 +271,16 @@ var lies = []func(*liar){
 	func(l *liar) { time.Sleep(time.Duration(l.IntN(60)) * time.Millisecond) },
 }
 
-// victim is the host of a malicious session. Like the sandbox, it ends a run that makes too many
+// victim answers the calls of a malicious session. Like the sandbox, it ends a run that makes too many
 // calls.
 type victim struct {
-	*distrustful
+	checker
 	cancel context.CancelFunc
 	served atomic.Int32
 	wg     sync.WaitGroup
 }
 
-func (v *victim) Call(c engine.Call, reply func(engine.Reply)) {
+func (v *victim) call(c engine.Call, reply func(engine.Reply)) {
 	if v.calls++; v.reports == 0 || c.ID != v.calls || c.Tool != 0 || !canonical(c.Args) || !canonical(c.More) {
 		v.fail("a forged call", c)
 	}
@@ -302,7 +303,8 @@ func session(seed uint64, pool *Pool, states []*os.ProcessState) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var wrong []any
-	v := &victim{distrustful: &distrustful{fail: func(args ...any) { wrong = append(wrong, args...) }}, cancel: cancel}
+	v := &victim{checker: checker{fail: func(args ...any) { wrong = append(wrong, args...) }}, cancel: cancel}
+	h := &enginetest.Host{OnReport: v.report, OnCall: v.call}
 	j := job(strconv.FormatUint(seed, 10))
 	j.Limits = engine.Limits{Time: 50 * time.Millisecond, Output: 1 << 12}
 	start := time.Now()
@@ -310,9 +312,9 @@ func session(seed uint64, pool *Pool, states []*os.ProcessState) error {
 	var err error
 	if seed%processes == 0 {
 		j.Limits.Time *= 2
-		res, err = pool.Run(ctx, nil, j, v)
+		res, err = pool.Run(ctx, nil, j, h)
 	} else {
-		res, err = against(ctx, seed, j, v, states)
+		res, err = against(ctx, seed, j, h, states)
 	}
 	took := time.Since(start)
 	answered := make(chan struct{})
@@ -525,7 +527,7 @@ func TestDeafFromTheStart(t *testing.T) {
 	j.Limits.Time = 10 * time.Millisecond
 	j.Inputs = []engine.Input{{Name: "big", JSON: json.RawMessage(`"` + strings.Repeat("x", 4<<20) + `"`)}}
 	start := time.Now()
-	res, reusable, err := w.do(t.Context(), NewTicket(nil, nil), j, &host{})
+	res, reusable, err := w.do(t.Context(), NewTicket(nil, nil), j, &enginetest.Host{})
 	if err != nil || reusable || res.Failure == nil || res.Failure.Kind != engine.KindTimeout ||
 		time.Since(start) > sessionEnd {
 		t.Errorf("after %v: %+v, %v", time.Since(start), res, err)

@@ -12,11 +12,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/sandbox/internal/engine/enginetest"
 	"github.com/writ-go/writ/sandbox/internal/worker"
 )
 
@@ -29,34 +29,6 @@ func sample(few, many int) int {
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }
-
-// host is a host for tests.
-type host struct {
-	refuse bool
-	began  func() // called by Allowed; may be nil
-	answer func(engine.Call, func(engine.Reply))
-	called atomic.Int32
-}
-
-func (h *host) Clock(func(bool)) {}
-
-func (h *host) Report(engine.Report) {}
-
-func (h *host) Allowed() bool {
-	if h.began != nil {
-		h.began()
-	}
-	return !h.refuse
-}
-
-func (h *host) Call(c engine.Call, reply func(engine.Reply)) {
-	h.called.Add(1)
-	if h.answer != nil {
-		h.answer(c, reply)
-		return
-	}
-	go reply(engine.Reply{Value: c.Args})
-}
 
 // tool returns a set of one tool.
 var tool = []engine.Binding{{Namespace: "t", Names: []string{"f"}}}
@@ -86,14 +58,14 @@ func first(p *Pool) *instance {
 // mustEcho checks that the pool still works.
 func mustEcho(t testing.TB, p *Pool, text string) {
 	t.Helper()
-	res, err := p.Run(t.Context(), nil, job("echo:"+text), &host{})
+	res, err := p.Run(t.Context(), nil, job("echo:"+text), &enginetest.Host{})
 	if err != nil || res.Failure != nil || string(res.Value) != `"`+text+`"` {
 		t.Fatalf("echo: %+v (%v), %v", res, res.Failure, err)
 	}
 }
 
 // mustFail runs a program that must fail soon. The next run must work.
-func mustFail(t *testing.T, p *Pool, j *engine.Job, h *host) *engine.Failure {
+func mustFail(t *testing.T, p *Pool, j *engine.Job, h *enginetest.Host) *engine.Failure {
 	t.Helper()
 	start := time.Now()
 	res, err := p.Run(t.Context(), nil, j, h)
@@ -116,11 +88,11 @@ func TestRun(t *testing.T) {
 	for i := range 20 {
 		mustEcho(t, p, itoa(i))
 	}
-	res, err := p.Run(t.Context(), nil, job("echo:x"), &host{refuse: true})
+	res, err := p.Run(t.Context(), nil, job("echo:x"), &enginetest.Host{Refuse: true})
 	if err != nil || res.Failure == nil || res.Failure.Kind != engine.KindRefused {
 		t.Errorf("refused: %+v, %v", res, err)
 	}
-	res, err = p.Run(t.Context(), nil, job("syntax"), &host{})
+	res, err = p.Run(t.Context(), nil, job("syntax"), &enginetest.Host{})
 	if err != nil || res.Failure == nil || res.Failure.Kind != engine.KindSyntax {
 		t.Errorf("syntax: %+v, %v", res, err)
 	}
@@ -133,12 +105,12 @@ func TestRun(t *testing.T) {
 func TestCalls(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{})
-	h := &host{}
+	h := &enginetest.Host{}
 	res, err := p.Run(t.Context(), nil, job("call:50"), h)
-	if err != nil || string(res.Value) != `{"n":1}` || h.called.Load() != 50 {
-		t.Errorf("%+v, %v after %d calls", res, err, h.called.Load())
+	if err != nil || string(res.Value) != `{"n":1}` || h.Called.Load() != 50 {
+		t.Errorf("%+v, %v after %d calls", res, err, h.Called.Load())
 	}
-	h = &host{answer: func(_ engine.Call, reply func(engine.Reply)) {
+	h = &enginetest.Host{OnCall: func(_ engine.Call, reply func(engine.Reply)) {
 		reply(engine.Reply{Error: &engine.ToolError{Kind: "denied", Message: "no"}}) // at once, and twice
 		reply(engine.Reply{})
 	}}
@@ -146,7 +118,7 @@ func TestCalls(t *testing.T) {
 	if err != nil || res.Failure == nil || res.Failure.Tool.Kind != "denied" {
 		t.Errorf("denied: %+v, %v", res, err)
 	}
-	h = &host{answer: func(_ engine.Call, reply func(engine.Reply)) {
+	h = &enginetest.Host{OnCall: func(_ engine.Call, reply func(engine.Reply)) {
 		reply(engine.Reply{Value: json.RawMessage("{not json")})
 	}}
 	res, err = p.Run(t.Context(), nil, job("call"), h)
@@ -161,7 +133,7 @@ func TestLargeFrames(t *testing.T) {
 	long := strings.Repeat("x", 2<<20)
 	mustEcho(t, p, long)
 	big, _ := json.Marshal(long)
-	h := &host{answer: func(_ engine.Call, reply func(engine.Reply)) { go reply(engine.Reply{Value: big}) }}
+	h := &enginetest.Host{OnCall: func(_ engine.Call, reply func(engine.Reply)) { go reply(engine.Reply{Value: big}) }}
 	res, err := p.Run(t.Context(), nil, job("call:3"), h)
 	if err != nil || string(res.Value) != string(big) {
 		t.Errorf("%d bytes, %v", len(res.Value), err)
@@ -174,7 +146,7 @@ func TestToolsChange(t *testing.T) {
 	mustEcho(t, p, "with a tool")
 	j := job("call")
 	j.Tools = nil
-	if f := mustFail(t, p, j, &host{}); !strings.Contains(f.Message, "a call of tool 0") {
+	if f := mustFail(t, p, j, &enginetest.Host{}); !strings.Contains(f.Message, "a call of tool 0") {
 		t.Error(f.Message)
 	}
 }
@@ -187,16 +159,16 @@ func TestManyRuns(t *testing.T) {
 		wg.Go(func() {
 			for i := range 20 {
 				text := fmt.Sprintf("%d-%d", g, i)
-				res, err := p.Run(t.Context(), nil, job("echo:"+text), &host{})
+				res, err := p.Run(t.Context(), nil, job("echo:"+text), &enginetest.Host{})
 				if err != nil || string(res.Value) != `"`+text+`"` {
 					t.Errorf("%s: %+v, %v", text, res, err)
 				}
-				res, err = p.Run(t.Context(), nil, job("call:3"), &host{})
+				res, err = p.Run(t.Context(), nil, job("call:3"), &enginetest.Host{})
 				if err != nil || string(res.Value) != `{"n":1}` {
 					t.Errorf("%s: %+v, %v", text, res, err)
 				}
 			}
-			if _, err := p.Run(t.Context(), nil, job("die"), &host{}); err != nil {
+			if _, err := p.Run(t.Context(), nil, job("die"), &enginetest.Host{}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -219,7 +191,7 @@ func TestDeaths(t *testing.T) {
 		{"allocate", engine.KindMemory, "the program ran out of memory"},
 		{"grow", engine.KindMemory, "the program ran out of memory"},
 	} {
-		f := mustFail(t, p, job(tt.source), &host{})
+		f := mustFail(t, p, job(tt.source), &enginetest.Host{})
 		if f.Kind != tt.kind || f.Message != tt.message {
 			t.Errorf("%s: %s: %s", tt.source, f.Kind, f.Message)
 		}
@@ -259,9 +231,9 @@ func TestLies(t *testing.T) {
 		t.Run(source, func(t *testing.T) {
 			t.Parallel()
 			p := newPool(t, Options{Max: 1})
-			h := &host{}
+			h := &enginetest.Host{}
 			if strings.HasPrefix(source, "raw-waiting") {
-				h.answer = func(engine.Call, func(engine.Reply)) {}
+				h.OnCall = func(engine.Call, func(engine.Reply)) {}
 			}
 			f := mustFail(t, p, job(source), h)
 			if f.Kind != engine.KindCrashed || f.Message != message {
@@ -270,7 +242,7 @@ func TestLies(t *testing.T) {
 		})
 	}
 	for _, pause := range []time.Duration{0, 40 * time.Millisecond} {
-		res, err := p.Run(t.Context(), nil, job("raw-unasked"), &host{})
+		res, err := p.Run(t.Context(), nil, job("raw-unasked"), &enginetest.Host{})
 		if err != nil || string(res.Value) != "1" {
 			t.Errorf("unasked: %+v, %v", res, err)
 		}
@@ -289,7 +261,7 @@ func TestDeadline(t *testing.T) {
 		j := job(source)
 		j.Limits.Time = 100 * time.Millisecond
 		start := time.Now()
-		res, err := p.Run(t.Context(), nil, j, &host{})
+		res, err := p.Run(t.Context(), nil, j, &enginetest.Host{})
 		late := time.Since(start) - j.Limits.Time
 		if err != nil || res.Failure == nil || res.Failure.Kind != engine.KindTimeout {
 			t.Fatalf("%+v, %v", res, err)
@@ -324,7 +296,7 @@ func TestCancel(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := p.Run(ctx, nil, job("echo:x"), &host{}); !errors.Is(err, context.Canceled) {
+	if _, err := p.Run(ctx, nil, job("echo:x"), &enginetest.Host{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled before: %v", err)
 	}
 }
@@ -333,7 +305,7 @@ func TestCancel(t *testing.T) {
 func cancelled(t *testing.T, p *Pool, source string) (*engine.Result, error) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	return p.Run(ctx, nil, job(source), &host{began: cancel})
+	return p.Run(ctx, nil, job(source), &enginetest.Host{OnJudge: cancel})
 }
 
 func TestQueue(t *testing.T) {
@@ -341,17 +313,17 @@ func TestQueue(t *testing.T) {
 	p := newPool(t, Options{Max: 1})
 	busy, cancel := context.WithCancel(t.Context())
 	started := make(chan struct{})
-	h := &host{answer: func(engine.Call, func(engine.Reply)) { close(started) }}
+	h := &enginetest.Host{OnCall: func(engine.Call, func(engine.Reply)) { close(started) }}
 	var wg sync.WaitGroup
 	wg.Go(func() { _, _ = p.Run(busy, nil, job("call"), h) })
 	<-started
 	ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer stop()
-	if _, err := p.Run(ctx, nil, job("echo:x"), &host{}); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := p.Run(ctx, nil, job("echo:x"), &enginetest.Host{}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("in the queue: %v", err)
 	}
 	wg.Go(func() {
-		if _, err := p.Run(t.Context(), nil, job("echo:x"), &host{}); !errors.Is(err, ErrClosed) {
+		if _, err := p.Run(t.Context(), nil, job("echo:x"), &enginetest.Host{}); !errors.Is(err, ErrClosed) {
 			t.Errorf("in the queue of a closed pool: %v", err)
 		}
 	})
@@ -360,7 +332,7 @@ func TestQueue(t *testing.T) {
 	<-p.slots.closed
 	cancel() // not earlier, or it would be its turn
 	wg.Wait()
-	if _, err := p.Run(t.Context(), nil, job("echo:x"), &host{}); !errors.Is(err, ErrClosed) {
+	if _, err := p.Run(t.Context(), nil, job("echo:x"), &enginetest.Host{}); !errors.Is(err, ErrClosed) {
 		t.Errorf("closed: %v", err)
 	}
 }
@@ -369,7 +341,7 @@ func TestLateReply(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{Max: 1})
 	var late func(engine.Reply)
-	h := &host{answer: func(_ engine.Call, reply func(engine.Reply)) { late = reply }}
+	h := &enginetest.Host{OnCall: func(_ engine.Call, reply func(engine.Reply)) { late = reply }}
 	res, err := p.Run(t.Context(), nil, job("abandon"), h)
 	if err != nil || string(res.Value) != `"gone"` {
 		t.Fatalf("%+v, %v", res, err)
@@ -384,7 +356,7 @@ func TestLateReply(t *testing.T) {
 func TestHostPanics(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{Max: 1})
-	h := &host{answer: func(engine.Call, func(engine.Reply)) { panic("host") }}
+	h := &enginetest.Host{OnCall: func(engine.Call, func(engine.Reply)) { panic("host") }}
 	func() {
 		defer func() {
 			if recover() == nil {
@@ -399,7 +371,7 @@ func TestHostPanics(t *testing.T) {
 func TestNoise(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{Max: 1})
-	res, err := p.Run(t.Context(), nil, job("noise"), &host{})
+	res, err := p.Run(t.Context(), nil, job("noise"), &enginetest.Host{})
 	if err != nil || string(res.Value) != `"said"` {
 		t.Fatalf("%+v, %v", res, err)
 	}
@@ -412,7 +384,7 @@ func TestNoise(t *testing.T) {
 func TestNest(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{})
-	res, err := p.Run(t.Context(), nil, job("nest"), &host{})
+	res, err := p.Run(t.Context(), nil, job("nest"), &enginetest.Host{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -427,7 +399,7 @@ func TestBadJob(t *testing.T) {
 	p := newPool(t, Options{})
 	j := job("echo:x")
 	j.Inputs = []engine.Input{{Name: "x", JSON: json.RawMessage("{")}}
-	if _, err := p.Run(t.Context(), nil, j, &host{}); !errors.Is(err, worker.ErrEncode) {
+	if _, err := p.Run(t.Context(), nil, j, &enginetest.Host{}); !errors.Is(err, worker.ErrEncode) {
 		t.Error(err)
 	}
 	mustEcho(t, p, "next")
@@ -450,7 +422,7 @@ func TestIdleEnds(t *testing.T) {
 	all.Add(3)
 	for range 3 {
 		wg.Go(func() {
-			h := &host{answer: func(_ engine.Call, reply func(engine.Reply)) {
+			h := &enginetest.Host{OnCall: func(_ engine.Call, reply func(engine.Reply)) {
 				all.Done()
 				go func() { all.Wait(); reply(engine.Reply{}) }()
 			}}
@@ -520,7 +492,7 @@ func TestFlood(t *testing.T) {
 	p := newPool(t, Options{Max: 1})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	h := &host{answer: func(c engine.Call, _ func(engine.Reply)) {
+	h := &enginetest.Host{OnCall: func(c engine.Call, _ func(engine.Reply)) {
 		if c.ID == 5 {
 			cancel()
 		}
@@ -539,7 +511,7 @@ func TestUnread(t *testing.T) {
 	p := newPool(t, Options{Max: 1, Memory: 64 << 20})
 	big, _ := json.Marshal(strings.Repeat("x", 8<<20))
 	var wg sync.WaitGroup
-	h := &host{answer: func(_ engine.Call, reply func(engine.Reply)) {
+	h := &enginetest.Host{OnCall: func(_ engine.Call, reply func(engine.Reply)) {
 		wg.Go(func() { reply(engine.Reply{Value: big}) })
 	}}
 	res, err := p.Run(t.Context(), nil, job("raw-deaf"), h)
@@ -556,7 +528,7 @@ func TestUsedUp(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{Max: 1, Memory: 128 << 20})
 	for range sample(3, 10) {
-		res, err := p.Run(t.Context(), nil, job("swell:70"), &host{})
+		res, err := p.Run(t.Context(), nil, job("swell:70"), &enginetest.Host{})
 		if err != nil || string(res.Value) != `"70"` {
 			t.Fatalf("%+v, %v", res, err)
 		}
@@ -566,7 +538,7 @@ func TestUsedUp(t *testing.T) {
 		t.Errorf("%d runs in a worker that grew", runs)
 	}
 	for range 100 {
-		res, err := p.Run(t.Context(), nil, job("swell:1"), &host{})
+		res, err := p.Run(t.Context(), nil, job("swell:1"), &enginetest.Host{})
 		if err != nil || string(res.Value) != `"1"` {
 			t.Fatalf("%+v, %v", res, err)
 		}
@@ -598,7 +570,7 @@ func inTurn(t *testing.T, p *Pool, pause time.Duration) (order []int) {
 	var wg sync.WaitGroup
 	start := make(chan struct{})
 	wg.Go(func() {
-		h := &host{answer: func(_ engine.Call, reply func(engine.Reply)) {
+		h := &enginetest.Host{OnCall: func(_ engine.Call, reply func(engine.Reply)) {
 			go func() { <-start; reply(engine.Reply{}) }()
 		}}
 		_, _ = p.Run(t.Context(), nil, job("call"), h)
@@ -608,7 +580,7 @@ func inTurn(t *testing.T, p *Pool, pause time.Duration) (order []int) {
 		arrived := make(chan struct{})
 		wg.Go(func() {
 			close(arrived)
-			h := &host{answer: func(_ engine.Call, reply func(engine.Reply)) {
+			h := &enginetest.Host{OnCall: func(_ engine.Call, reply func(engine.Reply)) {
 				order = append(order, i) // one at a time
 				reply(engine.Reply{})
 			}}
@@ -649,7 +621,7 @@ func TestHostile(t *testing.T) {
 	for i := range 6 {
 		wg.Go(func() {
 			for ctx.Err() == nil {
-				res, err := p.Run(ctx, nil, job([]string{"die", "allocate", "raw-garbage"}[i%3]), &host{})
+				res, err := p.Run(ctx, nil, job([]string{"die", "allocate", "raw-garbage"}[i%3]), &enginetest.Host{})
 				if err == nil && res.Failure == nil || err != nil && ctx.Err() == nil {
 					t.Error(res, err)
 				}
@@ -673,7 +645,7 @@ func TestFailedStart(t *testing.T) {
 	p.opts.Command, p.opts.StartTimeout = []string{"/bin/sleep", "60"}, 500*time.Millisecond
 	begin := time.Now()
 	for i := range 5 {
-		_, err := p.Run(t.Context(), nil, job("echo:x"), &host{})
+		_, err := p.Run(t.Context(), nil, job("echo:x"), &enginetest.Host{})
 		if !errors.Is(err, errStartup) {
 			t.Fatalf("run %d: got %v, want %v", i, err, errStartup)
 		}

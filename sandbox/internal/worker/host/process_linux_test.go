@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/writ-go/writ/sandbox/internal/engine/enginetest"
 	"github.com/writ-go/writ/sandbox/internal/worker"
 	"github.com/writ-go/writ/sandbox/internal/worker/child"
 	"github.com/writ-go/writ/sandbox/internal/worker/harden"
@@ -74,7 +75,7 @@ func playParent() {
 	fmt.Println(pid)
 	j := job("spin")
 	j.Limits.Time = 0
-	_, err = p.Run(context.Background(), nil, j, &host{})
+	_, err = p.Run(context.Background(), nil, j, &enginetest.Host{})
 	check(err)
 }
 
@@ -141,12 +142,12 @@ func playOn() {
 	p, err := NewPool(Options{Kind: fakes})
 	check(err)
 	for range 3 {
-		res, err := p.Run(context.Background(), nil, job("die"), &host{})
+		res, err := p.Run(context.Background(), nil, job("die"), &enginetest.Host{})
 		check(err)
 		if res.Failure == nil {
 			check(errors.New("the program did not fail"))
 		}
-		res, err = p.Run(context.Background(), nil, job("echo:still here"), &host{})
+		res, err = p.Run(context.Background(), nil, job("echo:still here"), &enginetest.Host{})
 		check(err)
 		if string(res.Value) != `"still here"` {
 			check(fmt.Errorf("%+v", res))
@@ -209,7 +210,7 @@ func playLeaks() {
 			if source == "hang" {
 				j.Limits.Time = time.Millisecond
 			}
-			h := &host{}
+			h := &enginetest.Host{}
 			_, err := p.Run(context.Background(), nil, j, h)
 			check(err)
 		})
@@ -249,7 +250,7 @@ func playBombs() {
 		var wg sync.WaitGroup
 		for _, source := range []string{"grow", "allocate", "recurse"} {
 			wg.Go(func() {
-				res, err := p.Run(context.Background(), nil, job(source), &host{})
+				res, err := p.Run(context.Background(), nil, job(source), &enginetest.Host{})
 				check(err)
 				if res.Failure == nil {
 					check(errors.New(source + " did not fail"))
@@ -405,7 +406,7 @@ func TestSurroundings(t *testing.T) {
 func surroundings(t *testing.T) string {
 	t.Helper()
 	p := newPool(t, Options{})
-	res, err := p.Run(t.Context(), nil, job("surroundings"), &host{})
+	res, err := p.Run(t.Context(), nil, job("surroundings"), &enginetest.Host{})
 	if err != nil {
 		t.Fatal(err)
 	}

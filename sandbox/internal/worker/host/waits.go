@@ -70,8 +70,8 @@ func (r *attempt) hold(a worker.Reply) {
 	}()
 }
 
-// setStill stops or starts the program's clocks.
-func (r *attempt) setStill(still bool) {
+// SetStill implements [engine.RunClock].
+func (r *attempt) SetStill(still bool) {
 	r.w.out.Lock()
 	defer r.w.out.Unlock()
 	if r.still = still; !r.over.Load() {
