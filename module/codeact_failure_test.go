@@ -185,9 +185,7 @@ func TestProgramOfThoughtSetupErrors(t *testing.T) {
 		{run(&module.ProgramOfThought[orders, sum]{}),
 			"module: the ProgramOfThought is nil, or was not made by NewProgramOfThought"},
 	} {
-		if c.err == nil || c.err.Error() != c.want {
-			t.Errorf("got %v, want %s", c.err, c.want)
-		}
+		wantError(t, c.err, c.want)
 	}
 }
 
@@ -200,9 +198,7 @@ func TestStaticPromptOfPrograms(t *testing.T) {
 	var system string
 	for run, in := range []haystack{{Text: "a"}, {Text: strings.Repeat("b", 100_000)}, {Rows: make([]machine, 10_000)}} {
 		model := llmtest.New("```js\n1\n```", submit1)
-		if _, err := module.NewProgramOfThought(sig, model, box, nil).Run(t.Context(), in); err != nil {
-			t.Fatal(err)
-		}
+		mustRun(t, module.NewProgramOfThought(sig, model, box, nil), in)
 		for step, r := range model.Requests() {
 			text := fmt.Sprint(r.Messages[0])
 			if system == "" {

@@ -25,11 +25,7 @@ func observations(t *testing.T, limits sandbox.Limits, set *tools.Set, programs 
 	for _, p := range programs {
 		replies = append(replies, fence(p))
 	}
-	pred, err := module.NewCodeAct(adding, llmtest.New(append(replies, submit1)...), box, set, nil).Run(t.Context(),
-		anything)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pred := mustRun(t, module.NewCodeAct(adding, llmtest.New(append(replies, submit1)...), box, set, nil), anything)
 	var list []string
 	for _, s := range pred.Trajectory.Steps[:len(programs)] {
 		list = append(list, s.Observation)

@@ -292,9 +292,7 @@ func TestZeroValues(t *testing.T) {
 		{module.Save(nil, module.NewPredict(adding, model, nil)), "module: save: the writer is nil"},
 		{module.Load(nil, module.NewPredict(adding, model, nil)), "module: load: the reader is nil"},
 	} {
-		if c.err == nil || c.err.Error() != c.want {
-			t.Errorf("got %v, want %s", c.err, c.want)
-		}
+		wantError(t, c.err, c.want)
 	}
 	for e, err := range noStream.Events() {
 		if e != nil || err == nil {

@@ -29,10 +29,7 @@ func TestRLMBatch(t *testing.T) {
 	m, _ := rlm(t, inProcess(t), sub, &module.RLMOptions{MaxCalls: 4, Concurrency: 1},
 		`console.log(JSON.stringify([await llm(["a", "down", "b"]), await llm([])])); throw new Error("again")`,
 		`console.log(JSON.stringify([await llm(["a", "c", "b", "d"]), await llm({prompt: ["a"]})])); submit({total: 1})`)
-	pred, err := m.Run(t.Context(), book{"x"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pred := mustRun(t, m, book{"x"})
 	for i, want := range []string{
 		`[["a!",{"error":"the model cannot be reached at the moment"},"b!"],[]]`,
 		`[["a!","c!","b!",{"error":"the budget for model calls is used up: 4 of 4 model calls have been made; go on ` +
@@ -70,11 +67,7 @@ func TestRLMRepeatedPrompts(t *testing.T) {
 // is an empty text.
 func TestRLMWorksWithTheDefaults(t *testing.T) {
 	t.Parallel()
-	box, err := sandbox.NewInProcess(&sandbox.Options{Limits: sandbox.Limits{Time: 50 * time.Millisecond}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer box.Close()
+	box := openBox(t, sandbox.NewInProcess, &sandbox.Options{Limits: sandbox.Limits{Time: 50 * time.Millisecond}})
 	sub := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		time.Sleep(100 * time.Millisecond) // longer than the time limit of a program
 		return llmtest.Reply{Text: strings.Repeat(" ", min(len(r.Last()), 1))}, nil
@@ -90,17 +83,13 @@ const more = await llm(parts); submit({total: answers.concat(more).filter(a => a
 
 func TestRLMNeedsMemory(t *testing.T) {
 	t.Parallel()
-	box, err := sandbox.NewInProcess(&sandbox.Options{Limits: sandbox.Limits{Memory: 1 << 20}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer box.Close()
+	box := openBox(t, sandbox.NewInProcess, &sandbox.Options{Limits: sandbox.Limits{Memory: 1 << 20}})
 	m, model := rlm(t, box, llmtest.New(), nil)
-	_, err = m.Run(t.Context(), book{"x"})
+	_, err := m.Run(t.Context(), book{"x"})
 	const want = "module: an RLM keeps its inputs in the memory of its programs; the sandbox's Limits.Memory must be at " +
 		"least 4 MiB"
-	if err == nil || err.Error() != want || len(model.Requests()) > 0 {
-		t.Errorf("got %v", err)
+	if wantError(t, err, want); len(model.Requests()) > 0 {
+		t.Error("the model was called")
 	}
 }
 
@@ -138,9 +127,7 @@ func TestRLMSetupErrors(t *testing.T) {
 		{second(module.NewRLM(clash, model, box, nil, nil).Run(t.Context(), llmInput{})),
 			`module: the input "llm" has the same name as a tool or a namespace; rename one`},
 	} {
-		if c.err == nil || c.err.Error() != c.want {
-			t.Errorf("got %v, want %s", c.err, c.want)
-		}
+		wantError(t, c.err, c.want)
 	}
 	if n := len(model.Requests()); n > 0 {
 		t.Errorf("the model was called %d times", n)
@@ -156,9 +143,7 @@ func TestRLMCallOptions(t *testing.T) {
 	m := module.NewRLM(reading, model, inProcess(t), nil, &module.RLMOptions{
 		Options: module.Options{CallOptions: limit}, Sub: sub, Depth: 2,
 	})
-	if _, err := m.Run(t.Context(), book{"x"}); err != nil {
-		t.Fatal(err)
-	}
+	mustRun(t, m, book{"x"})
 	for want, asked := range map[int][]llmtest.Request{7: model.Requests(), 0: sub.Requests()} {
 		if len(asked) != 2 {
 			t.Errorf("%d questions, want 2", len(asked))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/pprof"
 	"strings"
 	"sync"
 	"testing"
@@ -31,12 +30,7 @@ var (
 
 func inProcess(t *testing.T) *sandbox.Sandbox {
 	t.Helper()
-	box, err := sandbox.NewInProcess(patiently(sandbox.Limits{}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { box.Close() })
-	return box
+	return openBox(t, sandbox.NewInProcess, patiently(sandbox.Limits{}))
 }
 
 func toolSet(t *testing.T, sources ...tools.Source) *tools.Set {
@@ -89,9 +83,7 @@ func TestSetupErrors(t *testing.T) {
 		{predict(nil), "module: the Predict is nil, or was not made by NewPredict"},
 		{predict(&module.Predict[orders, sum]{}), "module: the Predict is nil, or was not made by NewPredict"},
 	} {
-		if c.err == nil || c.err.Error() != c.want {
-			t.Errorf("got %v, want %s", c.err, c.want)
-		}
+		wantError(t, c.err, c.want)
 	}
 	if n := len(model.Requests()); n > 0 {
 		t.Errorf("the model was called %d times", n)
@@ -118,22 +110,26 @@ func TestInvalidInput(t *testing.T) {
 func TestStaticPrompt(t *testing.T) {
 	t.Parallel()
 	set := toolSet(t, tools.Func("look", "Looks.", func(context.Context, struct{}) (int, error) { return 1, nil }, nil))
-	look := "```js\nawait look({})\n```"
-	model := llmtest.New(look, look, submit1, submit1, submit1)
-	act := module.NewCodeAct(adding, model, inProcess(t), set, nil)
-	for _, limit := range []int{1, 2} {
-		if _, err := act.Run(t.Context(), orders{limit}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	again := module.NewCodeAct(adding, model, inProcess(t), set, nil)
-	if _, err := again.Run(t.Context(), anything); err != nil {
-		t.Fatal(err)
-	}
-	first := model.Requests()[0].Messages[0]
-	for _, r := range model.Requests() {
-		if fmt.Sprint(r.Messages[0]) != fmt.Sprint(first) || r.Messages[0].Role != llms.ChatMessageTypeSystem {
-			t.Errorf("request %d has a different system prompt", r.N)
+	box := inProcess(t)
+	for name, c := range map[string]struct {
+		look, submit string
+		new          func(llms.Model) module.Module[orders, sum]
+	}{
+		"CodeAct": {fence("await look({})"), submit1,
+			func(m llms.Model) module.Module[orders, sum] { return module.NewCodeAct(adding, m, box, set, nil) }},
+		"ReAct": {action("look", `{}`), submits1,
+			func(m llms.Model) module.Module[orders, sum] { return module.NewReAct(adding, m, set, nil) }},
+	} {
+		model := llmtest.New(c.look, c.submit, c.look, c.submit, c.submit)
+		m := c.new(model)
+		mustRun(t, m, orders{1})
+		mustRun(t, m, orders{2})
+		mustRun(t, c.new(model), anything)
+		first := model.Requests()[0].Messages[0]
+		for _, r := range model.Requests() {
+			if fmt.Sprint(r.Messages[0]) != fmt.Sprint(first) || r.Messages[0].Role != llms.ChatMessageTypeSystem {
+				t.Errorf("%s: request %d has a different system prompt", name, r.N)
+			}
 		}
 	}
 }
@@ -148,9 +144,7 @@ func TestChangedPredictor(t *testing.T) {
 			p.Predictor.Spec = p.Predictor.Spec.WithInstructions(change)
 			p.Predictor.Briefing = "A dozen is twelve."
 		}
-		if _, err := p.Run(t.Context(), anything); err != nil {
-			t.Fatal(err)
-		}
+		mustRun(t, p, anything)
 	}
 	if text := model.Requests()[1].Text(); !strings.Contains(text, "Count twice.") ||
 		!strings.Contains(text, "A dozen is twelve.") {
@@ -162,9 +156,7 @@ func TestModelOptions(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(`{"total": 1}`)
 	o := &module.Options{CallOptions: []llms.CallOption{llms.WithTemperature(0.5)}}
-	if _, err := module.NewPredict(adding, model, o).Run(t.Context(), anything); err != nil {
-		t.Fatal(err)
-	}
+	mustRun(t, module.NewPredict(adding, model, o), anything)
 	if got := model.Requests()[0].Options.Temperature; got != 0.5 {
 		t.Errorf("temperature %v", got)
 	}
@@ -208,9 +200,7 @@ func TestEvents(t *testing.T) {
 	)
 	model := llmtest.New("no code", "```js\nawait look({}); submit({})\n```", submit1, "```js\nawait stop({})\n```")
 	act := module.NewCodeAct(adding, model, inProcess(t), set, o)
-	if _, err := act.Run(t.Context(), anything); err != nil {
-		t.Fatal(err)
-	}
+	mustRun(t, act, anything)
 	if _, err := act.Run(t.Context(), anything); err == nil {
 		t.Fatal("the run was not stopped")
 	}
@@ -276,8 +266,6 @@ func cancelled(t *testing.T, where string) {
 // A module is safe for concurrent use and leaves no goroutine behind.
 func TestConcurrentRuns(t *testing.T) {
 	t.Parallel()
-	const runs = 200
-	label := "runs of " + t.Name()
 	double := func(_ context.Context, o orders) (int, error) { return 2 * o.Limit, nil }
 	set := toolSet(t, tools.Func("double", "Doubles.", double, nil))
 	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
@@ -293,28 +281,12 @@ func TestConcurrentRuns(t *testing.T) {
 		set,
 		&module.Options{OnEvent: func(context.Context, event.Event) {}},
 	)
-	pprof.Do(t.Context(), pprof.Labels("test", label), func(ctx context.Context) {
-		var wg sync.WaitGroup
-		for i := range runs {
-			wg.Go(func() {
-				pred, err := act.Run(ctx, orders{Limit: i + 1})
-				if err != nil || pred.Output.Total != 2*(i+1) || len(pred.Trajectory.Calls) != 1 {
-					t.Errorf("run %d: %+v, %v", i, pred, err)
-				}
-			})
+	concurrently(t, func(ctx context.Context, i int) {
+		pred, err := act.Run(ctx, orders{Limit: i + 1})
+		if err != nil || pred.Output.Total != 2*(i+1) || len(pred.Trajectory.Calls) != 1 {
+			t.Errorf("run %d: %+v, %v", i, pred, err)
 		}
-		wg.Wait()
 	})
-	noneLeft(t, label)
-}
-
-// leftBehind reports whether there is a goroutine that inherited the label.
-func leftBehind(t *testing.T, label string) bool {
-	var b strings.Builder
-	if err := pprof.Lookup("goroutine").WriteTo(&b, 1); err != nil {
-		t.Fatal(err)
-	}
-	return strings.Contains(b.String(), label)
 }
 
 // A foreign sandbox may be wrong in ways in which ours is not.
@@ -327,9 +299,7 @@ func TestBrokenSandbox(t *testing.T) {
 	t.Parallel()
 	_, err := module.NewCodeAct(adding, llmtest.New(submit1), brokenSandbox{}, nil, nil).Run(t.Context(), anything)
 	want := "module: no answer after 1 step: the sandbox returned neither an outcome nor an error"
-	if err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
+	wantError(t, err, want)
 }
 
 // A sandbox that is closed during a model call ends the run.
@@ -353,10 +323,7 @@ func TestTrajectoryUsage(t *testing.T) {
 	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		return llmtest.Reply{Text: []string{"no", submit1}[r.N-1], InputTokens: 10 * r.N, OutputTokens: r.N}, nil
 	})
-	pred, err := module.NewCodeAct(adding, model, inProcess(t), nil, nil).Run(t.Context(), anything)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pred := mustRun(t, module.NewCodeAct(adding, model, inProcess(t), nil, nil), anything)
 	if got, want := pred.Trajectory.Usage(), (event.Usage{Calls: 2, InputTokens: 30, OutputTokens: 3}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -382,10 +349,5 @@ func TestManyEffects(t *testing.T) {
 	if err != nil || calls != 260 || len(pred.Trajectory.Calls) != 260 {
 		t.Fatalf("%d calls, %v", calls, err)
 	}
-	if last := model.Requests()[1].Last(); !strings.Contains(
-		last,
-		"\n- note ×260 (E1–E260), from {\"limit\":1} to {\"limit\":260}\n",
-	) {
-		t.Errorf("the model was told:\n%s", last)
-	}
+	wantTold(t, model, 1, "\n- note ×260 (E1–E260), from {\"limit\":1} to {\"limit\":260}\n")
 }

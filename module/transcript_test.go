@@ -17,7 +17,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/tmc/langchaingo/llms"
-
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/sandbox"
@@ -350,14 +349,11 @@ func (h *handlers) set(t *testing.T, more ...tools.Source) *tools.Set {
 		h.count("erase")
 		return false, tools.Fatal(errors.New("the shop is closed"))
 	}
-	set, err := tools.NewSet(t.Context(), append(more,
+	set := toolSet(t, append(more,
 		tools.Func("list_orders", "Lists orders.", list, &tools.Hints{Class: tools.Read}),
 		tools.Func("send", "Sends a message.", send, nil),
 		tools.Func("refund", "Refunds an order.", refund, nil),
 		tools.Func("pay", "Pays for an order.", pay, nil),
 		tools.Func("erase", "Erases an order.", erase, nil))...)
-	if err != nil {
-		t.Fatal(err)
-	}
 	return set
 }
