@@ -153,29 +153,6 @@ func TestChatIsSafeForConcurrentUse(t *testing.T) {
 	}
 }
 
-func TestChatThatCannotRun(t *testing.T) {
-	t.Parallel()
-	model := llmtest.New()
-	var none *module.Chat[saying, told]
-	for _, c := range []struct {
-		chat *module.Chat[saying, told]
-		want string
-	}{
-		{none, "module: the Chat is nil, or was not made by NewChat"},
-		{&module.Chat[saying, told]{}, "module: the Chat is nil, or was not made by NewChat"},
-		{module.NewChat(talking, model, nil, nil, nil),
-			"module: the sandbox is missing; create one with sandbox.New, and close it when done"},
-		{module.NewChat[saying, told](nil, model, inProcess(t), nil, nil),
-			"module: the signature is missing; create one with signature.New"},
-	} {
-		wantError(t, second(c.chat.Run(t.Context(), saying{"Why?"})), c.want)
-	}
-	chat, _ := newChat(t, nil, nil)
-	if pred, err := chat.Run(nil, saying{"Why?"}); pred != nil || err == nil { //nolint:staticcheck // that is the mistake
-		t.Errorf("got %v, %v", pred, err)
-	}
-}
-
 // lastTranscript returns the last prompt, without the system prompt.
 func lastTranscript(model *llmtest.Model) string {
 	requests := model.Requests()

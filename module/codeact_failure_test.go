@@ -163,32 +163,6 @@ func TestCodeActExtract(t *testing.T) {
 	}
 }
 
-func TestProgramOfThoughtSetupErrors(t *testing.T) {
-	t.Parallel()
-	box, model := inProcess(t), llmtest.New()
-	var noSig *signature.Signature[orders, sum]
-	run := func(p *module.ProgramOfThought[orders, sum]) error {
-		_, err := p.Run(t.Context(), anything)
-		return err
-	}
-	for _, c := range []struct {
-		err  error
-		want string
-	}{
-		{run(module.NewProgramOfThought(noSig, model, box, nil)),
-			"module: the signature is missing; create one with signature.New"},
-		{run(module.NewProgramOfThought(adding, nil, box, nil)),
-			"module: the model is missing; open one with models.Open, or pass a langchaingo model"},
-		{run(module.NewProgramOfThought(adding, model, nil, nil)),
-			"module: the sandbox is missing; create one with sandbox.New, and close it when done"},
-		{run(nil), "module: the ProgramOfThought is nil, or was not made by NewProgramOfThought"},
-		{run(&module.ProgramOfThought[orders, sum]{}),
-			"module: the ProgramOfThought is nil, or was not made by NewProgramOfThought"},
-	} {
-		wantError(t, c.err, c.want)
-	}
-}
-
 // The system prompt is the same in every step and run, whatever the inputs are. Everything that depends on the inputs
 // follows it.
 func TestStaticPromptOfPrograms(t *testing.T) {

@@ -131,11 +131,7 @@ func TestToolNameIsTheSameEverywhere(t *testing.T) {
 		`await my_server["send/mail"]({to: "Mole"}); await my_server["cancel.order"]({id: "A-5"})`,
 		`submit({total: 1})`,
 	}
-	var replies []string
-	for _, p := range programs {
-		replies = append(replies, "```js\n"+p+"\n```")
-	}
-	model := llmtest.New(replies...)
+	model := llmtest.New(fences(programs)...)
 	mustRun(t, module.NewCodeAct(adding, model, inProcess(t), oddlyNamed(t), &module.Options{MaxIters: 20}), anything)
 	for i, r := range model.Requests()[1:] {
 		told := excerpt.ReplaceAllString(r.Last(), "")

@@ -77,11 +77,7 @@ func TestObservationsAreBounded(t *testing.T) {
 	t.Parallel()
 	const most = 4096
 	long := strings.Repeat("z", 1<<20)
-	box, err := sandbox.NewInProcess(patiently(sandbox.Limits{Output: 4 << 20}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = box.Close() })
+	box := openBox(t, sandbox.NewInProcess, patiently(sandbox.Limits{Output: 4 << 20}))
 	set := toolSet(t, tools.Func("boom", "", func(context.Context, orders) (int, error) { return 0, errors.New(long) },
 		nil))
 	check := func(what string, steps []module.Step) {

@@ -268,7 +268,6 @@ func TestRLMObserverPanicReleasesBudget(t *testing.T) {
 func TestZeroValues(t *testing.T) {
 	t.Parallel()
 	model, p := total1(), module.NewPredict(adding, total1(), nil).Predictor
-	second := func(_ *module.Prediction[sum], err error) error { return err }
 	var noStream *module.Stream[sum]
 	_, demoless := module.NewDemo[orders, sum](nil, anything, sum{})
 	_, tooMany := module.Samples(t.Context(), module.NewPredict(adding, model, nil), anything, math.MaxInt, nil)
@@ -316,7 +315,6 @@ func TestNoContext(t *testing.T) {
 	t.Parallel()
 	var none context.Context
 	one := module.NewPredict(adding, total1(), nil)
-	second := func(_ any, err error) error { return err }
 	results, parallel := module.Parallel(none, one, make([]orders, 2), nil)
 	errs := map[string]error{
 		"Parallel":       parallel,

@@ -12,7 +12,6 @@ import (
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
-	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 )
@@ -23,52 +22,6 @@ func action(tool, args string) string {
 }
 
 var submits1 = action("submit", `{"total": 1}`)
-
-func TestReActSetupErrors(t *testing.T) {
-	t.Parallel()
-	model := llmtest.New()
-	var noSig *signature.Signature[orders, sum]
-	var zeroSig signature.Signature[orders, sum]
-	type tooled struct {
-		Tool string `json:"tool"`
-	}
-	taken := signature.Must(signature.New[tooled, sum](""))
-	run := func(a *module.ReAct[orders, sum]) error { return second(a.Run(t.Context(), anything)) }
-	think := func(c *module.ChainOfThought[orders, sum]) error { return second(c.Run(t.Context(), anything)) }
-	const (
-		noSignature = "module: the signature is missing; create one with signature.New"
-		noModel     = "module: the model is missing; open one with models.Open, or pass a langchaingo model"
-		noReAct     = "module: the ReAct is nil, or was not made by NewReAct"
-		noThought   = "module: the ChainOfThought is nil, or was not made by NewChainOfThought"
-	)
-	for _, c := range []struct {
-		err  error
-		want string
-	}{
-		{run(module.NewReAct(noSig, model, nil, nil)), noSignature},
-		{run(module.NewReAct(&zeroSig, model, nil, nil)), noSignature},
-		{run(module.NewReAct(adding, nil, nil, nil)), noModel},
-		{run(nil), noReAct},
-		{run(&module.ReAct[orders, sum]{}), noReAct},
-		{second(module.NewReAct(taken, model, nil, nil).Run(t.Context(), tooled{})),
-			`module: the signature does not fit the outputs of ReAct (thought, tool, args): signature: output field ` +
-				`"tool": an input field has the same name; rename one`},
-		{think(module.NewChainOfThought(noSig, model, nil)), noSignature},
-		{think(module.NewChainOfThought(&zeroSig, model, nil)), noSignature},
-		{think(module.NewChainOfThought(adding, nil, nil)), noModel},
-		{think(nil), noThought},
-		{think(&module.ChainOfThought[orders, sum]{}), noThought},
-	} {
-		wantError(t, c.err, c.want)
-	}
-	var invalid *signature.InvalidError
-	if err := second(module.NewReAct(adding, model, nil, nil).Run(t.Context(), orders{})); !errors.As(err, &invalid) {
-		t.Errorf("got %v, want an InvalidError", err)
-	}
-	if n := len(model.Requests()); n > 0 {
-		t.Errorf("the model was called %d times", n)
-	}
-}
 
 // A ReAct has the same events as a CodeAct.
 func TestEventsOfReAct(t *testing.T) {

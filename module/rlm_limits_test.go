@@ -12,8 +12,6 @@ import (
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/sandbox"
-	"github.com/writ-go/writ/signature"
-	"github.com/writ-go/writ/tools"
 )
 
 // Many prompts are answered in one call, in their order. If one fails, the others are not lost, and each is paid for
@@ -90,47 +88,6 @@ func TestRLMNeedsMemory(t *testing.T) {
 		"least 4 MiB"
 	if wantError(t, err, want); len(model.Requests()) > 0 {
 		t.Error("the model was called")
-	}
-}
-
-// Run reports what is missing before a model is called.
-func TestRLMSetupErrors(t *testing.T) {
-	t.Parallel()
-	box, model := inProcess(t), llmtest.New()
-	var none *signature.Signature[book, found]
-	var noBox *sandbox.Sandbox
-	type llmInput struct {
-		LLM string `json:"llm"`
-	}
-	clash := signature.Must(signature.New[llmInput, found](""))
-	tool := toolSet(t, tools.Func("rlm", "", func(context.Context, struct{}) (int, error) { return 0, nil }, nil))
-	run := func(m *module.RLM[book, found]) error { _, err := m.Run(t.Context(), book{"x"}); return err }
-	withoutSub := module.NewRLM(reading, model, box, nil, nil)
-	withoutSub.Sub = nil
-	for _, c := range []struct {
-		err  error
-		want string
-	}{
-		{run(nil), "module: the RLM is nil, or was not made by NewRLM"},
-		{run(&module.RLM[book, found]{}), "module: the RLM is nil, or was not made by NewRLM"},
-		{run(withoutSub), "module: a Predictor is nil; create the module with its New function"},
-		{run(module.NewRLM(none, model, box, nil, nil)), "module: the signature is missing; create one with signature.New"},
-		{run(module.NewRLM(reading, nil, box, nil, nil)),
-			"module: the model is missing; open one with models.Open, or pass a langchaingo model"},
-		{run(module.NewRLM(reading, model, nil, nil, nil)),
-			"module: the sandbox is missing; create one with sandbox.New, and close it when done"},
-		{run(module.NewRLM(reading, model, noBox, nil, nil)),
-			"module: the sandbox is missing; create one with sandbox.New, and close it when done"},
-		{run(module.NewRLM(reading, model, box, tool, &module.RLMOptions{Depth: 2})),
-			`module: cannot add the functions of an RLM to the tools: tools: tool "rlm": another tool has that name; ` +
-				`choose another`},
-		{second(module.NewRLM(clash, model, box, nil, nil).Run(t.Context(), llmInput{})),
-			`module: the input "llm" has the same name as a tool or a namespace; rename one`},
-	} {
-		wantError(t, c.err, c.want)
-	}
-	if n := len(model.Requests()); n > 0 {
-		t.Errorf("the model was called %d times", n)
 	}
 }
 

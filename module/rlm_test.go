@@ -31,6 +31,14 @@ var reading = signature.Must(signature.New[book, found]("Count the moles."))
 
 func fence(program string) string { return "```js\n" + program + "\n```" }
 
+// fences returns replies with these programs.
+func fences(programs []string) (replies []string) {
+	for _, p := range programs {
+		replies = append(replies, fence(p))
+	}
+	return replies
+}
+
 // echoes replies to every prompt with its end.
 func echoes() *llmtest.Model {
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
@@ -51,10 +59,7 @@ func rlm(
 		o = &module.RLMOptions{}
 	}
 	o.Sub = sub
-	for i := range programs {
-		programs[i] = fence(programs[i])
-	}
-	model := llmtest.New(programs...)
+	model := llmtest.New(fences(programs)...)
 	return module.NewRLM(reading, model, box, nil, o), model
 }
 

@@ -42,6 +42,12 @@ func toolSet(t *testing.T, sources ...tools.Source) *tools.Set {
 	return set
 }
 
+const (
+	noSignature = "module: the signature is missing; create one with signature.New"
+	noModel     = "module: the model is missing; open one with models.Open, or pass a langchaingo model"
+	noSandbox   = "module: the sandbox is missing; create one with sandbox.New, and close it when done"
+)
+
 // Run reports what is missing before the model is called.
 func TestSetupErrors(t *testing.T) {
 	t.Parallel()
@@ -49,45 +55,80 @@ func TestSetupErrors(t *testing.T) {
 	var noSig *signature.Signature[orders, sum]
 	var zeroSig signature.Signature[orders, sum]
 	var noBox *sandbox.Sandbox
-	type named struct {
-		Date string `json:"Date"`
+	conflict := func(name string) *tools.Set {
+		return toolSet(t, tools.Func(name, "", func(context.Context, struct{}) (int, error) { return 0, nil }, nil))
 	}
-	global := signature.Must(signature.New[named, sum](""))
-	tool := toolSet(t, tools.Func("limit", "", func(context.Context, struct{}) (int, error) { return 0, nil }, nil))
-	run := func(c *module.CodeAct[orders, sum]) error { _, err := c.Run(t.Context(), anything); return err }
-	predict := func(p *module.Predict[orders, sum]) error { _, err := p.Run(t.Context(), anything); return err }
-	for _, c := range []struct {
-		err  error
-		want string
-	}{
-		{run(module.NewCodeAct(noSig, model, box, nil, nil)),
-			"module: the signature is missing; create one with signature.New"},
-		{run(module.NewCodeAct(&zeroSig, model, box, nil, nil)),
-			"module: the signature is missing; create one with signature.New"},
-		{run(module.NewCodeAct(adding, nil, box, nil, nil)),
-			"module: the model is missing; open one with models.Open, or pass a langchaingo model"},
-		{run(module.NewCodeAct(adding, model, nil, nil, nil)),
-			"module: the sandbox is missing; create one with sandbox.New, and close it when done"},
-		{run(module.NewCodeAct(adding, model, noBox, nil, nil)),
-			"module: the sandbox is missing; create one with sandbox.New, and close it when done"},
-		{run(module.NewCodeAct(adding, model, box, tool, nil)),
-			`module: the input "limit" has the same name as a tool or a namespace; rename one`},
-		{second(module.NewCodeAct(global, model, box, nil, nil).Run(t.Context(), named{})),
-			`module: the input "Date" has the name of a global that programs use; rename the input`},
-		{run(nil), "module: the CodeAct is nil, or was not made by NewCodeAct"},
-		{run(&module.CodeAct[orders, sum]{}), "module: the CodeAct is nil, or was not made by NewCodeAct"},
-		{predict(module.NewPredict(noSig, model, nil)), "module: the signature is missing; create one with signature.New"},
-		{predict(module.NewPredict(&zeroSig, model, nil)), "module: the signature is missing; create one with signature.New"},
-		{predict(module.NewPredict(adding, nil, nil)),
-			"module: the model is missing; open one with models.Open, or pass a langchaingo model"},
-		{predict(nil), "module: the Predict is nil, or was not made by NewPredict"},
-		{predict(&module.Predict[orders, sum]{}), "module: the Predict is nil, or was not made by NewPredict"},
+	withoutSub := module.NewRLM(adding, model, box, nil, nil)
+	withoutSub.Sub = nil
+	for want, modules := range map[string][]module.Module[orders, sum]{
+		noSignature: {
+			module.NewPredict(noSig, model, nil), module.NewPredict(&zeroSig, model, nil),
+			module.NewChainOfThought(noSig, model, nil), module.NewChainOfThought(&zeroSig, model, nil),
+			module.NewReAct(noSig, model, nil, nil), module.NewReAct(&zeroSig, model, nil, nil),
+			module.NewCodeAct(noSig, model, box, nil, nil), module.NewCodeAct(&zeroSig, model, box, nil, nil),
+			module.NewProgramOfThought(noSig, model, box, nil), module.NewRLM(noSig, model, box, nil, nil),
+			module.NewChat(noSig, model, box, nil, nil),
+		},
+		noModel: {
+			module.NewPredict(adding, nil, nil), module.NewChainOfThought(adding, nil, nil),
+			module.NewReAct(adding, nil, nil, nil), module.NewCodeAct(adding, nil, box, nil, nil),
+			module.NewProgramOfThought(adding, nil, box, nil), module.NewRLM(adding, nil, box, nil, nil),
+		},
+		noSandbox: {
+			module.NewCodeAct(adding, model, nil, nil, nil), module.NewCodeAct(adding, model, noBox, nil, nil),
+			module.NewProgramOfThought(adding, model, nil, nil), module.NewRLM(adding, model, nil, nil, nil),
+			module.NewRLM(adding, model, noBox, nil, nil), module.NewChat(adding, model, nil, nil, nil),
+		},
+		madeBy("Predict"):        {(*module.Predict[orders, sum])(nil), &module.Predict[orders, sum]{}},
+		madeBy("ChainOfThought"): {(*module.ChainOfThought[orders, sum])(nil), &module.ChainOfThought[orders, sum]{}},
+		madeBy("ReAct"):          {(*module.ReAct[orders, sum])(nil), &module.ReAct[orders, sum]{}},
+		madeBy("CodeAct"):        {(*module.CodeAct[orders, sum])(nil), &module.CodeAct[orders, sum]{}},
+		madeBy("ProgramOfThought"): {
+			(*module.ProgramOfThought[orders, sum])(nil), &module.ProgramOfThought[orders, sum]{}},
+		madeBy("RLM"):  {(*module.RLM[orders, sum])(nil), &module.RLM[orders, sum]{}},
+		madeBy("Chat"): {(*module.Chat[orders, sum])(nil), &module.Chat[orders, sum]{}},
+		"module: a Predictor is nil; create the module with its New function": {withoutSub},
+		`module: the input "limit" has the same name as a tool or a namespace; rename one`: {
+			module.NewCodeAct(adding, model, box, conflict("limit"), nil)},
+		`module: cannot add the functions of an RLM to the tools: tools: tool "rlm": another tool has that name; ` +
+			`choose another`: {module.NewRLM(adding, model, box, conflict("rlm"), &module.RLMOptions{Depth: 2})},
 	} {
-		wantError(t, c.err, c.want)
+		for _, m := range modules {
+			wantError(t, second(m.Run(t.Context(), anything)), want)
+		}
 	}
 	if n := len(model.Requests()); n > 0 {
 		t.Errorf("the model was called %d times", n)
 	}
+}
+
+func madeBy(kind string) string {
+	return fmt.Sprintf("module: the %s is nil, or was not made by New%[1]s", kind)
+}
+
+// The names of some inputs are taken.
+func TestNamesThatAreTaken(t *testing.T) {
+	t.Parallel()
+	type date struct {
+		Date string `json:"Date"`
+	}
+	type function struct {
+		LLM string `json:"llm"`
+	}
+	type output struct {
+		Tool string `json:"tool"`
+	}
+	box, model := inProcess(t), llmtest.New()
+	global := module.NewCodeAct(signature.Must(signature.New[date, sum]("")), model, box, nil, nil)
+	wantError(t, second(global.Run(t.Context(), date{})),
+		`module: the input "Date" has the name of a global that programs use; rename the input`)
+	rlm := module.NewRLM(signature.Must(signature.New[function, sum]("")), model, box, nil, nil)
+	wantError(t, second(rlm.Run(t.Context(), function{})),
+		`module: the input "llm" has the same name as a tool or a namespace; rename one`)
+	act := module.NewReAct(signature.Must(signature.New[output, sum]("")), model, nil, nil)
+	wantError(t, second(act.Run(t.Context(), output{})),
+		`module: the signature does not fit the outputs of ReAct (thought, tool, args): signature: output field `+
+			`"tool": an input field has the same name; rename one`)
 }
 
 func second[T any](_ T, err error) error { return err }
@@ -100,9 +141,12 @@ func TestInvalidInput(t *testing.T) {
 	if !errors.As(err, &invalid) || errors.As(err, new(*module.IncompleteError)) {
 		t.Errorf("got %v, want only an InvalidError", err)
 	}
-	_, err = module.NewPredict(adding, model, nil).Run(t.Context(), orders{Limit: 0})
-	if !errors.As(err, &invalid) || len(model.Requests()) > 0 {
-		t.Errorf("got %v, want an InvalidError before the model is called", err)
+	for _, m := range []module.Module[orders, sum]{module.NewPredict(adding, model, nil),
+		module.NewReAct(adding, model, nil, nil)} {
+		_, err = m.Run(t.Context(), orders{Limit: 0})
+		if !errors.As(err, &invalid) || len(model.Requests()) > 0 {
+			t.Errorf("got %v, want an InvalidError before the model is called", err)
+		}
 	}
 }
 
