@@ -110,10 +110,8 @@ func TestWarnings(t *testing.T) {
 // TestSetTools replaces the tools while a client is connected.
 func TestSetTools(t *testing.T) {
 	t.Parallel()
-	heard := make(chan struct{}, 10)
-	session, s := begin(t, setup{Options: Options{Tools: numbers(t, "one")}, client: &mcp.ClientOptions{
-		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { heard <- struct{}{} },
-	}})
+	client, heard := listening()
+	session, s := begin(t, setup{Options: Options{Tools: numbers(t, "one")}, client: client})
 	if text := describedExecute(t, session); !strings.Contains(text, "one(args") {
 		t.Errorf("the description lacks one:\n%s", text)
 	}

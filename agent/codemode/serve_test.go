@@ -288,6 +288,14 @@ func listed(t *testing.T, session *mcp.ClientSession) map[string]*mcp.Tool {
 	return all
 }
 
+// listening returns the options of a client that hears of changes of the tools, and the channel for them.
+func listening() (*mcp.ClientOptions, <-chan struct{}) {
+	heard := make(chan struct{}, 100)
+	return &mcp.ClientOptions{
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { heard <- struct{}{} },
+	}, heard
+}
+
 // describedExecute is the description of execute_code.
 func describedExecute(t *testing.T, session *mcp.ClientSession) string {
 	t.Helper()

@@ -45,10 +45,8 @@ func TestLateServer(t *testing.T) {
 	t.Parallel()
 	url, release := lateServer(t)
 	path := configOf(t, map[string]any{"late one": map[string]any{"url": url}})
-	heard := make(chan struct{}, 100)
-	session, a := begin(t, setup{Options: Options{Config: path, Startup: 10 * time.Millisecond}, client: &mcp.ClientOptions{
-		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { heard <- struct{}{} },
-	}})
+	client, heard := listening()
+	session, a := begin(t, setup{Options: Options{Config: path, Startup: 10 * time.Millisecond}, client: client})
 	const pending = "Not connected yet: late_one. Once they are, programs can call their tools, and tools.search " +
 		"finds them."
 	if text := describedExecute(t, session); !strings.HasSuffix(text, pending) {

@@ -17,10 +17,8 @@ import (
 func TestReload(t *testing.T) {
 	t.Parallel()
 	path, folder := config(t)
-	heard := make(chan struct{}, 10)
-	session, a := begin(t, setup{Options: Options{Config: path}, client: &mcp.ClientOptions{
-		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { heard <- struct{}{} },
-	}})
+	client, heard := listening()
+	session, a := begin(t, setup{Options: Options{Config: path}, client: client})
 	good, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -98,11 +96,7 @@ func TestForward(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			path, _ := config(t)
-			heard := make(chan struct{}, 10)
-			o := &mcp.ClientOptions{ToolListChangedHandler: func(context.Context,
-				*mcp.ToolListChangedRequest) {
-				heard <- struct{}{}
-			}}
+			o, heard := listening()
 			var session *mcp.ClientSession
 			if version == "stdio" {
 				session, _ = begin(t, setup{Options: Options{Config: path}, client: o})

@@ -67,18 +67,22 @@ func TestBearer(t *testing.T) {
 func TestPrincipals(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{newEra, oldEra} {
-		o := serve.Options{Auth: authorized(t)}
-		r := start(t, o)
-		ada, bob := r.client(version, adaToken, nil), r.client(version, bobToken, nil)
-		if got := mustCall(t, ada, "who") + " " + mustCall(t, bob, "who"); got != "ada bob" {
-			t.Errorf("%s: got %q, want ada bob", version, got)
-		}
-		if text, err := call(t.Context(), bob, "see"); err == nil {
-			t.Errorf("%s: bob may not use see, and got %q", version, text)
-		}
-		if got := mustCall(t, ada, "see"); strings.Contains(got, "token-0123") || strings.Contains(got, "Bearer") {
-			t.Errorf("%s: the handler sees the token: %s", version, got)
-		}
+		start(t, serve.Options{Auth: authorized(t)}).principals(version, adaToken, bobToken)
+	}
+}
+
+// principals connects as Ada, who may use everything, and as Bob, who may use only the tool who.
+func (r *running) principals(version, adasToken, bobsToken string) {
+	r.t.Helper()
+	ada, bob := r.client(version, adasToken, nil), r.client(version, bobsToken, nil)
+	if got := mustCall(r.t, ada, "who") + " " + mustCall(r.t, bob, "who"); got != "ada bob" {
+		r.t.Errorf("%s: got %q, want ada bob", version, got)
+	}
+	if text, err := call(r.t.Context(), bob, "see"); err == nil {
+		r.t.Errorf("%s: bob may not use see, and got %q", version, text)
+	}
+	if got := mustCall(r.t, ada, "see"); strings.Contains(got, "token-0123") || strings.Contains(got, "Bearer") {
+		r.t.Errorf("%s: the handler sees the token: %s", version, got)
 	}
 }
 
