@@ -30,9 +30,7 @@ type execution struct {
 
 // codeFile is what a client gets from the tools for code files.
 type codeFile struct {
-	FilePath   string `json:"file_path"`
-	Content    string `json:"content"`
-	NextOffset *int64 `json:"next_offset"`
+	FilePath string `json:"file_path"`
 }
 
 // answered calls a tool and decodes its structured result.

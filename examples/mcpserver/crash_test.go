@@ -11,8 +11,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // workers are the processes of a server that run programs.
@@ -80,86 +78,5 @@ func TestKilledMidway(t *testing.T) {
 			t.Errorf("%s: the next program gets %+v, %v", version, next, err)
 		}
 		session.Close()
-	}
-}
-
-// The server is killed while clients build files: what it has acknowledged is
-// there, and what it has not is there as a whole or not at all.
-func TestKilledWhileWriting(t *testing.T) {
-	t.Parallel()
-	storage := t.TempDir()
-	args := []string{"-storage", storage}
-	r := launch(t, args...)
-	line := func(c, i int) string { return fmt.Sprintf("// %d %d %s\n", c, i, strings.Repeat("x", 2000)) }
-	type built struct {
-		path         string
-		acknowledged int
-	}
-	files := make([]built, 4)
-	var all, begun sync.WaitGroup
-	for c := range files {
-		session := dialed(t.Context(), t, r.url, "", newEra)
-		f, err := answered[codeFile](t.Context(), session, "initialize_code_file", map[string]any{"content": ""})
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[c].path = f.FilePath
-		begun.Add(1)
-		all.Go(func() {
-			defer session.Close()
-			once := sync.OnceFunc(begun.Done)
-			defer once()
-			for i := 0; ; i++ {
-				if i > 0 {
-					once()
-				}
-				args := map[string]any{"file_path": f.FilePath, "content": line(c, i)}
-				if _, err := answered[codeFile](t.Context(), session, "append_to_code_file", args); err != nil {
-					files[c].acknowledged = i
-					return
-				}
-			}
-		})
-	}
-	begun.Wait()
-	time.Sleep(500 * time.Millisecond) // in the middle of it
-	r.kill()
-	all.Wait()
-	session := dialed(t.Context(), t, launch(t, args...).url, "", oldEra)
-	defer session.Close()
-	for c, f := range files {
-		text := readAll(t, session, f.path)
-		want := ""
-		for i := range f.acknowledged {
-			want += line(c, i)
-		}
-		if text != want && text != want+line(c, f.acknowledged) || f.acknowledged == 0 {
-			t.Errorf("%d additions were acknowledged, and the file has %d bytes that are not them", f.acknowledged, len(text))
-		}
-	}
-	left := func() []string { return glob(t, filepath.Join(storage, "*", "*", "*tmp*")) }
-	for end := time.Now().Add(2 * time.Minute); len(left()) > 0 && time.Now().Before(end); {
-		time.Sleep(5 * time.Millisecond) // the server sweeps while it serves
-	}
-	for _, path := range left() {
-		t.Errorf("%s is left", path)
-	}
-}
-
-// readAll reads a code file, part by part.
-func readAll(t *testing.T, session *mcp.ClientSession, path string) (text string) {
-	t.Helper()
-	offset := int64(0)
-	for {
-		part, err := answered[codeFile](t.Context(), session, "read_code_file",
-			map[string]any{"file_path": path, "offset": offset})
-		if err != nil {
-			t.Fatal(err)
-		}
-		text += part.Content
-		if part.NextOffset == nil {
-			return text
-		}
-		offset = *part.NextOffset
 	}
 }
