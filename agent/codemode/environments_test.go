@@ -63,7 +63,8 @@ func TestEnvironment(t *testing.T) {
 		map[string]any{"file_path": file.FilePath}); string(e.Result) != "42" {
 		t.Errorf("TypeScript in a file: %+v", e)
 	}
-	if e := executeCode(t, session, map[string]any{"environment": "lab", "code": `import x from "undeclared"; x`}); e.Success {
+	args := map[string]any{"environment": "lab", "code": `import x from "undeclared"; x`}
+	if e := executeCode(t, session, args); e.Success {
 		t.Errorf("got %+v", e)
 	}
 	if e := executeCode(t, session, map[string]any{"environment": "none", "code": `1`}); e.ErrorType != "NOT_FOUND" {

@@ -125,7 +125,8 @@ func TestUsage(t *testing.T) {
 	t.Parallel()
 	for usage, want := range map[string]lm.Usage{
 		`{"prompt_tokens":100,"completion_tokens":30,"total_tokens":130,"prompt_tokens_details":{"cached_tokens":80},
-			"completion_tokens_details":{"reasoning_tokens":20}}`: {Input: 100, Output: 30, Reasoning: 20, CachedInput: 80},
+			"completion_tokens_details":{"reasoning_tokens":20}}`: {
+			Input: 100, Output: 30, Reasoning: 20, CachedInput: 80},
 		// Some servers include thinking in the total, but not in the completion tokens.
 		`{"prompt_tokens":100,"completion_tokens":10,"total_tokens":130,
 			"completion_tokens_details":{"reasoning_tokens":20}}`: {Input: 100, Output: 30, Reasoning: 20},

@@ -16,8 +16,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// TestPrograms runs the programs in testdata/programs.txtar and in testdata/places.txtar. Errors must point at the place
-// in the program that was written, not in the one that was compiled.
+// TestPrograms runs the programs in testdata/programs.txtar and in testdata/places.txtar. Errors must point at the
+// place in the program that was written, not in the one that was compiled.
 func TestPrograms(t *testing.T) {
 	t.Parallel()
 	b, box := open(t, nil)
@@ -29,7 +29,8 @@ func TestPrograms(t *testing.T) {
 		for both := range slices.Chunk(archive.Files, 2) {
 			t.Run(file+"/"+both[0].Name, func(t *testing.T) {
 				t.Parallel()
-				source, want := strings.TrimSuffix(string(both[0].Data), "\n"), strings.TrimSuffix(string(both[1].Data), "\n")
+				source := strings.TrimSuffix(string(both[0].Data), "\n")
+				want := strings.TrimSuffix(string(both[1].Data), "\n")
 				if got := result(t, box, b, source); got != want {
 					t.Errorf("%s\ngave %s\nwant %s", source, got, want)
 				}

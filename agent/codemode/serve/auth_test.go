@@ -55,7 +55,8 @@ func TestBearer(t *testing.T) {
 		bobToken); a.status != http.StatusBadRequest {
 		t.Errorf("two tokens: %d %q, want 400", a.status, a.body)
 	}
-	r.send(http.MethodPost, "/mcp?access_token="+adaToken, initialize).want(t, "in the address", http.StatusUnauthorized)
+	address := "/mcp?access_token=" + adaToken
+	r.send(http.MethodPost, address, initialize).want(t, "token in the address", http.StatusUnauthorized)
 	r.send(http.MethodGet, "/metrics", "", "Authorization", "bearer "+bobToken).want(t, "metrics", http.StatusOK)
 	if log := r.log.String(); strings.Contains(log, "token-0123") {
 		t.Errorf("a token is in the log:\n%s", log)

@@ -48,7 +48,8 @@ func TestPackages(t *testing.T) {
 	for both := range slices.Chunk(archive.Files, 2) {
 		t.Run(both[0].Name, func(t *testing.T) {
 			t.Parallel()
-			source, want := strings.TrimSuffix(string(both[0].Data), "\n"), strings.TrimSuffix(string(both[1].Data), "\n")
+			source := strings.TrimSuffix(string(both[0].Data), "\n")
+			want := strings.TrimSuffix(string(both[1].Data), "\n")
 			if got := result(t, box, c, source); got != want {
 				t.Errorf("%s\ngave %s\nwant %s", source, got, want)
 			}
