@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
-
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/signature"
 )

@@ -100,9 +100,7 @@ func TestBestOfNRollouts(t *testing.T) {
 	cold := 0.0
 	predict := module.NewPredict(adding, seen.model(), nil)
 	inner := module.NewBestOfN(predict, 2, fairly, 1, nil)
-	if _, err := module.NewBestOfN(inner, 3, fairly, 1, nil).Run(t.Context(), anything); err != nil {
-		t.Fatal(err)
-	}
+	mustRun(t, module.NewBestOfN(inner, 3, fairly, 1, nil), anything)
 	if got, want := seen.String(), "0 at 1, 1 at 1, 2 at 1, 3 at 1, 4 at 1, 5 at 1"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -110,9 +108,7 @@ func TestBestOfNRollouts(t *testing.T) {
 		t.Error("the module was changed")
 	}
 	seen.seen, predict.Predictor.Temperature, predict.Predictor.Rollout = nil, &cold, 7
-	if _, err := inner.Run(t.Context(), anything); err != nil {
-		t.Fatal(err)
-	}
+	mustRun(t, inner, anything)
 	if got, want := seen.String(), "14 at 0, 15 at 0"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -357,10 +353,7 @@ func ExampleBestOfN() {
 func TestBestOfNTie(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(`{"total": 1}`, `{"total": 2}`, `{"total": 3}`)
-	pred, err := module.NewBestOfN(module.NewPredict(adding, model, nil), 3, never, 1, nil).Run(t.Context(), anything)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pred := mustRun(t, module.NewBestOfN(module.NewPredict(adding, model, nil), 3, never, 1, nil), anything)
 	if pred.Output.Total != 1 || pred.Trajectory.Chosen != 1 || len(pred.Trajectory.Runs) != 3 {
 		t.Errorf("got %+v, chosen %d of %d", pred.Output, pred.Trajectory.Chosen, len(pred.Trajectory.Runs))
 	}

@@ -18,9 +18,7 @@ import (
 func TestChatRecord(t *testing.T) {
 	t.Parallel()
 	first, _ := newChat(t, nil, nil, fence("const rows = ['<a>', 'b']; submit({answer: 'two'})"))
-	if _, err := first.Run(t.Context(), saying{"How many?"}); err != nil {
-		t.Fatal(err)
-	}
+	mustRun(t, first, saying{"How many?"})
 	record, err := first.Record(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -53,15 +51,8 @@ func TestChatRecord(t *testing.T) {
 	if err := second.Restore(t.Context(), []byte(damaged)); !errors.Is(err, sandbox.ErrSessionLost) {
 		t.Fatalf("got %v", err)
 	}
-	if _, err := second.Run(t.Context(), saying{"And now?"}); err != nil {
-		t.Fatal(err)
-	}
-	if got := model.Requests()[1].Last(); !strings.Contains(
-		got,
-		"The variables of earlier programs are gone. Declare again what you need.",
-	) {
-		t.Errorf("got\n%s", got)
-	}
+	mustRun(t, second, saying{"And now?"})
+	wantTold(t, model, 1, "The variables of earlier programs are gone. Declare again what you need.")
 }
 
 // The record of a chat with another signature is refused.
@@ -88,9 +79,7 @@ func TestChatRecordOfAnotherSignature(t *testing.T) {
 				"the output answer is missing"},
 		{"", "module: restore the chat: the record is empty"},
 	} {
-		if err := other.Restore(t.Context(), []byte(c.record)); err == nil || err.Error() != c.want {
-			t.Errorf("got %v, want %s", err, c.want)
-		}
+		wantError(t, other.Restore(t.Context(), []byte(c.record)), c.want)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/tmc/langchaingo/llms"
-
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/sandbox"
@@ -105,9 +104,7 @@ func TestChatTellsOmittedTurns(t *testing.T) {
 	chat, model := newChat(t, &module.Options{HistoryBytes: 5000}, nil,
 		append(replies, fence("submit({answer: String(v0)})"))...)
 	for range 6 {
-		if _, err := chat.Run(t.Context(), saying{strings.Repeat("Why? ", 1000)}); err != nil {
-			t.Fatal(err)
-		}
+		mustRun(t, chat, saying{strings.Repeat("Why? ", 1000)})
 	}
 	pred, err := chat.Run(t.Context(), saying{"What is v0?"})
 	if err != nil || pred.Output.Answer != "0" {
@@ -156,31 +153,6 @@ func TestChatIsSafeForConcurrentUse(t *testing.T) {
 	}
 }
 
-func TestChatThatCannotRun(t *testing.T) {
-	t.Parallel()
-	model := llmtest.New()
-	var none *module.Chat[saying, told]
-	for _, c := range []struct {
-		chat *module.Chat[saying, told]
-		want string
-	}{
-		{none, "module: the Chat is nil, or was not made by NewChat"},
-		{&module.Chat[saying, told]{}, "module: the Chat is nil, or was not made by NewChat"},
-		{module.NewChat(talking, model, nil, nil, nil),
-			"module: the sandbox is missing; create one with sandbox.New, and close it when done"},
-		{module.NewChat[saying, told](nil, model, inProcess(t), nil, nil),
-			"module: the signature is missing; create one with signature.New"},
-	} {
-		if _, err := c.chat.Run(t.Context(), saying{"Why?"}); err == nil || err.Error() != c.want {
-			t.Errorf("got %v, want %s", err, c.want)
-		}
-	}
-	chat, _ := newChat(t, nil, nil)
-	if pred, err := chat.Run(nil, saying{"Why?"}); pred != nil || err == nil { //nolint:staticcheck // that is the mistake
-		t.Errorf("got %v, %v", pred, err)
-	}
-}
-
 // lastTranscript returns the last prompt, without the system prompt.
 func lastTranscript(model *llmtest.Model) string {
 	requests := model.Requests()
@@ -201,9 +173,7 @@ func TestChatHistoryShowsEffects(t *testing.T) {
 		fence("submit({answer: 'c'})"),
 	)
 	for _, question := range []string{"One?", "Two?"} {
-		if _, err := chat.Run(t.Context(), saying{question}); err != nil {
-			t.Fatal(err)
-		}
+		mustRun(t, chat, saying{question})
 	}
 	want := "[[ ## question ## ]]\nOne?" + programReminder +
 		"--- ai ---\n```js\nfor (const call of [refund, pay]) try { await call({name: 'Mole', total: 1}) } catch {}" +
@@ -245,9 +215,7 @@ func TestChatUnansweredTurn(t *testing.T) {
 		if _, err := chat.Run(t.Context(), saying{"One?"}); !errors.Is(err, c.err) {
 			t.Fatal(err)
 		}
-		if _, err := chat.Run(t.Context(), saying{"Two?"}); err != nil {
-			t.Fatal(err)
-		}
+		mustRun(t, chat, saying{"Two?"})
 		want := "[[ ## question ## ]]\nOne?" + programReminder + "\nThis question was not answered: " + c.want + ".\n\n" +
 			"[[ ## question ## ]]\nTwo?" + programReminder
 		if got := lastTranscript(model); got != want {
@@ -267,9 +235,7 @@ func TestChatHistoryOfPicture(t *testing.T) {
 	model := llmtest.New("I answer at once.\n\n"+fence("submit({answer: 'a'})"), fence("submit({answer: 'b'})"))
 	chat := module.NewChat(signature.Must(signature.New[look, told]("Answer.")), model, inProcess(t), nil, nil)
 	for _, question := range []string{"One?", "Two?"} {
-		if _, err := chat.Run(t.Context(), look{picture, question}); err != nil {
-			t.Fatal(err)
-		}
+		mustRun(t, chat, look{picture, question})
 	}
 	want := "[[ ## picture ## ]]\n1 attachment, not shown again\n\n[[ ## question ## ]]\nOne?" + programReminder +
 		"--- ai ---\nI answer at once.\n\n```js\nsubmit({answer: 'a'})\n```\n" +
@@ -282,16 +248,9 @@ func TestChatHistoryOfPicture(t *testing.T) {
 // When a session is full, the model is told what to do.
 func TestChatSessionIsFull(t *testing.T) {
 	t.Parallel()
-	box, err := sandbox.NewInProcess(patiently(sandbox.Limits{Memory: 32 << 20}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer box.Close()
+	box := openBox(t, sandbox.NewInProcess, patiently(sandbox.Limits{Memory: 32 << 20}))
 	load := func(context.Context, struct{}) (string, error) { return strings.Repeat("y", 600_000), nil }
-	set, err := tools.NewSet(t.Context(), tools.Func("load", "Loads.", load, &tools.Hints{Class: tools.Read}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := toolSet(t, tools.Func("load", "Loads.", load, &tools.Hints{Class: tools.Read}))
 	model := llmtest.New(fence("const a = await load({}), b = await load({}); submit({answer: 'a'})"),
 		fence("submit({answer: a})"), fence("const a = await load({}); submit({answer: String(a.length)})"))
 	chat := module.NewChat(talking, model, box, set, nil)
@@ -311,9 +270,7 @@ func TestChatSessionIsFull(t *testing.T) {
 func TestChatBriefing(t *testing.T) {
 	t.Parallel()
 	chat, model := newChat(t, nil, nil, fence("submit({answer: 'a'})"))
-	if _, err := chat.Run(t.Context(), saying{"One?"}); err != nil {
-		t.Fatal(err)
-	}
+	mustRun(t, chat, saying{"One?"})
 	got := model.Requests()[0].Text()
 	for _, want := range []string{
 		"You can write at most 8 programs for each question.\n",
@@ -333,13 +290,8 @@ func TestChatMakesNoAttempts(t *testing.T) {
 		return module.Score{}, nil
 	}
 	const want = "module: a Chat cannot make attempts, since all of them would be turns of one conversation; use a CodeAct"
-	if _, err := module.NewBestOfN(chat, 2, reward, 1, nil).Run(t.Context(), saying{"One?"}); err == nil ||
-		err.Error() != want {
-		t.Errorf("got %v", err)
-	}
-	if _, err := module.Samples(t.Context(), chat, saying{"One?"}, 2, nil); err == nil || err.Error() != want {
-		t.Errorf("got %v", err)
-	}
+	wantError(t, second(module.NewBestOfN(chat, 2, reward, 1, nil).Run(t.Context(), saying{"One?"})), want)
+	wantError(t, second(module.Samples(t.Context(), chat, saying{"One?"}, 2, nil)), want)
 	if n := len(model.Requests()); n > 0 {
 		t.Errorf("the model was called %d times", n)
 	}

@@ -79,9 +79,7 @@ func TestNoRetryAfterProgramEnd(t *testing.T) {
 	set := toolSet(t, send, look).With(policy.Retry(&policy.RetryOptions{Delay: time.Hour, MaxDelay: time.Hour}),
 		policy.If(policy.Tools("send"), policy.Approve(ask)))
 	model := llmtest.New(fence(`send({}); await look({}); throw 1`), submit1)
-	if _, err := module.NewCodeAct(adding, model, inProcess(t), set, nil).Run(t.Context(), anything); err != nil {
-		t.Fatal(err)
-	}
+	mustRun(t, module.NewCodeAct(adding, model, inProcess(t), set, nil), anything)
 	if n := asked.Load(); n != 1 {
 		t.Errorf("a person was asked %d times", n)
 	}

@@ -163,34 +163,6 @@ func TestCodeActExtract(t *testing.T) {
 	}
 }
 
-func TestProgramOfThoughtSetupErrors(t *testing.T) {
-	t.Parallel()
-	box, model := inProcess(t), llmtest.New()
-	var noSig *signature.Signature[orders, sum]
-	run := func(p *module.ProgramOfThought[orders, sum]) error {
-		_, err := p.Run(t.Context(), anything)
-		return err
-	}
-	for _, c := range []struct {
-		err  error
-		want string
-	}{
-		{run(module.NewProgramOfThought(noSig, model, box, nil)),
-			"module: the signature is missing; create one with signature.New"},
-		{run(module.NewProgramOfThought(adding, nil, box, nil)),
-			"module: the model is missing; open one with models.Open, or pass a langchaingo model"},
-		{run(module.NewProgramOfThought(adding, model, nil, nil)),
-			"module: the sandbox is missing; create one with sandbox.New, and close it when done"},
-		{run(nil), "module: the ProgramOfThought is nil, or was not made by NewProgramOfThought"},
-		{run(&module.ProgramOfThought[orders, sum]{}),
-			"module: the ProgramOfThought is nil, or was not made by NewProgramOfThought"},
-	} {
-		if c.err == nil || c.err.Error() != c.want {
-			t.Errorf("got %v, want %s", c.err, c.want)
-		}
-	}
-}
-
 // The system prompt is the same in every step and run, whatever the inputs are. Everything that depends on the inputs
 // follows it.
 func TestStaticPromptOfPrograms(t *testing.T) {
@@ -200,9 +172,7 @@ func TestStaticPromptOfPrograms(t *testing.T) {
 	var system string
 	for run, in := range []haystack{{Text: "a"}, {Text: strings.Repeat("b", 100_000)}, {Rows: make([]machine, 10_000)}} {
 		model := llmtest.New("```js\n1\n```", submit1)
-		if _, err := module.NewProgramOfThought(sig, model, box, nil).Run(t.Context(), in); err != nil {
-			t.Fatal(err)
-		}
+		mustRun(t, module.NewProgramOfThought(sig, model, box, nil), in)
 		for step, r := range model.Requests() {
 			text := fmt.Sprint(r.Messages[0])
 			if system == "" {

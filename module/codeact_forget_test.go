@@ -36,11 +36,7 @@ func TestCodeActForgets(t *testing.T) {
 		}
 		return fmt.Sprintf("```js\nawait note({limit: %d})\n```", steps)
 	})
-	pred, err := module.NewCodeAct(adding, model, inProcess(t), set, &module.Options{MaxIters: 7}).Run(t.Context(),
-		anything)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pred := mustRun(t, module.NewCodeAct(adding, model, inProcess(t), set, &module.Options{MaxIters: 7}), anything)
 	if n := len(pred.Trajectory.Steps); n != 7 || len(pred.Trajectory.Calls) != 6 {
 		t.Errorf("%d steps, %d effects", n, len(pred.Trajectory.Calls))
 	}

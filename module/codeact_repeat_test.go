@@ -51,10 +51,7 @@ for (const to of ["ann", "bob", "cid"]) if (!sent.includes(to)) await send({to})
 submit({total: 3});`)
 	named := strings.Replace(program, "send({to})", `send({to}, {distinct: ["all", "E3"]})`, 1)
 	model := llmtest.New(program, program, named)
-	pred, err := module.NewCodeAct(adding, model, inProcess(t), o.tools(t), nil).Run(t.Context(), anything)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pred := mustRun(t, module.NewCodeAct(adding, model, inProcess(t), o.tools(t), nil), anything)
 	if got := strings.Join(o.sent, " "); got != "ann bob cid" {
 		t.Errorf("the outbox has %s", got)
 	}
@@ -91,10 +88,7 @@ for (const to of ["ann", "bob", "cid", "dan", "eve"]) {
   }
 }
 console.log(unknown[0]);`), fence(`submit({total: 4})`))
-	pred, err := module.NewCodeAct(adding, model, inProcess(t), set, nil).Run(t.Context(), anything)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pred := mustRun(t, module.NewCodeAct(adding, model, inProcess(t), set, nil), anything)
 	if got := strings.Join(sent, " "); got != "ann bob cid dan" {
 		t.Errorf("sent %s", got)
 	}
@@ -116,10 +110,7 @@ submit({total: 3});`)
 	named := strings.Replace(send(`, {distinct: "all", again: ["E2"]}`), "for", "await list_sent({});\nfor", 1)
 	model := llmtest.New(send(""), send(" "), named)
 	act := module.NewCodeAct(adding, model, inProcess(t), o.tools(t), &module.Options{MaxIters: 2})
-	pred, err := act.Run(t.Context(), anything)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pred := mustRun(t, act, anything)
 	if got := strings.Join(o.sent, " "); got != "ann bob bob cid" {
 		t.Errorf("the outbox has %s", got)
 	}
@@ -160,10 +151,7 @@ func TestRepeatWithChangedArguments(t *testing.T) {
 		refunded = nil
 		log.Reset()
 		model := llmtest.New(fence("await refund({limit: 100});\nnull.x"), fence("submit({total: await "+rewritten+"})"))
-		pred, err := module.NewCodeAct(adding, model, inProcess(t), set, nil).Run(t.Context(), anything)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pred := mustRun(t, module.NewCodeAct(adding, model, inProcess(t), set, nil), anything)
 		step := pred.Trajectory.Steps[0]
 		for what, text := range map[string]string{
 			"the program's calls": string(step.Outcome.Calls[0].Args), "the journal": string(pred.Trajectory.Calls[0].Args),
@@ -223,10 +211,7 @@ func TestAnswerWithPendingCalls(t *testing.T) {
 	o := &outbox{failed: map[string]bool{"ann": true}}
 	model := llmtest.New(fence("const all = ['ann', 'bob'].map(to => send({to}));\nawait all[1];\nsubmit({total: 2});"),
 		fence("submit({total: 0})"), fence("submit({total: 0})"))
-	pred, err := module.NewCodeAct(adding, model, inProcess(t), o.tools(t), nil).Run(t.Context(), anything)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pred := mustRun(t, module.NewCodeAct(adding, model, inProcess(t), o.tools(t), nil), anything)
 	outcome := pred.Trajectory.Steps[0].Outcome
 	if outcome.Submitted || outcome.Failure == nil || outcome.Failure.Kind != sandbox.KindUnawaited {
 		t.Errorf("got %+v", outcome)
@@ -246,9 +231,7 @@ func TestCallNamesEarlierEntry(t *testing.T) {
 null.x`)
 	}
 	model := llmtest.New(program(""), fence(`await list_sent({}); await send({to: "bob"}, {again: "E2"}); submit({total: 1});`))
-	if _, err := module.NewCodeAct(adding, model, inProcess(t), o.tools(t), nil).Run(t.Context(), anything); err != nil {
-		t.Fatal(err)
-	}
+	mustRun(t, module.NewCodeAct(adding, model, inProcess(t), o.tools(t), nil), anything)
 	if got := strings.Join(o.sent, " "); got != "ann bob bob" {
 		t.Errorf("the outbox has %s", got)
 	}

@@ -61,9 +61,7 @@ func TestNewCodeActWarns(t *testing.T) {
 		model := llmtest.New("```js\nsubmit({total: 1})\n```", "```js\nsubmit({total: 1})\n```")
 		act := module.NewCodeAct(adding, model, inProcess(t), test.set, &module.Options{Logger: logger})
 		for range 2 {
-			if _, err := act.Run(t.Context(), orders{Limit: 1}); err != nil {
-				t.Fatal(err)
-			}
+			mustRun(t, act, orders{Limit: 1})
 		}
 		if log.String() != test.want {
 			t.Errorf("got  %s\nwant %s", log.String(), test.want)
@@ -133,16 +131,8 @@ func TestToolNameIsTheSameEverywhere(t *testing.T) {
 		`await my_server["send/mail"]({to: "Mole"}); await my_server["cancel.order"]({id: "A-5"})`,
 		`submit({total: 1})`,
 	}
-	var replies []string
-	for _, p := range programs {
-		replies = append(replies, "```js\n"+p+"\n```")
-	}
-	model := llmtest.New(replies...)
-	_, err := module.NewCodeAct(adding, model, inProcess(t), oddlyNamed(t), &module.Options{MaxIters: 20}).
-		Run(t.Context(), anything)
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := llmtest.New(fences(programs)...)
+	mustRun(t, module.NewCodeAct(adding, model, inProcess(t), oddlyNamed(t), &module.Options{MaxIters: 20}), anything)
 	for i, r := range model.Requests()[1:] {
 		told := excerpt.ReplaceAllString(r.Last(), "")
 		for _, original := range []string{"list-orders", "cancel.order", "send/mail", "my server"} {
@@ -167,11 +157,7 @@ func TestCompiler(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { compiler.Close() })
-	box, err := sandbox.New(patiently(sandbox.Limits{}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { box.Close() })
+	box := openBox(t, sandbox.New, patiently(sandbox.Limits{}))
 	sig := signature.Must(signature.Parse("numbers: list[int] -> total: int", "Add them up."))
 	model := llmtest.New(
 		"```ts\ntype Sum = number;\nconst total: Sum = numbers.reduce((a, b) => a + b);\nsubmit({total: totl});\n```",
@@ -181,10 +167,7 @@ func TestCompiler(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pred, err := module.NewCodeAct(sig, model, box, nil, &module.Options{Compiler: compiler}).Run(t.Context(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pred := mustRun(t, module.NewCodeAct(sig, model, box, nil, &module.Options{Compiler: compiler}), in)
 	if total, _ := pred.Output.Get("total"); string(total) != "6" {
 		t.Errorf("the total is %s", total)
 	}

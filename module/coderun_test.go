@@ -89,9 +89,7 @@ func TestUnfencedReplyWithoutCheck(t *testing.T) {
 	t.Parallel()
 	const program = `submit({total: 3})`
 	box, model := &runOnly{box: inProcess(t)}, llmtest.New(program, fence(program))
-	if _, err := module.NewCodeAct(adding, model, box, nil, nil).Run(t.Context(), anything); err != nil {
-		t.Fatal(err)
-	}
+	mustRun(t, module.NewCodeAct(adding, model, box, nil, nil), anything)
 	told := model.Requests()[1].Last()
 	if !slices.Equal(box.ran, []string{program}) || !strings.Contains(told, noProgram) {
 		t.Errorf("ran %q; the model was told %q", box.ran, told)

@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
-
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/signature"
@@ -25,26 +23,14 @@ import (
 // combinations to run. The sections are those of [TestTranscripts].
 func TestConversations(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/conversations/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal(err, "no conversations")
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			t.Parallel()
-			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s := readSetup(t, archive)
-			run, ok := combinations[s.module]
-			if !ok {
-				t.Fatalf("unknown combination %q", s.module)
-			}
-			came := run(t, s.model)
-			compareSection(t, file, archive, asked(s.model)+came)
-		})
-	}
+	eachArchive(t, "conversations", func(t *testing.T, s *setup) string {
+		run, ok := combinations[s.module]
+		if !ok {
+			t.Fatalf("unknown combination %q", s.module)
+		}
+		result := run(t, s.model)
+		return asked(s.model) + result
+	})
 }
 
 // compareSection compares the transcript with the section "transcript".

@@ -25,23 +25,14 @@ func TestMatchingTools(t *testing.T) {
 			Handler:     func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil },
 		})
 	}
-	set, err := tools.NewSet(t.Context(), list...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := toolSet(t, list...)
 	sig := signature.Must(signature.Parse("question -> answer", "Answer."))
 	model := llmtest.New("```js\nsubmit({answer: 'a'})\n```", "```js\nsubmit({answer: 'b'})\n```")
-	box, err := sandbox.New(patiently(sandbox.Limits{}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { box.Close() })
+	box := openBox(t, sandbox.New, patiently(sandbox.Limits{}))
 	act := module.NewCodeAct(sig, model, box, set, nil)
 	for _, question := range []string{"How old is thing17?", "Why?"} {
 		in := signature.Values{{Name: "question", JSON: json.RawMessage(`"` + question + `"`)}}
-		if _, err := act.Run(t.Context(), in); err != nil {
-			t.Fatal(err)
-		}
+		mustRun(t, act, in)
 	}
 	first, second := model.Requests()[0], model.Requests()[1]
 	const want = "Tools that may fit, declared:\n```ts\ndeclare const erp: {\n  /** Get a thing. */\n" +

@@ -64,10 +64,7 @@ func TestNamesOfRuns(t *testing.T) {
 func TestTrajectoryHasPrompts(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New("nothing to read here", fits)
-	pred, err := module.NewPredict(adding, model, nil).Run(t.Context(), anything)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pred := mustRun(t, module.NewPredict(adding, model, nil), anything)
 	for i, asked := range model.Requests() {
 		texts := func(list []llms.MessageContent) (texts []string) {
 			for _, m := range list {

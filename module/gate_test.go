@@ -79,15 +79,8 @@ type figure struct {
 // ask runs programs over the server until one is accepted.
 func (e *erp) ask(t *testing.T, o *module.Options, programs ...string) *module.Prediction[figure] {
 	t.Helper()
-	var replies []string
-	for _, p := range programs {
-		replies = append(replies, fence(p))
-	}
 	sig := signature.Must(signature.New[orders, figure](""))
-	pred, err := module.NewCodeAct(sig, llmtest.New(replies...), inProcess(t), e.tools(t), o).Run(t.Context(), anything)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pred := mustRun(t, module.NewCodeAct(sig, llmtest.New(fences(programs)...), inProcess(t), e.tools(t), o), anything)
 	if n := len(pred.Trajectory.Steps); n != len(programs) {
 		t.Fatalf("%d programs were run; the last observation:\n%s", n, pred.Trajectory.Steps[n-1].Observation)
 	}

@@ -16,20 +16,9 @@ import (
 // observations returns those of a run of programs. The last one must answer.
 func observations(t *testing.T, limits sandbox.Limits, set *tools.Set, programs ...string) []string {
 	t.Helper()
-	box, err := sandbox.NewInProcess(&sandbox.Options{Limits: limits})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = box.Close() })
-	var replies []string
-	for _, p := range programs {
-		replies = append(replies, fence(p))
-	}
-	pred, err := module.NewCodeAct(adding, llmtest.New(append(replies, submit1)...), box, set, nil).Run(t.Context(),
-		anything)
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := openBox(t, sandbox.NewInProcess, &sandbox.Options{Limits: limits})
+	replies := fences(programs)
+	pred := mustRun(t, module.NewCodeAct(adding, llmtest.New(append(replies, submit1)...), box, set, nil), anything)
 	var list []string
 	for _, s := range pred.Trajectory.Steps[:len(programs)] {
 		list = append(list, s.Observation)

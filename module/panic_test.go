@@ -268,7 +268,6 @@ func TestRLMObserverPanicReleasesBudget(t *testing.T) {
 func TestZeroValues(t *testing.T) {
 	t.Parallel()
 	model, p := total1(), module.NewPredict(adding, total1(), nil).Predictor
-	second := func(_ *module.Prediction[sum], err error) error { return err }
 	var noStream *module.Stream[sum]
 	_, demoless := module.NewDemo[orders, sum](nil, anything, sum{})
 	_, tooMany := module.Samples(t.Context(), module.NewPredict(adding, model, nil), anything, math.MaxInt, nil)
@@ -292,9 +291,7 @@ func TestZeroValues(t *testing.T) {
 		{module.Save(nil, module.NewPredict(adding, model, nil)), "module: save: the writer is nil"},
 		{module.Load(nil, module.NewPredict(adding, model, nil)), "module: load: the reader is nil"},
 	} {
-		if c.err == nil || c.err.Error() != c.want {
-			t.Errorf("got %v, want %s", c.err, c.want)
-		}
+		wantError(t, c.err, c.want)
 	}
 	for e, err := range noStream.Events() {
 		if e != nil || err == nil {
@@ -318,7 +315,6 @@ func TestNoContext(t *testing.T) {
 	t.Parallel()
 	var none context.Context
 	one := module.NewPredict(adding, total1(), nil)
-	second := func(_ any, err error) error { return err }
 	results, parallel := module.Parallel(none, one, make([]orders, 2), nil)
 	errs := map[string]error{
 		"Parallel":       parallel,

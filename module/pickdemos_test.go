@@ -50,9 +50,7 @@ func pickedModule(t *testing.T) (*module.Predict[pickIn, pickOut], *llmtest.Mode
 func TestPickDemos(t *testing.T) {
 	t.Parallel()
 	p, model := pickedModule(t)
-	if _, err := p.Run(t.Context(), pickIn{"four"}); err != nil {
-		t.Fatal(err)
-	}
+	mustRun(t, p, pickIn{"four"})
 	text := model.Requests()[0].Text()
 	if !strings.Contains(text, "four") || strings.Contains(text, "one\n") {
 		t.Errorf("the model was shown %s", text)
@@ -96,9 +94,7 @@ func TestToolDescriptions(t *testing.T) {
 	t.Parallel()
 	p, model := pickedModule(t)
 	p.Predictor.ToolDescriptions = map[string]string{"b": "Second. ", "a": "First."}
-	if _, err := p.Run(t.Context(), pickIn{"one"}); err != nil {
-		t.Fatal(err)
-	}
+	mustRun(t, p, pickIn{"one"})
 	text, want := model.Requests()[0].Text(), "\nMore about the tools:\n- a: First.\n- b: Second.\n"
 	if !strings.Contains(text, want) {
 		t.Errorf("the model was told %s", text)

@@ -169,9 +169,7 @@ func (d totalling) Run(ctx context.Context, _ struct{}) (*module.Prediction[int]
 func TestToolOfNilModule(t *testing.T) {
 	t.Parallel()
 	_, err := tools.NewSet(t.Context(), module.Tool[orders, sum]("desk", "", (*desk)(nil), nil))
-	if err == nil || err.Error() != `tools: tool "desk": the function is nil` {
-		t.Errorf("got %v", err)
-	}
+	wantError(t, err, `tools: tool "desk": the function is nil`)
 }
 
 // Runs of a module in a tool belong to the enclosing run.

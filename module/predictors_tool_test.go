@@ -212,9 +212,7 @@ func TestStateOfTools(t *testing.T) {
 	other := module.NewCodeAct(adding, llmtest.New(), inProcess(t), nil, nil)
 	want := "module: load: *module.CodeAct[github.com/writ-go/writ/module_test.orders,github.com/writ-go/writ/" +
 		"module_test.sum] has no predictor Tools[ask]; the state belongs to another module"
-	if err := module.Load(&file, other); err == nil || err.Error() != want {
-		t.Errorf("got %v", err)
-	}
+	wantError(t, module.Load(&file, other), want)
 }
 
 // The attempts of modules in tools differ, too, and their requests have the paths of their predictors.

@@ -30,17 +30,10 @@ func TestTenMegabytes(t *testing.T) {
 			machine{ID: i, Name: fmt.Sprint("machine number ", i), Tags: []string{"one", "two", "three", "four", "five"}},
 		)
 	}
-	box, err := sandbox.New(patiently(sandbox.Limits{}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer box.Close()
+	box := openBox(t, sandbox.New, patiently(sandbox.Limits{}))
 	sig := signature.Must(signature.New[haystack, sum]("Find it."))
 	model := llmtest.New("```js\nsubmit({total: text.indexOf('needle') + rows.length})\n```")
-	pred, err := module.NewProgramOfThought(sig, model, box, nil).Run(t.Context(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pred := mustRun(t, module.NewProgramOfThought(sig, model, box, nil), in)
 	if pred.Output.Total != 4*hay+rows {
 		t.Errorf("got %d", pred.Output.Total)
 	}

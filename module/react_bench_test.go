@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/tmc/langchaingo/llms"
-
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/tools"
 )

@@ -133,10 +133,7 @@ func TestToolCallNames(t *testing.T) {
 		}
 		return llmtest.Reply{ToolCalls: calls}, nil
 	}).With(models.Capabilities{Tools: true})
-	pred, err := module.NewReAct(adding, model, toolSet(t, set...), nil).Run(t.Context(), anything)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pred := mustRun(t, module.NewReAct(adding, model, toolSet(t, set...), nil), anything)
 	text := pred.Trajectory.Steps[0].Observation
 	for _, name := range []string{"a_b", "größe", "submit_", long + "1", long + "2"} {
 		if !strings.Contains(text, "returned:\n\""+name) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -27,46 +26,22 @@ func pay(id string) llms.ToolCall {
 		FunctionCall: &llms.FunctionCall{Name: "pay", Arguments: `{"To":"ann"}`}}
 }
 
-// A call without a function is answered like a call of a tool that does not exist.
+// A call without a function is answered like a call of a tool that does not exist, after another call too.
 func TestToolCallWithoutFunction(t *testing.T) {
 	t.Parallel()
-	model := callingModel([]llms.ToolCall{{ID: "x", Type: "function"}}, submit2())
-	pred, err := module.NewReAct(adding, model, toolSet(t, adder()), nil).Run(t.Context(), anything)
-	if err != nil {
-		t.Errorf("%+v %v", pred, err)
-	}
-}
-
-// The same is true after another call.
-func TestToolCallWithoutFunctionAfterOther(t *testing.T) {
-	t.Parallel()
-	model := callingModel([]llms.ToolCall{toolCall("add", `{"A":1,"B":1}`), {ID: "x", Type: "function"}}, submit2())
-	_, err := module.NewReAct(adding, model, toolSet(t, adder()), nil).Run(t.Context(), anything)
-	if err != nil {
-		t.Errorf("%v", err)
+	empty := llms.ToolCall{ID: "x", Type: "function"}
+	for _, calls := range [][]llms.ToolCall{{empty}, {toolCall("add", `{"A":1,"B":1}`), empty}} {
+		mustRun(t, module.NewReAct(adding, callingModel(calls, submit2()), toolSet(t, adder()), nil), anything)
 	}
 }
 
 // A run in progress is not affected if another run finds that the model refuses tools.
 func TestToolModeOfRuns(t *testing.T) {
 	t.Parallel()
-	asked := make(chan struct{})
-	flipped := make(chan struct{})
-	var mu sync.Mutex
-	n := 0
-	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
-		if strings.Contains(r.Text(), "777") {
-			if len(r.Options.Tools) > 0 {
-				return llmtest.Reply{}, &models.Error{Kind: models.KindInvalid, Status: 400,
-					Err: errors.New("messages.1: image of the toolbox is too large")}
-			}
-			return llmtest.Reply{Text: submits1}, nil
-		}
-		mu.Lock()
-		n++
-		k := n
-		mu.Unlock()
-		if k == 1 {
+	asked, flipped := make(chan struct{}), make(chan struct{})
+	var n atomic.Int32
+	besideRefused(t, asked, flipped, nil, func(r llmtest.Request) (llmtest.Reply, error) {
+		if n.Add(1) == 1 {
 			close(asked)
 			<-flipped
 			return llmtest.Reply{ToolCalls: []llms.ToolCall{toolCall("add", `{"A":1,"B":1}`)}}, nil
@@ -75,47 +50,45 @@ func TestToolModeOfRuns(t *testing.T) {
 			return llmtest.Reply{}, fmt.Errorf("second request without tools: %s", r.Text())
 		}
 		return llmtest.Reply{ToolCalls: submit2()}, nil
-	}).With(canTools)
-	m := module.NewReAct(adding, model, toolSet(t, adder()), nil)
-	done := make(chan error)
-	go func() { _, err := m.Run(t.Context(), anything); done <- err }()
-	<-asked
-	other := anything
-	other.Limit = 777
-	_, _ = m.Run(t.Context(), other)
-	close(flipped)
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+	})
 }
 
 // The same is true of its extracted answer.
 func TestToolModeOfExtraction(t *testing.T) {
 	t.Parallel()
-	asked := make(chan struct{})
-	flipped := make(chan struct{})
-	n := 0
-	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
-		if strings.Contains(r.Text(), "777") {
-			if len(r.Options.Tools) > 0 {
-				return llmtest.Reply{}, &models.Error{Kind: models.KindInvalid, Status: 400, Err: errors.New("toolbox")}
-			}
-			return llmtest.Reply{Text: submits1}, nil
-		}
-		if n++; n == 1 {
+	asked, flipped := make(chan struct{}), make(chan struct{})
+	var n atomic.Int32
+	o := &module.Options{MaxIters: 1, Extract: true}
+	besideRefused(t, asked, flipped, o, func(llmtest.Request) (llmtest.Reply, error) {
+		if n.Add(1) == 1 {
 			return llmtest.Reply{ToolCalls: []llms.ToolCall{toolCall("add", `{"A":1,"B":1}`)}}, nil
 		}
 		close(asked)
 		<-flipped
 		return llmtest.Reply{ToolCalls: submit2()}, nil
+	})
+}
+
+// besideRefused runs a ReAct whose model replies to its requests with a function. When the model has been asked,
+// another run of the ReAct is refused tools, and then the first run goes on.
+func besideRefused(t *testing.T, asked <-chan struct{}, flipped chan<- struct{}, o *module.Options,
+	reply func(llmtest.Request) (llmtest.Reply, error)) {
+	t.Helper()
+	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		switch {
+		case !strings.Contains(r.Text(), "777"):
+			return reply(r)
+		case len(r.Options.Tools) > 0:
+			return llmtest.Reply{}, &models.Error{Kind: models.KindInvalid, Status: 400,
+				Err: errors.New("messages.1: image of the toolbox is too large")}
+		}
+		return llmtest.Reply{Text: submits1}, nil
 	}).With(canTools)
-	m := module.NewReAct(adding, model, toolSet(t, adder()), &module.Options{MaxIters: 1, Extract: true})
+	m := module.NewReAct(adding, model, toolSet(t, adder()), o)
 	done := make(chan error)
-	go func() { _, err := m.Run(t.Context(), anything); done <- err }()
+	go func() { done <- second(m.Run(t.Context(), anything)) }()
 	<-asked
-	other := anything
-	other.Limit = 777
-	_, _ = m.Run(t.Context(), other)
+	_, _ = m.Run(t.Context(), orders{Limit: 777})
 	close(flipped)
 	if err := <-done; err != nil {
 		t.Error(err)
@@ -190,10 +163,7 @@ func TestToolCallsHeldInOtherNotation(t *testing.T) {
 		}, nil)
 		pay := func(args string) []llms.ToolCall { return []llms.ToolCall{toolCall("pay", args)} }
 		model := callingModel(pay(first), pay(first), pay(again), submit2())
-		pred, err := module.NewReAct(adding, model, toolSet(t, tool), nil).Run(t.Context(), anything)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pred := mustRun(t, module.NewReAct(adding, model, toolSet(t, tool), nil), anything)
 		if made != 2 {
 			t.Errorf("%s: paid %d times:\n%s", again, made, pred.Trajectory)
 		}
@@ -284,9 +254,7 @@ func TestToolsRefusedInAttempts(t *testing.T) {
 		return module.Score{}, nil
 	}, 1, nil)
 	for range 2 {
-		if _, err := b.Run(t.Context(), anything); err != nil {
-			t.Fatal(err)
-		}
+		mustRun(t, b, anything)
 	}
 	if refused.Load() > 1 {
 		t.Errorf("refused %d times", refused.Load())

@@ -33,9 +33,7 @@ func TestAdviceIsBounded(t *testing.T) {
 			return llmtest.Reply{Text: long}, nil
 		})
 		m := module.NewRLM(adding, model, largeBox(t), nil, &module.RLMOptions{Sub: sub, MaxCalls: 1000})
-		if _, err := module.NewRefine(m, 2, never, 1, nil).Run(t.Context(), anything); err != nil {
-			t.Fatal(err)
-		}
+		mustRun(t, module.NewRefine(m, 2, never, 1, nil), anything)
 		if !advised || advisor > 90_000 || len(attempts) != 2 || attempts[1]-attempts[0] > 5000 {
 			t.Errorf("%d calls: the advisor was sent %d bytes, the attempts %d", calls, advisor, attempts)
 		}

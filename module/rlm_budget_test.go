@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"runtime/pprof"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -40,11 +39,7 @@ func TestRLMConcurrency(t *testing.T) {
 			}
 			return llmtest.Reply{Text: r.Last()}, nil
 		})
-		box, err := sandbox.NewInProcess(patiently(sandbox.Limits{Concurrency: 20}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer box.Close()
+		box := openBox(t, sandbox.NewInProcess, patiently(sandbox.Limits{Concurrency: 20}))
 		m, _ := rlm(t, box, sub, &module.RLMOptions{Concurrency: c.concurrency},
 			`const numbers = await Promise.all([...Array(20).keys()].map(i => llm(String(i + 1)))); submit({total: `+
 				`numbers.map(Number).reduce((a, b) => a + b)})`)
@@ -86,10 +81,7 @@ console.log(errors.join("\n")); n`
 			t.Parallel()
 			sub := say("yes")
 			m, model := rlm(t, inProcess(t), sub, &c.o, program, `submit({total: n})`)
-			pred, err := m.Run(t.Context(), book{"x"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			pred := mustRun(t, m, book{"x"})
 			told := model.Requests()[1].Last()
 			if pred.Output.Total != c.made || len(sub.Requests()) != c.made || !strings.Contains(told, c.told) ||
 				!strings.Contains(told, c.left) {
@@ -113,10 +105,7 @@ func TestRLMConcurrentTokens(t *testing.T) {
 	m, _ := rlm(t, inProcess(t), sub, &module.RLMOptions{MaxTokens: most},
 		`const all = await Promise.allSettled([...Array(40).keys()].map(i => llm("What about " + i + "?"))); `+
 			`submit({total: all.filter(a => a.status === "fulfilled").length})`)
-	pred, err := m.Run(t.Context(), book{"x"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pred := mustRun(t, m, book{"x"})
 	spent := pred.Trajectory.Spent.Total()
 	if made := spent.Calls; made < 4 || made != pred.Output.Total || spent.InputTokens+spent.OutputTokens > most {
 		t.Errorf("%d answers, spent %+v", pred.Output.Total, spent)
@@ -257,30 +246,18 @@ func TestRLMConcurrentRuns(t *testing.T) {
 		return llmtest.Reply{Text: r.Last()}, nil
 	})
 	m := module.NewRLM(reading, model, box, nil, &module.RLMOptions{Sub: sub, MaxCalls: 3})
-	label := "runs of " + t.Name()
-	pprof.Do(t.Context(), pprof.Labels("test", label), func(ctx context.Context) {
-		var wg sync.WaitGroup
-		for i := range 200 {
-			wg.Go(func() {
-				pred, err := m.Run(ctx, book{strings.Repeat("x", i+1)})
-				if err != nil || pred.Output.Total != i+1 || pred.Trajectory.Spent.Total().Calls != 3 {
-					t.Errorf("run %d: %+v, %v", i, pred, err)
-				}
-			})
+	concurrently(t, func(ctx context.Context, i int) {
+		pred, err := m.Run(ctx, book{strings.Repeat("x", i+1)})
+		if err != nil || pred.Output.Total != i+1 || pred.Trajectory.Spent.Total().Calls != 3 {
+			t.Errorf("run %d: %+v, %v", i, pred, err)
 		}
-		wg.Wait()
 	})
-	noneLeft(t, label)
 }
 
 // Nested runs need workers of the same sandbox, and get them, even if one program may compute at a time.
 func TestRLMNestedInWorkers(t *testing.T) {
 	t.Parallel()
-	box, err := sandbox.New(&sandbox.Options{Workers: 1, Limits: patiently(sandbox.Limits{}).Limits})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer box.Close()
+	box := openBox(t, sandbox.New, &sandbox.Options{Workers: 1, Limits: patiently(sandbox.Limits{}).Limits})
 	sub := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if len(r.Messages) == 2 && strings.Contains(r.Text(), "declare function rlm") {
 			return llmtest.Reply{Text: fence(`const halves = [context.slice(0, 2), context.slice(2)];
@@ -300,11 +277,7 @@ submit({reply: (await Promise.all(halves.map(context => rlm({prompt, context})))
 // The sandbox's limit of calls applies to other tools. Calls that the budget refuses count.
 func TestRLMCallsAndSandboxLimit(t *testing.T) {
 	t.Parallel()
-	box, err := sandbox.NewInProcess(patiently(sandbox.Limits{Calls: 4}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer box.Close()
+	box := openBox(t, sandbox.NewInProcess, patiently(sandbox.Limits{Calls: 4}))
 	ask := func(n int) string {
 		return fmt.Sprintf(`const all = await Promise.allSettled(Array.from({length: %d}, (_, i) => llm("part " + i))); `, n)
 	}
@@ -322,7 +295,5 @@ func TestRLMCallsAndSandboxLimit(t *testing.T) {
 	if told := model.Requests()[1].Last(); !read.MatchString(told) {
 		t.Errorf("told %s", told)
 	}
-	if told := model.Requests()[2].Last(); !strings.Contains(told, "Error: 1 refused\n") {
-		t.Errorf("told %s", told)
-	}
+	wantTold(t, model, 2, "Error: 1 refused\n")
 }

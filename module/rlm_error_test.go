@@ -45,10 +45,7 @@ func TestRLMHidesProviderErrors(t *testing.T) {
 			`await llm("x")`,
 			`submit({total: 1})`,
 		)
-		pred, err := m.Run(t.Context(), book{"x"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		pred := mustRun(t, m, book{"x"})
 		if got := pred.Trajectory.Steps[0].Outcome.Stdout.Text; got != want+"\n" {
 			t.Errorf("%s: got %s, want %s", kind, got, want)
 		}
@@ -71,10 +68,7 @@ func TestRLMNestedHidesProviderErrors(t *testing.T) {
 	})
 	m, _ := rlm(t, inProcess(t), sub, &module.RLMOptions{Depth: 2},
 		`try { await rlm({prompt: "x", context: 1}) } catch (e) { console.log(e.message) } submit({total: 1})`)
-	pred, err := m.Run(t.Context(), book{"x"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pred := mustRun(t, m, book{"x"})
 	want := "the task was not worked out: the model's provider denies access for any prompt\n"
 	if got := pred.Trajectory.Steps[0].Outcome.Stdout.Text; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -98,10 +92,7 @@ func TestRLMVerbatim(t *testing.T) {
 			nil,
 			`console.log(JSON.stringify(await llm("x"))); submit({total: 1})`,
 		)
-		pred, err := m.Run(t.Context(), book{"x"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		pred := mustRun(t, m, book{"x"})
 		if got := pred.Trajectory.Steps[0].Outcome.Stdout.Text; got != strings.ReplaceAll(
 			fmt.Sprintf("%q\n", want),
 			`\x`,

@@ -31,6 +31,14 @@ var reading = signature.Must(signature.New[book, found]("Count the moles."))
 
 func fence(program string) string { return "```js\n" + program + "\n```" }
 
+// fences returns replies with these programs.
+func fences(programs []string) (replies []string) {
+	for _, p := range programs {
+		replies = append(replies, fence(p))
+	}
+	return replies
+}
+
 // echoes replies to every prompt with its end.
 func echoes() *llmtest.Model {
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
@@ -51,20 +59,13 @@ func rlm(
 		o = &module.RLMOptions{}
 	}
 	o.Sub = sub
-	for i := range programs {
-		programs[i] = fence(programs[i])
-	}
-	model := llmtest.New(programs...)
+	model := llmtest.New(fences(programs)...)
 	return module.NewRLM(reading, model, box, nil, o), model
 }
 
 func largeBox(t *testing.T) *sandbox.Sandbox {
 	t.Helper()
-	box, err := sandbox.New(patiently(sandbox.Limits{Output: 2 << 20, Memory: 512 << 20, Calls: 1000}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { box.Close() })
+	box := openBox(t, sandbox.New, patiently(sandbox.Limits{Output: 2 << 20, Memory: 512 << 20, Calls: 1000}))
 	return box
 }
 
@@ -90,19 +91,13 @@ func TestRLMWithLargeInput(t *testing.T) {
 			`part)))).map(Number); counts.slice(0, 3)`,
 		`submit({total: counts.reduce((a, b) => a + b)})`,
 	)
-	pred, err := m.Run(t.Context(), book{text})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pred := mustRun(t, m, book{text})
 	want := strings.Count(text, "moles")
 	if pred.Output.Total != want || pred.Trajectory.Spent.Total().Calls != 14 {
 		t.Errorf("got %+v after %d calls, want %d", pred.Output, pred.Trajectory.Spent.Total().Calls, want)
 	}
 	empty, _ := rlm(t, largeBox(t), sub, nil, `submit({total: 0})`)
-	small, err := empty.Run(t.Context(), book{""})
-	if err != nil {
-		t.Fatal(err)
-	}
+	small := mustRun(t, empty, book{""})
 	first, without := len(model.Requests()[0].Text()), small.Trajectory.Steps[0].Usage.InputTokens*4
 	if tokens := (first - without) / 4; tokens > 450 {
 		t.Errorf("the input costs %d tokens", tokens)
@@ -132,29 +127,19 @@ func TestRLMFailingProgram(t *testing.T) {
 		`typeof a + before`,
 		`const b = [await llm("other"), await llm("same"), await llm("same"), await llm("same")]; b`,
 		`submit({total: b.length})`)
-	pred, err := m.Run(t.Context(), book{"x"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pred := mustRun(t, m, book{"x"})
 	if n := len(sub.Requests()); n != 2 || pred.Trajectory.Spent.Total().Calls != 2 {
 		t.Errorf("%d calls, %d paid", n, pred.Trajectory.Spent.Total().Calls)
 	}
-	if told := model.Requests()[3].Last(); !strings.Contains(told, `"undefined1"`) {
-		t.Errorf("variables: %s", told)
-	}
-	if told := model.Requests()[4].Last(); !strings.Contains(told, `["2","1","1","1"]`) {
-		t.Errorf("answers: %s", told)
-	}
+	wantTold(t, model, 3, `"undefined1"`)
+	wantTold(t, model, 4, `["2","1","1","1"]`)
 }
 
 // If the worker dies between programs, the session is rebuilt from its record without calling a model.
 func TestRLMWorkerDies(t *testing.T) {
 	t.Parallel()
-	box, err := sandbox.New(&sandbox.Options{Workers: 1, Limits: patiently(sandbox.Limits{Memory: 64 << 20}).Limits})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer box.Close()
+	limits := patiently(sandbox.Limits{Memory: 64 << 20}).Limits
+	box := openBox(t, sandbox.New, &sandbox.Options{Workers: 1, Limits: limits})
 	sub := echoes()
 	m, model := rlm(t, box, sub, nil,
 		`const a = await Promise.all(["one", "two", "three"].map(llm)); a`,
@@ -164,9 +149,7 @@ func TestRLMWorkerDies(t *testing.T) {
 	if err != nil || pred.Output.Total != 3 || len(sub.Requests()) != 3 {
 		t.Fatalf("got %v, %v, %d calls", pred, err, len(sub.Requests()))
 	}
-	if told := model.Requests()[2].Last(); !strings.Contains(told, "stack overflow") {
-		t.Errorf("told %s", told)
-	}
+	wantTold(t, model, 2, "stack overflow")
 	if out := pred.Trajectory.Steps[2].Outcome.Stdout.Text; !strings.Contains(out, "100000") {
 		t.Errorf("console %s", out)
 	}
@@ -175,11 +158,7 @@ func TestRLMWorkerDies(t *testing.T) {
 // When the record of a session is full, another session begins, and the model is told.
 // It is not parallel: with so little memory, allocations of other tests would end the program.
 func TestRLMSessionIsFull(t *testing.T) {
-	box, err := sandbox.NewInProcess(patiently(sandbox.Limits{Memory: 32 << 20}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer box.Close()
+	box := openBox(t, sandbox.NewInProcess, patiently(sandbox.Limits{Memory: 32 << 20}))
 	sub := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
 		return llmtest.Reply{Text: strings.Repeat("y", 600_000)}, nil
 	})
@@ -225,10 +204,7 @@ const all = ["down", "long", "thinking", "hostile", "silent", "", 5, "ok"];
 console.log(JSON.stringify(await Promise.all(all.map(say)), null, 1));
 submit({total: 1})`,
 	)
-	pred, err := m.Run(t.Context(), book{"x"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pred := mustRun(t, m, book{"x"})
 	for _, want := range []string{
 		`"failed",` + "\n  " + `"the model cannot be reached at the moment"`,
 		`"the reply was cut off at the model's token limit; write less",` + "\n  \"half of a\"",
@@ -291,9 +267,7 @@ func TestRLMEvents(t *testing.T) {
 	}}}
 	sub := llmtest.New("one", fence(`submit({reply: "two"})`))
 	m, _ := rlm(t, inProcess(t), sub, o, `await llm("a"); submit({total: (await rlm({prompt: "b", context: 1})).length})`)
-	if _, err := m.Run(t.Context(), book{"x"}); err != nil {
-		t.Fatal(err)
-	}
+	mustRun(t, m, book{"x"})
 	want := []string{
 		"RLM1<- RunStart",
 		"RLM1<- ModelRequest",
@@ -326,9 +300,7 @@ func TestRLMStaticPrompt(t *testing.T) {
 	t.Parallel()
 	m, model := rlm(t, inProcess(t), echoes(), nil, `text.length`, `submit({total: 1})`, `submit({total: 2})`)
 	for _, text := range []string{"short", strings.Repeat("long ", 10000)} {
-		if _, err := m.Run(t.Context(), book{text}); err != nil {
-			t.Fatal(err)
-		}
+		mustRun(t, m, book{text})
 	}
 	for _, r := range model.Requests() {
 		if fmt.Sprint(r.Messages[0]) != fmt.Sprint(model.Requests()[0].Messages[0]) {
@@ -378,9 +350,7 @@ func TestRLMSubQuestion(t *testing.T) {
 		Inputs:  signature.Values{{Name: "prompt", JSON: json.RawMessage(`"2+2?"`)}},
 		Outputs: signature.Values{{Name: "reply", JSON: json.RawMessage(`"4"`)}},
 	}}
-	if _, err := m.Run(t.Context(), book{"x"}); err != nil {
-		t.Fatal(err)
-	}
+	mustRun(t, m, book{"x"})
 	want := "--- system ---\n" + m.Sub.Briefing +
 		"\nBe brief.\n--- human ---\n2+2?\n--- ai ---\n4\n--- human ---\n[[ ## reply ## ]]\nWho?\n"
 	if got := sub.Requests()[0].Text(); got != want {

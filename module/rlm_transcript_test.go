@@ -12,7 +12,6 @@ import (
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
-	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -67,20 +66,11 @@ func reader() *llmtest.Model {
 
 func runRLM(o module.RLMOptions) func(*testing.T, *setup) string {
 	return func(t *testing.T, s *setup) string {
-		open := sandbox.NewInProcess
-		if s.isolated {
-			open = sandbox.New
-		}
-		box, err := open(&sandbox.Options{Limits: s.limits})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer box.Close()
 		sub := reader()
 		o := o
 		o.Sub, o.MaxIters = sub, s.steps
 		sig := signature.Must(signature.New[mail, writers]("Answer the question."))
-		pred, err := module.NewRLM(sig, s.model, box, s.handlers.set(t), &o).Run(t.Context(), pile())
+		pred, err := module.NewRLM(sig, s.model, s.box(t), s.handlers.set(t), &o).Run(t.Context(), pile())
 		return withoutPrompts(show(t, pred, err)) + askedOf(sub) + spentBy(pred, err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/pprof"
 	"strings"
 	"sync"
 	"testing"
@@ -31,12 +30,7 @@ var (
 
 func inProcess(t *testing.T) *sandbox.Sandbox {
 	t.Helper()
-	box, err := sandbox.NewInProcess(patiently(sandbox.Limits{}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { box.Close() })
-	return box
+	return openBox(t, sandbox.NewInProcess, patiently(sandbox.Limits{}))
 }
 
 func toolSet(t *testing.T, sources ...tools.Source) *tools.Set {
@@ -48,6 +42,12 @@ func toolSet(t *testing.T, sources ...tools.Source) *tools.Set {
 	return set
 }
 
+const (
+	noSignature = "module: the signature is missing; create one with signature.New"
+	noModel     = "module: the model is missing; open one with models.Open, or pass a langchaingo model"
+	noSandbox   = "module: the sandbox is missing; create one with sandbox.New, and close it when done"
+)
+
 // Run reports what is missing before the model is called.
 func TestSetupErrors(t *testing.T) {
 	t.Parallel()
@@ -55,47 +55,80 @@ func TestSetupErrors(t *testing.T) {
 	var noSig *signature.Signature[orders, sum]
 	var zeroSig signature.Signature[orders, sum]
 	var noBox *sandbox.Sandbox
-	type named struct {
-		Date string `json:"Date"`
+	conflict := func(name string) *tools.Set {
+		return toolSet(t, tools.Func(name, "", func(context.Context, struct{}) (int, error) { return 0, nil }, nil))
 	}
-	global := signature.Must(signature.New[named, sum](""))
-	tool := toolSet(t, tools.Func("limit", "", func(context.Context, struct{}) (int, error) { return 0, nil }, nil))
-	run := func(c *module.CodeAct[orders, sum]) error { _, err := c.Run(t.Context(), anything); return err }
-	predict := func(p *module.Predict[orders, sum]) error { _, err := p.Run(t.Context(), anything); return err }
-	for _, c := range []struct {
-		err  error
-		want string
-	}{
-		{run(module.NewCodeAct(noSig, model, box, nil, nil)),
-			"module: the signature is missing; create one with signature.New"},
-		{run(module.NewCodeAct(&zeroSig, model, box, nil, nil)),
-			"module: the signature is missing; create one with signature.New"},
-		{run(module.NewCodeAct(adding, nil, box, nil, nil)),
-			"module: the model is missing; open one with models.Open, or pass a langchaingo model"},
-		{run(module.NewCodeAct(adding, model, nil, nil, nil)),
-			"module: the sandbox is missing; create one with sandbox.New, and close it when done"},
-		{run(module.NewCodeAct(adding, model, noBox, nil, nil)),
-			"module: the sandbox is missing; create one with sandbox.New, and close it when done"},
-		{run(module.NewCodeAct(adding, model, box, tool, nil)),
-			`module: the input "limit" has the same name as a tool or a namespace; rename one`},
-		{second(module.NewCodeAct(global, model, box, nil, nil).Run(t.Context(), named{})),
-			`module: the input "Date" has the name of a global that programs use; rename the input`},
-		{run(nil), "module: the CodeAct is nil, or was not made by NewCodeAct"},
-		{run(&module.CodeAct[orders, sum]{}), "module: the CodeAct is nil, or was not made by NewCodeAct"},
-		{predict(module.NewPredict(noSig, model, nil)), "module: the signature is missing; create one with signature.New"},
-		{predict(module.NewPredict(&zeroSig, model, nil)), "module: the signature is missing; create one with signature.New"},
-		{predict(module.NewPredict(adding, nil, nil)),
-			"module: the model is missing; open one with models.Open, or pass a langchaingo model"},
-		{predict(nil), "module: the Predict is nil, or was not made by NewPredict"},
-		{predict(&module.Predict[orders, sum]{}), "module: the Predict is nil, or was not made by NewPredict"},
+	withoutSub := module.NewRLM(adding, model, box, nil, nil)
+	withoutSub.Sub = nil
+	for want, modules := range map[string][]module.Module[orders, sum]{
+		noSignature: {
+			module.NewPredict(noSig, model, nil), module.NewPredict(&zeroSig, model, nil),
+			module.NewChainOfThought(noSig, model, nil), module.NewChainOfThought(&zeroSig, model, nil),
+			module.NewReAct(noSig, model, nil, nil), module.NewReAct(&zeroSig, model, nil, nil),
+			module.NewCodeAct(noSig, model, box, nil, nil), module.NewCodeAct(&zeroSig, model, box, nil, nil),
+			module.NewProgramOfThought(noSig, model, box, nil), module.NewRLM(noSig, model, box, nil, nil),
+			module.NewChat(noSig, model, box, nil, nil),
+		},
+		noModel: {
+			module.NewPredict(adding, nil, nil), module.NewChainOfThought(adding, nil, nil),
+			module.NewReAct(adding, nil, nil, nil), module.NewCodeAct(adding, nil, box, nil, nil),
+			module.NewProgramOfThought(adding, nil, box, nil), module.NewRLM(adding, nil, box, nil, nil),
+		},
+		noSandbox: {
+			module.NewCodeAct(adding, model, nil, nil, nil), module.NewCodeAct(adding, model, noBox, nil, nil),
+			module.NewProgramOfThought(adding, model, nil, nil), module.NewRLM(adding, model, nil, nil, nil),
+			module.NewRLM(adding, model, noBox, nil, nil), module.NewChat(adding, model, nil, nil, nil),
+		},
+		madeBy("Predict"):        {(*module.Predict[orders, sum])(nil), &module.Predict[orders, sum]{}},
+		madeBy("ChainOfThought"): {(*module.ChainOfThought[orders, sum])(nil), &module.ChainOfThought[orders, sum]{}},
+		madeBy("ReAct"):          {(*module.ReAct[orders, sum])(nil), &module.ReAct[orders, sum]{}},
+		madeBy("CodeAct"):        {(*module.CodeAct[orders, sum])(nil), &module.CodeAct[orders, sum]{}},
+		madeBy("ProgramOfThought"): {
+			(*module.ProgramOfThought[orders, sum])(nil), &module.ProgramOfThought[orders, sum]{}},
+		madeBy("RLM"):  {(*module.RLM[orders, sum])(nil), &module.RLM[orders, sum]{}},
+		madeBy("Chat"): {(*module.Chat[orders, sum])(nil), &module.Chat[orders, sum]{}},
+		"module: a Predictor is nil; create the module with its New function": {withoutSub},
+		`module: the input "limit" has the same name as a tool or a namespace; rename one`: {
+			module.NewCodeAct(adding, model, box, conflict("limit"), nil)},
+		`module: cannot add the functions of an RLM to the tools: tools: tool "rlm": another tool has that name; ` +
+			`choose another`: {module.NewRLM(adding, model, box, conflict("rlm"), &module.RLMOptions{Depth: 2})},
 	} {
-		if c.err == nil || c.err.Error() != c.want {
-			t.Errorf("got %v, want %s", c.err, c.want)
+		for _, m := range modules {
+			wantError(t, second(m.Run(t.Context(), anything)), want)
 		}
 	}
 	if n := len(model.Requests()); n > 0 {
 		t.Errorf("the model was called %d times", n)
 	}
+}
+
+func madeBy(kind string) string {
+	return fmt.Sprintf("module: the %s is nil, or was not made by New%[1]s", kind)
+}
+
+// The names of some inputs are taken.
+func TestNamesThatAreTaken(t *testing.T) {
+	t.Parallel()
+	type date struct {
+		Date string `json:"Date"`
+	}
+	type function struct {
+		LLM string `json:"llm"`
+	}
+	type output struct {
+		Tool string `json:"tool"`
+	}
+	box, model := inProcess(t), llmtest.New()
+	global := module.NewCodeAct(signature.Must(signature.New[date, sum]("")), model, box, nil, nil)
+	wantError(t, second(global.Run(t.Context(), date{})),
+		`module: the input "Date" has the name of a global that programs use; rename the input`)
+	rlm := module.NewRLM(signature.Must(signature.New[function, sum]("")), model, box, nil, nil)
+	wantError(t, second(rlm.Run(t.Context(), function{})),
+		`module: the input "llm" has the same name as a tool or a namespace; rename one`)
+	act := module.NewReAct(signature.Must(signature.New[output, sum]("")), model, nil, nil)
+	wantError(t, second(act.Run(t.Context(), output{})),
+		`module: the signature does not fit the outputs of ReAct (thought, tool, args): signature: output field `+
+			`"tool": an input field has the same name; rename one`)
 }
 
 func second[T any](_ T, err error) error { return err }
@@ -108,9 +141,12 @@ func TestInvalidInput(t *testing.T) {
 	if !errors.As(err, &invalid) || errors.As(err, new(*module.IncompleteError)) {
 		t.Errorf("got %v, want only an InvalidError", err)
 	}
-	_, err = module.NewPredict(adding, model, nil).Run(t.Context(), orders{Limit: 0})
-	if !errors.As(err, &invalid) || len(model.Requests()) > 0 {
-		t.Errorf("got %v, want an InvalidError before the model is called", err)
+	for _, m := range []module.Module[orders, sum]{module.NewPredict(adding, model, nil),
+		module.NewReAct(adding, model, nil, nil)} {
+		_, err = m.Run(t.Context(), orders{Limit: 0})
+		if !errors.As(err, &invalid) || len(model.Requests()) > 0 {
+			t.Errorf("got %v, want an InvalidError before the model is called", err)
+		}
 	}
 }
 
@@ -118,22 +154,26 @@ func TestInvalidInput(t *testing.T) {
 func TestStaticPrompt(t *testing.T) {
 	t.Parallel()
 	set := toolSet(t, tools.Func("look", "Looks.", func(context.Context, struct{}) (int, error) { return 1, nil }, nil))
-	look := "```js\nawait look({})\n```"
-	model := llmtest.New(look, look, submit1, submit1, submit1)
-	act := module.NewCodeAct(adding, model, inProcess(t), set, nil)
-	for _, limit := range []int{1, 2} {
-		if _, err := act.Run(t.Context(), orders{limit}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	again := module.NewCodeAct(adding, model, inProcess(t), set, nil)
-	if _, err := again.Run(t.Context(), anything); err != nil {
-		t.Fatal(err)
-	}
-	first := model.Requests()[0].Messages[0]
-	for _, r := range model.Requests() {
-		if fmt.Sprint(r.Messages[0]) != fmt.Sprint(first) || r.Messages[0].Role != llms.ChatMessageTypeSystem {
-			t.Errorf("request %d has a different system prompt", r.N)
+	box := inProcess(t)
+	for name, c := range map[string]struct {
+		look, submit string
+		new          func(llms.Model) module.Module[orders, sum]
+	}{
+		"CodeAct": {fence("await look({})"), submit1,
+			func(m llms.Model) module.Module[orders, sum] { return module.NewCodeAct(adding, m, box, set, nil) }},
+		"ReAct": {action("look", `{}`), submits1,
+			func(m llms.Model) module.Module[orders, sum] { return module.NewReAct(adding, m, set, nil) }},
+	} {
+		model := llmtest.New(c.look, c.submit, c.look, c.submit, c.submit)
+		m := c.new(model)
+		mustRun(t, m, orders{1})
+		mustRun(t, m, orders{2})
+		mustRun(t, c.new(model), anything)
+		first := model.Requests()[0].Messages[0]
+		for _, r := range model.Requests() {
+			if fmt.Sprint(r.Messages[0]) != fmt.Sprint(first) || r.Messages[0].Role != llms.ChatMessageTypeSystem {
+				t.Errorf("%s: request %d has a different system prompt", name, r.N)
+			}
 		}
 	}
 }
@@ -148,9 +188,7 @@ func TestChangedPredictor(t *testing.T) {
 			p.Predictor.Spec = p.Predictor.Spec.WithInstructions(change)
 			p.Predictor.Briefing = "A dozen is twelve."
 		}
-		if _, err := p.Run(t.Context(), anything); err != nil {
-			t.Fatal(err)
-		}
+		mustRun(t, p, anything)
 	}
 	if text := model.Requests()[1].Text(); !strings.Contains(text, "Count twice.") ||
 		!strings.Contains(text, "A dozen is twelve.") {
@@ -162,9 +200,7 @@ func TestModelOptions(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(`{"total": 1}`)
 	o := &module.Options{CallOptions: []llms.CallOption{llms.WithTemperature(0.5)}}
-	if _, err := module.NewPredict(adding, model, o).Run(t.Context(), anything); err != nil {
-		t.Fatal(err)
-	}
+	mustRun(t, module.NewPredict(adding, model, o), anything)
 	if got := model.Requests()[0].Options.Temperature; got != 0.5 {
 		t.Errorf("temperature %v", got)
 	}
@@ -208,9 +244,7 @@ func TestEvents(t *testing.T) {
 	)
 	model := llmtest.New("no code", "```js\nawait look({}); submit({})\n```", submit1, "```js\nawait stop({})\n```")
 	act := module.NewCodeAct(adding, model, inProcess(t), set, o)
-	if _, err := act.Run(t.Context(), anything); err != nil {
-		t.Fatal(err)
-	}
+	mustRun(t, act, anything)
 	if _, err := act.Run(t.Context(), anything); err == nil {
 		t.Fatal("the run was not stopped")
 	}
@@ -276,8 +310,6 @@ func cancelled(t *testing.T, where string) {
 // A module is safe for concurrent use and leaves no goroutine behind.
 func TestConcurrentRuns(t *testing.T) {
 	t.Parallel()
-	const runs = 200
-	label := "runs of " + t.Name()
 	double := func(_ context.Context, o orders) (int, error) { return 2 * o.Limit, nil }
 	set := toolSet(t, tools.Func("double", "Doubles.", double, nil))
 	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
@@ -293,28 +325,12 @@ func TestConcurrentRuns(t *testing.T) {
 		set,
 		&module.Options{OnEvent: func(context.Context, event.Event) {}},
 	)
-	pprof.Do(t.Context(), pprof.Labels("test", label), func(ctx context.Context) {
-		var wg sync.WaitGroup
-		for i := range runs {
-			wg.Go(func() {
-				pred, err := act.Run(ctx, orders{Limit: i + 1})
-				if err != nil || pred.Output.Total != 2*(i+1) || len(pred.Trajectory.Calls) != 1 {
-					t.Errorf("run %d: %+v, %v", i, pred, err)
-				}
-			})
+	concurrently(t, func(ctx context.Context, i int) {
+		pred, err := act.Run(ctx, orders{Limit: i + 1})
+		if err != nil || pred.Output.Total != 2*(i+1) || len(pred.Trajectory.Calls) != 1 {
+			t.Errorf("run %d: %+v, %v", i, pred, err)
 		}
-		wg.Wait()
 	})
-	noneLeft(t, label)
-}
-
-// leftBehind reports whether there is a goroutine that inherited the label.
-func leftBehind(t *testing.T, label string) bool {
-	var b strings.Builder
-	if err := pprof.Lookup("goroutine").WriteTo(&b, 1); err != nil {
-		t.Fatal(err)
-	}
-	return strings.Contains(b.String(), label)
 }
 
 // A foreign sandbox may be wrong in ways in which ours is not.
@@ -327,9 +343,7 @@ func TestBrokenSandbox(t *testing.T) {
 	t.Parallel()
 	_, err := module.NewCodeAct(adding, llmtest.New(submit1), brokenSandbox{}, nil, nil).Run(t.Context(), anything)
 	want := "module: no answer after 1 step: the sandbox returned neither an outcome nor an error"
-	if err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
+	wantError(t, err, want)
 }
 
 // A sandbox that is closed during a model call ends the run.
@@ -353,10 +367,7 @@ func TestTrajectoryUsage(t *testing.T) {
 	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		return llmtest.Reply{Text: []string{"no", submit1}[r.N-1], InputTokens: 10 * r.N, OutputTokens: r.N}, nil
 	})
-	pred, err := module.NewCodeAct(adding, model, inProcess(t), nil, nil).Run(t.Context(), anything)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pred := mustRun(t, module.NewCodeAct(adding, model, inProcess(t), nil, nil), anything)
 	if got, want := pred.Trajectory.Usage(), (event.Usage{Calls: 2, InputTokens: 30, OutputTokens: 3}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -382,10 +393,5 @@ func TestManyEffects(t *testing.T) {
 	if err != nil || calls != 260 || len(pred.Trajectory.Calls) != 260 {
 		t.Fatalf("%d calls, %v", calls, err)
 	}
-	if last := model.Requests()[1].Last(); !strings.Contains(
-		last,
-		"\n- note ×260 (E1–E260), from {\"limit\":1} to {\"limit\":260}\n",
-	) {
-		t.Errorf("the model was told:\n%s", last)
-	}
+	wantTold(t, model, 1, "\n- note ×260 (E1–E260), from {\"limit\":1} to {\"limit\":260}\n")
 }

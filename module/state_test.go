@@ -13,7 +13,6 @@ import (
 	"testing/iotest"
 
 	"github.com/tmc/langchaingo/llms"
-
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/signature"
@@ -130,17 +129,13 @@ func TestLoadKeepsPrompts(t *testing.T) {
 		if err := module.Load(strings.NewReader(saved), m); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.Run(t.Context(), broken); err != nil {
-			t.Fatal(err)
-		}
+		mustRun(t, m, broken)
 		return asked(model)
 	}
 	model := llmtest.New(replies...)
 	m := learned(t)
 	m.Shorten.Predictor.Model, m.Judge.Predictor.Model = model, model
-	if _, err := m.Run(t.Context(), broken); err != nil {
-		t.Fatal(err)
-	}
+	mustRun(t, m, broken)
 	if got, want := ask(save(t, m)), asked(model); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -373,9 +368,7 @@ func TestStateOfAnotherTask(t *testing.T) {
 	want := "module: load Predictor: the state was saved with another signature: the task input context is new, the task " +
 		"input question is new, the task output answer is new, the task output score is new, the task input limit is " +
 		"missing, the task output total is missing"
-	if err == nil || err.Error() != want {
-		t.Errorf("got %v", err)
-	}
+	wantError(t, err, want)
 }
 
 func TestLoadSaysWhichFieldDiffers(t *testing.T) {

@@ -98,10 +98,7 @@ func TestModuleAsToolPartialEffects(t *testing.T) {
 			&tools.ToolError{Kind: tools.KindUnavailable, Message: "the bank is closed"})
 	}, nil)
 	model := llmtest.New(fence(`await halves({limit: 1})`), submit1)
-	pred, err := module.NewCodeAct(adding, model, inProcess(t), toolSet(t, halves), nil).Run(t.Context(), anything)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pred := mustRun(t, module.NewCodeAct(adding, model, inProcess(t), toolSet(t, halves), nil), anything)
 	if got := states(pred.Trajectory.Calls); got != "halves failed" {
 		t.Errorf("the record says %s", got)
 	}

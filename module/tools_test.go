@@ -20,16 +20,9 @@ func TestToolsOfModules(t *testing.T) {
 	type answer struct {
 		Text string `json:"text"`
 	}
-	set, err := tools.NewSet(t.Context(), tools.Func("send", "Send it.",
+	set := toolSet(t, tools.Func("send", "Send it.",
 		func(context.Context, none) (string, error) { t.Error("it was sent"); return "", nil }, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	box, err := sandbox.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer box.Close()
+	box := openBox(t, sandbox.New, nil)
 	sig := signature.Must(signature.New[struct{ Q string }, answer]("Answer."))
 	type both struct {
 		Code  *module.CodeAct[struct{ Q string }, answer]

@@ -160,11 +160,7 @@ func TestTrajectoryChosen(t *testing.T) {
 	larger := func(_ context.Context, _ orders, pred *module.Prediction[sum]) (module.Score, error) {
 		return module.Score{Value: float64(pred.Output.Total), Feedback: "more"}, nil
 	}
-	pred, err := module.NewRefine(module.NewChainOfThought(adding, model, nil), 3, larger, 9, nil).Run(t.Context(),
-		anything)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pred := mustRun(t, module.NewRefine(module.NewChainOfThought(adding, model, nil), 3, larger, 9, nil), anything)
 	got := pred.Trajectory
 	if got.Chosen != 2 || got.Runs[1].Score.Value != 3 || got.Reasoning() != "three" ||
 		string(got.Answer()) != `{"total":3}` || got.Usage().Calls != 3 {

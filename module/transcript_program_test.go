@@ -79,12 +79,7 @@ func (s *setup) box(t *testing.T) *sandbox.Sandbox {
 	if s.isolated {
 		open = sandbox.New
 	}
-	box, err := open(&sandbox.Options{Limits: s.limits})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { box.Close() })
-	return box
+	return openBox(t, open, &sandbox.Options{Limits: s.limits})
 }
 
 func runThought[In, Out any](in In) func(*testing.T, *setup) string {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,7 +16,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/tmc/langchaingo/llms"
-
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/sandbox"
@@ -47,51 +45,39 @@ var update = flag.Bool("update", false, "write what happened into testdata/trans
 // token limit, and "reply1 error" is an error of the model.
 func TestTranscripts(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/transcripts/*.txtar")
+	eachArchive(t, "transcripts", func(t *testing.T, s *setup) string {
+		run, ok := scenarios[s.module+" "+s.signature]
+		if !ok {
+			t.Fatalf("unknown scenario %q with the signature %q", s.module, s.signature)
+		}
+		result := run(t, s)
+		got := conversation(t, s.model, s.forgets)
+		if !s.system {
+			got = got[max(0, strings.Index(got, "--- human ---")):]
+		}
+		if counts := s.handlers.counts(); s.calls != "" && counts != s.calls {
+			t.Errorf("handlers were called: %s; want %s", counts, s.calls)
+		}
+		return got + result + s.handlers.String()
+	})
+}
+
+// eachArchive runs every archive in a directory of testdata and compares the transcript with its section "transcript".
+func eachArchive(t *testing.T, dir string, run func(*testing.T, *setup) (transcript string)) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", dir, "*.txtar"))
 	if err != nil || len(files) == 0 {
-		t.Fatal(err, "no transcripts")
+		t.Fatal(err, "no archives")
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			t.Parallel()
-			transcript(t, file)
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compareSection(t, file, archive, run(t, readSetup(t, archive)))
 		})
-	}
-}
-
-func transcript(t *testing.T, file string) {
-	archive, err := txtar.ParseFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := readSetup(t, archive)
-	run, ok := scenarios[s.module+" "+s.signature]
-	if !ok {
-		t.Fatalf("unknown scenario %q with the signature %q", s.module, s.signature)
-	}
-	result := run(t, s)
-	got := conversation(t, s.model, s.forgets)
-	if !s.system {
-		got = got[max(0, strings.Index(got, "--- human ---")):]
-	}
-	got += result + s.handlers.String()
-	if counts := s.handlers.counts(); s.calls != "" && counts != s.calls {
-		t.Errorf("handlers were called: %s; want %s", counts, s.calls)
-	}
-	i := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == "transcript" })
-	if *update {
-		if i < 0 {
-			archive.Files = append(archive.Files, txtar.File{Name: "transcript"})
-			i = len(archive.Files) - 1
-		}
-		archive.Files[i].Data = []byte(got)
-		if err := os.WriteFile(file, txtar.Format(archive), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if i < 0 || string(archive.Files[i].Data) != got {
-		t.Errorf("the transcript differs; run with -update and review the difference. Got:\n%s", got)
 	}
 }
 
@@ -227,17 +213,8 @@ var wikiPage = &tools.Tool{
 
 func runCodeAct[In, Out any](in In, more ...tools.Source) func(*testing.T, *setup) string {
 	return func(t *testing.T, s *setup) string {
-		open := sandbox.NewInProcess
-		if s.isolated {
-			open = sandbox.New
-		}
-		box, err := open(&sandbox.Options{Limits: s.limits})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer box.Close()
 		sig := signature.Must(signature.New[In, Out]("Report on the orders."))
-		act := module.NewCodeAct(sig, s.model, box, s.handlers.set(t, more...), &module.Options{MaxIters: s.steps})
+		act := module.NewCodeAct(sig, s.model, s.box(t), s.handlers.set(t, more...), &module.Options{MaxIters: s.steps})
 		pred, err := act.Run(t.Context(), in)
 		return show(t, pred, err)
 	}
@@ -350,14 +327,11 @@ func (h *handlers) set(t *testing.T, more ...tools.Source) *tools.Set {
 		h.count("erase")
 		return false, tools.Fatal(errors.New("the shop is closed"))
 	}
-	set, err := tools.NewSet(t.Context(), append(more,
+	set := toolSet(t, append(more,
 		tools.Func("list_orders", "Lists orders.", list, &tools.Hints{Class: tools.Read}),
 		tools.Func("send", "Sends a message.", send, nil),
 		tools.Func("refund", "Refunds an order.", refund, nil),
 		tools.Func("pay", "Pays for an order.", pay, nil),
 		tools.Func("erase", "Erases an order.", erase, nil))...)
-	if err != nil {
-		t.Fatal(err)
-	}
 	return set
 }

@@ -39,15 +39,8 @@ func vendorAgent(
 	t *testing.T, types *declare.LearnedTypes, programs ...string,
 ) (*module.CodeAct[orders, report], *llmtest.Model) {
 	t.Helper()
-	box, err := sandbox.NewInProcess(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { box.Close() })
-	set, err := tools.NewSet(t.Context(), vendorTools...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := openBox(t, sandbox.NewInProcess, nil)
+	set := toolSet(t, vendorTools...)
 	var replies []string
 	for _, p := range programs {
 		replies = append(replies, "Do it.\n\n```js\n"+p+"\n```")
@@ -69,9 +62,7 @@ func TestLearnedTypesAreDeclared(t *testing.T) {
 		"console.log(await tools.describe('erp.balances'))", countVendors)
 	agent.Predictor.Briefing += "Be brief."
 	for range 2 {
-		if _, err := agent.Run(t.Context(), orders{Limit: 3}); err != nil {
-			t.Fatal(err)
-		}
+		mustRun(t, agent, orders{Limit: 3})
 	}
 	for i, r := range model.Requests() {
 		system := textsOf(r)[0]
@@ -91,9 +82,7 @@ func TestLearnedTypesAreDeclared(t *testing.T) {
 		t.Fatal(err)
 	}
 	agent, model = vendorAgent(t, &read, countVendors)
-	if _, err := agent.Run(t.Context(), orders{Limit: 3}); err != nil {
-		t.Fatal(err)
-	}
+	mustRun(t, agent, orders{Limit: 3})
 	system := textsOf(model.Requests()[0])[0]
 	if !strings.Contains(system, declared) ||
 		!strings.Contains(system, "balances(args?: object): Promise<Record<string, number>[]>") ||
@@ -106,18 +95,12 @@ func TestLearnedTypesAreDeclared(t *testing.T) {
 func TestLearnedTypesInformOnly(t *testing.T) {
 	t.Parallel()
 	var types declare.LearnedTypes
-	set, err := tools.NewSet(t.Context(), vendorTools...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := toolSet(t, vendorTools...)
 	types.Learn(set.Bindings()[0], json.RawMessage(`{"vendors": [{"amount": 1}], "old": 1}`))
 	read := "const {vendors} = await erp.vendor_list({});\n" +
 		"submit({total: vendors.filter(v => v.amount > 1).length, names: vendors.map(v => v.name)});"
 	agent, _ := vendorAgent(t, &types, read, read)
-	pred, err := agent.Run(t.Context(), orders{Limit: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pred := mustRun(t, agent, orders{Limit: 3})
 	if len(pred.Evidence()) != 1 || !strings.Contains(pred.Evidence()[0].Message, "has no amount") {
 		t.Errorf("got %v", pred.Evidence())
 	}
@@ -136,9 +119,7 @@ func TestEvaluationsDoNotLearn(t *testing.T) {
 	if text, err := json.Marshal(&types); string(text) != "null" || err != nil {
 		t.Errorf("learned %s, %v", text, err)
 	}
-	if _, err := agent.Run(t.Context(), orders{Limit: 3}); err != nil {
-		t.Fatal(err)
-	}
+	mustRun(t, agent, orders{Limit: 3})
 	if text, err := json.Marshal(&types); !strings.Contains(string(text), `"erp.vendor_list"`) || err != nil {
 		t.Errorf("learned %s, %v", text, err)
 	}

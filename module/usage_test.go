@@ -317,9 +317,7 @@ func TestCancelledWithCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept := cache.Model(llmtest.New(`{"total": 1}`), "")
-	if _, err := module.NewPredict(adding, kept, nil).Run(t.Context(), anything); err != nil {
-		t.Fatal(err)
-	}
+	mustRun(t, module.NewPredict(adding, kept, nil), anything)
 	underway := func(cancel func()) llms.Model {
 		return cache.Model(llmtest.Func(func(ctx context.Context, _ llmtest.Request) (llmtest.Reply, error) {
 			cancel()

@@ -60,9 +60,7 @@ func TestVariablesThatAreListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	model := llmtest.New(fence("submit({total: 1})"))
-	if _, err := module.NewCodeAct(adding, model, session, nil, nil).Run(t.Context(), orders{Limit: 1}); err != nil {
-		t.Fatal(err)
-	}
+	mustRun(t, module.NewCodeAct(adding, model, session, nil, nil), orders{Limit: 1})
 	got, _, _ := strings.Cut(model.Requests()[0].Last(), "\n\n")
 	lines := strings.Split(got, "\n")
 	if len(lines) != 32 || lines[1] != "- 10 older variables, not listed" || lines[2] != "- vba: number" ||

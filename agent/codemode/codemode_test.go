@@ -3,6 +3,7 @@ package codemode
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -30,25 +31,12 @@ func numbers(t *testing.T, names ...string) *tools.Set {
 		sources = append(sources, tools.Func(name, "Return the number "+name+".",
 			func(_ context.Context, in number) (int, error) { return in.N, nil }, nil))
 	}
-	set, err := tools.NewSet(t.Context(), sources...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return set
+	return newSet(t, sources...)
 }
 
 func toolNames(t *testing.T, session *mcp.ClientSession) []string {
 	t.Helper()
-	list, err := session.ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, tool := range list.Tools {
-		names = append(names, tool.Name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(listed(t, session)))
 }
 
 // TestOwnTools calls a function of the host and a tool of a server in one program; the policies of
@@ -87,11 +75,7 @@ func TestWarnings(t *testing.T) {
 	path, _ := config(t)
 	wipe := tools.Func("wipe", "", func(context.Context, number) (int, error) { return 0, nil },
 		&tools.Hints{Destructive: true})
-	set, err := tools.NewSet(t.Context(), wipe, warned{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	set = set.With(policy.If(policy.Tools("fs.write_file"), policy.AllowDestructive))
+	set := newSet(t, wipe, warned{}).With(policy.If(policy.Tools("fs.write_file"), policy.AllowDestructive))
 	s := prepare(t, setup{Options: Options{Tools: set, Config: path}})
 	var out strings.Builder
 	if err := s.Check(t.Context(), &out, nil); err != nil {
@@ -126,10 +110,8 @@ func TestWarnings(t *testing.T) {
 // TestSetTools replaces the tools while a client is connected.
 func TestSetTools(t *testing.T) {
 	t.Parallel()
-	heard := make(chan struct{}, 10)
-	session, s := begin(t, setup{Options: Options{Tools: numbers(t, "one")}, client: &mcp.ClientOptions{
-		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { heard <- struct{}{} },
-	}})
+	client, heard := listening()
+	session, s := begin(t, setup{Options: Options{Tools: numbers(t, "one")}, client: client})
 	if text := describedExecute(t, session); !strings.Contains(text, "one(args") {
 		t.Errorf("the description lacks one:\n%s", text)
 	}
@@ -139,9 +121,7 @@ func TestSetTools(t *testing.T) {
 	for text := ""; !strings.Contains(text, "two(args"); text = describedExecute(t, session) {
 		<-heard
 	}
-	if e := executeCode(t, session, map[string]any{"code": "await two({n: 2})"}); string(e.Result) != "2" {
-		t.Errorf("got %+v", e)
-	}
+	wantResult(t, session, "await two({n: 2})", "2")
 	if e := executeCode(t, session, map[string]any{"code": "await one({n: 2})"}); e.Success {
 		t.Errorf("the old tool is still there: %+v", e)
 	}
@@ -166,27 +146,6 @@ func TestOneTool(t *testing.T) {
 	e := executeCode(t, session, map[string]any{"code": `const [hit] = await tools.search("` + many[399] + `"); hit.name`})
 	if string(e.Result) != `"`+many[399]+`"` {
 		t.Errorf("got %+v", e)
-	}
-}
-
-// The log and Check name a tool whose schema does not compile, before it is called.
-func TestInvalidSchemaIsReported(t *testing.T) {
-	t.Parallel()
-	set, err := tools.NewSet(t.Context(), &tools.Tool{
-		Namespace: "s", Name: "x", InputSchema: json.RawMessage(`{"required":true}`),
-		Handler: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := prepare(t, setup{Options: Options{Tools: set}})
-	const want = "its arguments are not checked: input schema: schema: required must be an array, not true"
-	if !s.written.has(want) {
-		t.Error("nothing is logged")
-	}
-	var report strings.Builder
-	if err := s.Check(t.Context(), &report, nil); err != nil || !strings.Contains(report.String(), want) {
-		t.Errorf("got %v\n%s", err, &report)
 	}
 }
 
@@ -259,9 +218,7 @@ func TestHandler(t *testing.T) {
 		if got := toolNames(t, session); !slices.Equal(got, []string{"execute_code"}) {
 			t.Errorf("%s: got %q", version, got)
 		}
-		if e := executeCode(t, session, map[string]any{"code": "await same({n: 3})"}); string(e.Result) != "3" {
-			t.Errorf("%s: got %+v", version, e)
-		}
+		wantResult(t, session, "await same({n: 3})", "3")
 		if e := executeCode(t, session, map[string]any{"code": "await other({n: 3})"}); e.Success {
 			t.Errorf("%s: the principal may not use other: %+v", version, e)
 		}
@@ -288,9 +245,7 @@ func TestAddTo(t *testing.T) {
 	if got := toolNames(t, session); !slices.Equal(got, []string{"execute_code", "own"}) {
 		t.Errorf("got %q", got)
 	}
-	if e := executeCode(t, session, map[string]any{"code": "await same({n: 5})"}); string(e.Result) != "5" {
-		t.Errorf("got %+v", e)
-	}
+	wantResult(t, session, "await same({n: 5})", "5")
 	if err := s.SetTools(nil); err != nil {
 		t.Fatal(err)
 	}
@@ -311,12 +266,7 @@ func TestClose(t *testing.T) {
 		defer close(ended) // if the call fails
 		ended <- executeCode(t, session, map[string]any{"code": "await same({n: 1}); await sleep(600_000)"})
 	}()
-	for running := ""; !strings.Contains(running, "writ_executions_running 1\n"); {
-		var metrics strings.Builder
-		s.queue.WriteMetrics(&metrics)
-		running = metrics.String()
-		time.Sleep(time.Millisecond)
-	}
+	awaitMetric(t, s, "writ_executions_running 1\n")
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
@@ -339,21 +289,16 @@ func TestClose(t *testing.T) {
 // TestPrincipalOfTools lets functions of the host see who calls.
 func TestPrincipalOfTools(t *testing.T) {
 	t.Parallel()
-	set, err := tools.NewSet(t.Context(), tools.Func("whoami", "Return the caller.",
+	set := newSet(t, tools.Func("whoami", "Return the caller.",
 		func(ctx context.Context, _ struct{}) (string, error) {
 			p, _ := serve.PrincipalOf(ctx)
 			return p.Name, nil
 		}, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := prepare(t, setup{Options: Options{Tools: set}})
 	server := mcp.NewServer(&mcp.Implementation{Name: "host", Version: "1"}, nil)
 	if err := s.AddTo(server, serve.Principal{Name: "ada"}); err != nil {
 		t.Fatal(err)
 	}
 	session := connectTo(t, server)
-	if e := executeCode(t, session, map[string]any{"code": "await whoami({})"}); string(e.Result) != `"ada"` {
-		t.Errorf("got %+v", e)
-	}
+	wantResult(t, session, "await whoami({})", `"ada"`)
 }

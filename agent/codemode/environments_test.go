@@ -1,7 +1,6 @@
 package codemode
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,9 +27,7 @@ func furnish(t *testing.T, a served, environment string) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		write(t, path, text)
 	}
 }
 
@@ -66,15 +63,12 @@ func TestEnvironment(t *testing.T) {
 		map[string]any{"file_path": file.FilePath}); string(e.Result) != "42" {
 		t.Errorf("TypeScript in a file: %+v", e)
 	}
-	text, failed := ask(t, session, "execute_code",
-		map[string]any{"environment": "lab", "code": `import x from "undeclared"; x`})
-	if !failed || !strings.Contains(string(text), "undeclared") {
-		t.Errorf("got %s", text)
+	args := map[string]any{"environment": "lab", "code": `import x from "undeclared"; x`}
+	if e := executeCode(t, session, args); e.Success {
+		t.Errorf("got %+v", e)
 	}
-	text, _ = ask(t, session, "execute_code", map[string]any{"environment": "none", "code": `1`})
-	var nowhere execution
-	if err := json.Unmarshal(text, &nowhere); err != nil || nowhere.ErrorType != "NOT_FOUND" {
-		t.Errorf("got %s", text)
+	if e := executeCode(t, session, map[string]any{"environment": "none", "code": `1`}); e.ErrorType != "NOT_FOUND" {
+		t.Errorf("got %+v", e)
 	}
 }
 
@@ -82,13 +76,10 @@ func TestEnvironment(t *testing.T) {
 func TestTypeScriptErrors(t *testing.T) {
 	t.Parallel()
 	session, _ := begin(t, setup{})
-	text, _ := ask(t, session, "execute_code",
-		map[string]any{"language": "typescript",
-			"code": "interface A { b: number }\nconst a: A = {b: 1};\n\nthrow new Error('here ' + a.b);"})
-	var e execution
-	if err := json.Unmarshal(text, &e); err != nil || e.ErrorType != "THROWN" || e.Diagnostics[0].Line != 4 ||
-		e.Diagnostics[0].Message != "Error: here 1" {
-		t.Errorf("got %s", text)
+	e := executeCode(t, session, map[string]any{"language": "typescript",
+		"code": "interface A { b: number }\nconst a: A = {b: 1};\n\nthrow new Error('here ' + a.b);"})
+	if e.ErrorType != "THROWN" || e.Diagnostics[0].Line != 4 || e.Diagnostics[0].Message != "Error: here 1" {
+		t.Errorf("got %+v", e)
 	}
 }
 
@@ -106,17 +97,9 @@ func TestInstallOff(t *testing.T) {
 			"get_environment_config", "install_dependencies"}},
 	} {
 		session, _ := begin(t, setup{Options: test.options})
-		list, err := session.ListTools(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var names []string
-		for _, tool := range list.Tools {
-			if strings.Contains(tool.Name, "environment") || strings.Contains(tool.Name, "install") {
-				names = append(names, tool.Name)
-			}
-		}
-		slices.Sort(names)
+		names := slices.DeleteFunc(toolNames(t, session), func(name string) bool {
+			return !strings.Contains(name, "environment") && !strings.Contains(name, "install")
+		})
 		if !slices.Equal(names, test.want) {
 			t.Errorf("%+v offers %q, want %q", test.options, names, test.want)
 		}

@@ -1,7 +1,6 @@
 package codemode
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -104,9 +103,7 @@ const held: N = {n: Number(text)}; held.n`})
 	if string(third.Result) != "3" || string(fourth.Result) != "4" {
 		t.Errorf("got %+v and %+v", third, fourth)
 	}
-	text, failed := ask(t, session, "execute_code", map[string]any{"session": "made-up", "code": `1`})
-	var e execution
-	if err := json.Unmarshal(text, &e); err != nil || !failed || e.ErrorType != "NOT_FOUND" {
-		t.Errorf("got %s", text)
+	if e := executeCode(t, session, map[string]any{"session": "made-up", "code": `1`}); e.ErrorType != "NOT_FOUND" {
+		t.Errorf("got %+v", e)
 	}
 }

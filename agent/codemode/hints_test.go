@@ -1,22 +1,20 @@
 package codemode
 
 import (
-	"encoding/json"
 	"errors"
 	"slices"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/internal/testserver"
 )
 
-// diagnosed is what is said of a program that cannot be run.
-func diagnosed(t *testing.T, call func(name string, args any) (json.RawMessage, bool), args map[string]any) (message,
-	hint string) {
+// diagnosed returns the message and the hint of a program that cannot be run.
+func diagnosed(t *testing.T, session *mcp.ClientSession, args map[string]any) (message, hint string) {
 	t.Helper()
-	text, failed := call("execute_code", args)
-	var e execution
-	if err := json.Unmarshal(text, &e); err != nil || !failed || len(e.Diagnostics) != 1 {
-		t.Fatalf("%v: %s", args, text)
+	e := executeCode(t, session, args)
+	if len(e.Diagnostics) != 1 {
+		t.Fatalf("%v: %+v", args, e)
 	}
 	return e.Diagnostics[0].Message, e.Diagnostics[0].Hint
 }
@@ -74,8 +72,7 @@ func TestImportsExplained(t *testing.T) {
 					map[string]any{"environment": "lab", "imports": append([]string{}, test.imports...)})
 				furnish(t, a, "lab")
 			}
-			call := func(name string, args any) (json.RawMessage, bool) { return ask(t, session, name, args) }
-			if message, hint := diagnosed(t, call, test.args); message != test.message || hint != test.hint {
+			if message, hint := diagnosed(t, session, test.args); message != test.message || hint != test.hint {
 				t.Errorf("got\n%s (%s)\nwant\n%s (%s)", message, hint, test.message, test.hint)
 			}
 		})
@@ -86,20 +83,16 @@ func TestImportsExplained(t *testing.T) {
 // told, and of the others nobody.
 func TestAbsentServer(t *testing.T) {
 	t.Parallel()
-	path, err := testserver.WriteConfig(t.TempDir(), map[string]any{
+	path := configOf(t, map[string]any{
 		"fs": testserver.Entry(t.TempDir()), "gone away": map[string]any{"command": "no-such-command-anywhere"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	session, a := begin(t, setup{Options: Options{Config: path}})
-	call := func(name string, args any) (json.RawMessage, bool) { return ask(t, session, name, args) }
 	const want = "the server gone_away is not connected: its command was not found"
-	if message, hint := diagnosed(t, call,
+	if message, hint := diagnosed(t, session,
 		map[string]any{"code": "await gone_away.x({})"}); message != "gone_away is not defined" || hint != want {
 		t.Errorf("got %s (%s)", message, hint)
 	}
-	if message, hint := diagnosed(t, call,
+	if message, hint := diagnosed(t, session,
 		map[string]any{"code": "await nowhere.x({})"}); message != "nowhere is not defined" || hint != "use the tools: fs" {
 		t.Errorf("got %s (%s)", message, hint)
 	}

@@ -1,7 +1,6 @@
 package codemode
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/agent/codemode/serve"
-	"github.com/writ-go/writ/internal/testserver"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/tools/mcptools"
 )
@@ -40,11 +38,8 @@ func TestTakenNames(t *testing.T) {
 	session, _ := begin(t, setup{Options: Options{Config: path, Storage: storage}})
 	refused := func(args map[string]any, want string) {
 		t.Helper()
-		text, failed := ask(t, session, "execute_code", args)
-		var e execution
-		if err := json.Unmarshal(text, &e); err != nil || !failed || e.ErrorType != invalidArgument ||
-			e.Diagnostics[0].Message != want {
-			t.Errorf("got %s, want %s", text, want)
+		if e := executeCode(t, session, args); e.ErrorType != invalidArgument || e.Diagnostics[0].Message != want {
+			t.Errorf("got %+v, want %s", e, want)
 		}
 	}
 	refused(map[string]any{"code": "1", "variables": map[string]any{"fs": 1}}, `input "fs": a tool has this name`)
@@ -95,6 +90,19 @@ func TestChangesWait(t *testing.T) {
 	}
 }
 
+// awaitMetric waits until the metrics of the server have a line.
+func awaitMetric(t *testing.T, s served, line string) {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		var metrics strings.Builder
+		s.queue.WriteMetrics(&metrics)
+		if strings.Contains(metrics.String(), line) {
+			return
+		}
+	}
+	t.Fatalf("the metrics lack %s", line)
+}
+
 // TestTasksTakeTurns has the program of a task wait while others run.
 func TestTasksTakeTurns(t *testing.T) {
 	t.Parallel()
@@ -108,16 +116,7 @@ func TestTasksTakeTurns(t *testing.T) {
 	<-running
 	done := make(chan report, 1)
 	go func() { done <- get[report](t, session, "run_task", map[string]any{"task": "Do it."}) }()
-	for waiting := (bytes.Buffer{}); !strings.Contains(waiting.String(),
-		"writ_executions_waiting 1\n"); time.Sleep(time.Millisecond) {
-		select {
-		case r := <-done:
-			t.Fatalf("it did not wait: %+v", r)
-		default:
-		}
-		waiting.Reset()
-		a.queue.WriteMetrics(&waiting)
-	}
+	awaitMetric(t, a, "writ_executions_waiting 1\n")
 	close(release)
 	if r := <-done; !r.Success {
 		t.Errorf("got %+v", r)
@@ -149,16 +148,7 @@ func TestArgumentsTakeTurns(t *testing.T) {
 	}
 	done := make(chan execution, 1)
 	go func() { done <- executeCode(t, session, map[string]any{"code": "1"}) }()
-	for waiting := (bytes.Buffer{}); !strings.Contains(waiting.String(),
-		"writ_checks_waiting 1\n"); time.Sleep(time.Millisecond) {
-		select {
-		case e := <-done:
-			t.Fatalf("it did not wait: %+v", e)
-		default:
-		}
-		waiting.Reset()
-		a.queue.WriteMetrics(&waiting)
-	}
+	awaitMetric(t, a, "writ_checks_waiting 1\n")
 	close(release)
 	if e := <-done; string(e.Result) != "1" {
 		t.Errorf("got %+v", e)
@@ -253,10 +243,7 @@ func TestDeepContent(t *testing.T) {
 func TestCloseInStartup(t *testing.T) {
 	t.Parallel()
 	url, _ := lateServer(t)
-	path, err := testserver.WriteConfig(t.TempDir(), map[string]any{"late": map[string]any{"url": url}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := configOf(t, map[string]any{"late": map[string]any{"url": url}})
 	s, err := New(&Options{Config: path, Startup: time.Hour})
 	if err != nil {
 		t.Fatal(err)

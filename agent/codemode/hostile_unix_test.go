@@ -27,8 +27,5 @@ func TestPipeForConfig(t *testing.T) {
 	if s := a.catalog.stamp(); s != (stamp{}) {
 		t.Errorf("the pipe is taken for a changed file: %+v", s)
 	}
-	if e := executeCode(t, session,
-		map[string]any{"code": `await fs.read_text_file({path: "a.txt"})`}); string(e.Result) != `"3"` {
-		t.Errorf("got %+v", e)
-	}
+	wantResult(t, session, `await fs.read_text_file({path: "a.txt"})`, `"3"`)
 }

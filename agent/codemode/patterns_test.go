@@ -1,7 +1,6 @@
 package codemode
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -20,9 +19,7 @@ func TestStrayPatterns(t *testing.T) {
 		{"principal": "dee", "token": "dees-token-which-nobody-knows", "tools": ["execute_code"]},
 		{"principal": "eve", "token": "eves-token-which-nobody-knows", "tools": []}
 	]}`
-	if err := os.WriteFile(tokens, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, tokens, text)
 	_, a := web(t, setup{Options: Options{Config: path}, tokens: tokens})
 	want := []string{
 		`principal bob: "exceute_code" matches no current tool; did you mean execute_code?`,

@@ -1,7 +1,6 @@
 package codemode
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,9 +25,7 @@ func tokensFile(t *testing.T) string {
 		{"principal": "bob", "token": "` + bobs + `"},
 		{"principal": "cal", "token": "` + cals + `", "tools": ["execute_code", "search_tools", "fs.read_*"]}
 	]}`
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, path, text)
 	return path
 }
 
@@ -80,25 +77,16 @@ func TestAllowList(t *testing.T) {
 	connect, _ := web(t, setup{Options: Options{Config: path}, tokens: tokensFile(t)})
 	for _, version := range []string{"", "2025-11-25"} {
 		cal := connect(cals, version)
-		list, err := cal.ListTools(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var names []string
-		for _, tool := range list.Tools {
-			names = append(names, tool.Name)
+		for name, tool := range listed(t, cal) {
 			if strings.Contains(tool.Description, "write_file") {
-				t.Errorf("%s tells of what cal may not use:\n%s", tool.Name, tool.Description)
+				t.Errorf("%s tells of what cal may not use:\n%s", name, tool.Description)
 			}
 		}
-		slices.Sort(names)
-		if want := []string{"execute_code", "search_tools"}; !slices.Equal(names, want) {
+		names, want := toolNames(t, cal), []string{"execute_code", "search_tools"}
+		if !slices.Equal(names, want) {
 			t.Errorf("cal is offered %q, want %q", names, want)
 		}
-		if e := executeCode(t, cal,
-			map[string]any{"code": `await fs.read_text_file({path: "a.txt"})`}); string(e.Result) != `"3"` {
-			t.Errorf("got %+v", e)
-		}
+		wantResult(t, cal, `await fs.read_text_file({path: "a.txt"})`, `"3"`)
 		for _, code := range []string{
 			`await fs.write_file({path: "c.txt", content: "1"})`, `await fs["write_file"]({path: "c.txt", content: "1"})`,
 			`const name = "write_" + "file"; await fs[name]({path: "c.txt", content: "1"})`,
@@ -131,22 +119,13 @@ func TestBusy(t *testing.T) {
 		`sleep(5); "done"`}
 	results := make(chan execution, 3)
 	for range cap(results) {
-		go func() {
-			text, _ := ask(t, session, "execute_code", wait)
-			var e execution
-			if err := json.Unmarshal(text, &e); err != nil {
-				t.Errorf("%v in %s", err, text)
-			}
-			results <- e
-		}()
+		go func() { results <- executeCode(t, session, wait) }()
 	}
 	if e := <-results; e.ErrorType != "BUSY" ||
 		!strings.Contains(e.Diagnostics[0].Message, "nothing was done; try again") {
 		t.Errorf("got %+v", e)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "go-on"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, filepath.Join(folder, "go-on"), "")
 	for range 2 {
 		if e := <-results; string(e.Result) != `"done"` {
 			t.Errorf("got %+v", e)

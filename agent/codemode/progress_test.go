@@ -11,9 +11,7 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/writ-go/writ/internal/testserver"
 	"github.com/writ-go/writ/module/llmtest"
-	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/mcptools"
 )
 
@@ -94,17 +92,10 @@ func TestProgressOfServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { servers.Close() })
-	set, err := tools.NewSet(ctx, servers)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path, err := testserver.WriteConfig(t.TempDir(), map[string]any{"far": map[string]any{"url": reporting(t, l),
+	path := configOf(t, map[string]any{"far": map[string]any{"url": reporting(t, l),
 		"headers": map[string]any{"Authorization": "t0p-s3cret"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	const both = `(await Promise.all([far.work({}), own.work({})])).join()`
-	session, _ := begin(t, setup{client: l.options(), Options: Options{Config: path, Tools: set,
+	session, _ := begin(t, setup{client: l.options(), Options: Options{Config: path, Tools: newSet(t, servers),
 		Model: llmtest.New(reply(`submit({answer: ` + both + `})`))}})
 	for tool, args := range map[string]map[string]any{"execute_code": {"code": both}, "run_task": {"task": "Work."}} {
 		params := &mcp.CallToolParams{Name: tool, Arguments: args}
@@ -114,9 +105,7 @@ func TestProgressOfServers(t *testing.T) {
 			t.Fatalf("%s: %+v, %v", tool, result, err)
 		}
 	}
-	if e := executeCode(t, session, map[string]any{"code": both}); string(e.Result) != `"false,false"` {
-		t.Errorf("without a progress token, the servers were asked to report: %+v", e)
-	}
+	wantResult(t, session, both, `"false,false"`) // without a progress token, the servers are not asked to report
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	last, reports := map[any]float64{}, map[any]int{}

@@ -2,7 +2,6 @@ package codemode
 
 import (
 	"context"
-	"encoding/json"
 	"testing"
 
 	"github.com/writ-go/writ/tools"
@@ -13,29 +12,16 @@ import (
 func TestProgramsTakeTurns(t *testing.T) {
 	t.Parallel()
 	asked, answered := make(chan struct{}), make(chan struct{})
-	set, err := tools.NewSet(t.Context(),
-		tools.Func("wait", "", func(context.Context, struct{}) (string, error) {
-			close(asked)
-			<-answered
-			return "done", nil
-		}, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := newSet(t, tools.Func("wait", "", func(context.Context, struct{}) (string, error) {
+		close(asked)
+		<-answered
+		return "done", nil
+	}, nil))
 	session, s := begin(t, setup{Options: Options{Tools: set}, workers: 1})
 	first := make(chan execution)
-	go func() {
-		text, _ := ask(t, session, "execute_code", map[string]any{"code": `await wait({})`})
-		var e execution
-		if err := json.Unmarshal(text, &e); err != nil {
-			t.Errorf("%v in %s", err, text)
-		}
-		first <- e
-	}()
+	go func() { first <- executeCode(t, session, map[string]any{"code": `await wait({})`}) }()
 	<-asked
-	if e := executeCode(t, session, map[string]any{"code": `1 + 1`}); string(e.Result) != "2" {
-		t.Errorf("got %+v", e)
-	}
+	wantResult(t, session, `1 + 1`, "2")
 	ended := make(chan error)
 	go func() { ended <- s.Shutdown(t.Context()) }()
 	close(answered)

@@ -1,7 +1,6 @@
 package codemode
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -53,20 +52,14 @@ func TestCrash(t *testing.T) {
 	t.Parallel()
 	path, _ := config(t)
 	session, _ := begin(t, setup{Options: Options{Config: path}, memory: 64})
-	text, failed := ask(t, session, "execute_code", map[string]any{"code": `
+	e := executeCode(t, session, map[string]any{"code": `
 		await fs.write_file({path: "c.txt", content: "1"});
 		const all = []; for (;;) all.push(new Array(1e6).fill(all.length))`})
-	var e execution
-	if err := json.Unmarshal(text, &e); err != nil {
-		t.Fatalf("%v in %s", err, text)
-	}
-	if !failed || e.ErrorType != "MEMORY_LIMIT" && e.ErrorType != "CRASHED" || len(e.Calls) != 1 || !e.Calls[0].OK ||
+	if e.ErrorType != "MEMORY_LIMIT" && e.ErrorType != "CRASHED" || len(e.Calls) != 1 || !e.Calls[0].OK ||
 		e.Calls[0].Args != `{"path":"c.txt","content":"1"}` {
-		t.Errorf("got %s", text)
+		t.Errorf("got %+v", e)
 	}
-	if e := executeCode(t, session, map[string]any{"code": "6 * 7"}); string(e.Result) != "42" {
-		t.Errorf("the next one: %+v", e)
-	}
+	wantResult(t, session, "6 * 7", "42")
 }
 
 // TestServerLost kills a server in the middle of a call.
@@ -80,10 +73,7 @@ func TestServerLost(t *testing.T) {
 		e.Calls[1].Error == "" {
 		t.Errorf("got %+v", e)
 	}
-	if e := executeCode(t, session,
-		map[string]any{"code": `await fs.read_text_file({path: "c.txt"})`}); string(e.Result) != `"1"` {
-		t.Errorf("the next one: %+v", e)
-	}
+	wantResult(t, session, `await fs.read_text_file({path: "c.txt"})`, `"1"`)
 }
 
 func TestRules(t *testing.T) {

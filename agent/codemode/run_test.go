@@ -101,9 +101,7 @@ func TestDiagnostics(t *testing.T) {
 			}
 		}
 	}
-	if e := executeCode(t, session, map[string]any{"code": "6 * 7"}); string(e.Result) != "42" {
-		t.Errorf("after all that, 6 * 7 is %+v", e)
-	}
+	wantResult(t, session, "6 * 7", "42")
 }
 
 func TestBadArguments(t *testing.T) {
@@ -133,31 +131,20 @@ func TestDescription(t *testing.T) {
 	t.Parallel()
 	path, _ := config(t)
 	session, _ := begin(t, setup{Options: Options{Config: path}, time: 30 * time.Second, compute: 10 * time.Second})
-	list, err := session.ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := slices.IndexFunc(list.Tools, func(t *mcp.Tool) bool { return t.Name == "execute_code" })
-	if i < 0 {
-		t.Fatalf("got %+v", list.Tools)
-	}
-	if d := list.Tools[i].Description; !strings.Contains(d, "It may take 30s, at most 10s of it computing.") {
-		t.Errorf("the description does not say how long a program may take:\n%s", d)
-	}
-	if d := list.Tools[i].Description; !strings.Contains(d, "declare const fs: {") ||
-		!strings.Contains(d, "  write_file(args: {path: string; content: string}): Promise<string | Content>;") {
-		t.Errorf("the description lacks the declarations:\n%s", d)
+	d := describedExecute(t, session)
+	for _, want := range []string{"It may take 30s, at most 10s of it computing.", "declare const fs: {",
+		"  write_file(args: {path: string; content: string}): Promise<string | Content>;"} {
+		if !strings.Contains(d, want) {
+			t.Errorf("the description lacks %s:\n%s", want, d)
+		}
 	}
 }
 
 // TestPanickingTool logs what the model is not told: the panic of a function, with its stack.
 func TestPanickingTool(t *testing.T) {
 	t.Parallel()
-	set, err := tools.NewSet(t.Context(), tools.Func("crash", "Crash.",
+	set := newSet(t, tools.Func("crash", "Crash.",
 		func(context.Context, number) (int, error) { panic("at the disco") }, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
 	session, s := begin(t, setup{Options: Options{Tools: set}})
 	e := executeCode(t, session, map[string]any{"code": "await crash({n: 1})"})
 	if e.Success || strings.Contains(e.Calls[0].Error, "disco") || e.Calls[0].Rejected {
@@ -179,14 +166,11 @@ func TestPartialList(t *testing.T) {
 		Rows  []int `json:"rows"`
 		Pages int   `json:"pages"`
 	}
-	set, err := tools.NewSet(t.Context(), tools.Func("list", "List.", func(context.Context, struct {
+	set := newSet(t, tools.Func("list", "List.", func(context.Context, struct {
 		Page int `json:"page,omitempty"`
 	}) (page, error) {
 		return page{[]int{1}, 2}, nil
 	}, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
 	session, _ := begin(t, setup{Options: Options{Tools: set}})
 	e := executeCode(t, session, map[string]any{"code": "(await list({})).rows.length"})
 	const want = "list: page 1 of 2 was read (1 row). Call it with {page: 2}, and use all rows."

@@ -1,18 +1,14 @@
 package codemode
 
 import (
+	"context"
 	"encoding/json"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"context"
-	"net/http"
-
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/writ-go/writ/internal/testserver"
 )
 
 // TestNothingToRead has programs that try to get at what the server knows.
@@ -53,9 +49,7 @@ func TestNoPathOut(t *testing.T) {
 	session, _ := begin(t, setup{Options: Options{Storage: storage}})
 	file := get[codeFile](t, session, "initialize_code_file", map[string]any{"content": "1"})
 	outside := filepath.Join(t.TempDir(), "outside.js")
-	if err := os.WriteFile(outside, []byte("'outside'"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, outside, "'outside'")
 	replaced := 0
 	err := filepath.WalkDir(storage, func(path string, d os.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() && strings.Contains(path, file.FilePath) {
@@ -110,14 +104,7 @@ func TestHeaders(t *testing.T) {
 		func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return nil, &problem{"", headers(r)}
 		})
-	site := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return upstream }, nil))
-	t.Cleanup(site.Close)
-	path, err := testserver.WriteConfig(t.TempDir(), map[string]any{"echo": map[string]any{
-		"url": site.URL, "headers": map[string]any{"Authorization": "Bearer " + secret, "X-Key": secret},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := behind(t, "echo", upstream, map[string]any{"Authorization": "Bearer " + secret, "X-Key": secret})
 	session, a := begin(t, setup{Options: Options{Config: path}})
 	for _, code := range []string{
 		`const text = await echo.say({}); console.log(text); text`,
@@ -163,20 +150,9 @@ func TestListingsHideSecrets(t *testing.T) {
 	}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(r.Params.Arguments)}}}, nil
 	})
-	site := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return upstream }, nil))
-	t.Cleanup(site.Close)
-	path, err := testserver.WriteConfig(t.TempDir(), map[string]any{"echo": map[string]any{
-		"url": site.URL, "headers": map[string]any{"Authorization": "Bearer " + secret},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := behind(t, "echo", upstream, map[string]any{"Authorization": "Bearer " + secret})
 	session, _ := begin(t, setup{Options: Options{Config: path}})
-	list, err := session.ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	told := map[string]any{"tools/list": list.Tools}
+	told := map[string]any{"tools/list": listed(t, session)}
 	for name, args := range map[string]any{
 		"search_tools":  map[string]any{"query": "hello"},
 		"describe_tool": map[string]any{"name": "echo.say"},

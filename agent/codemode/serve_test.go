@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,6 +26,7 @@ import (
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/sandbox/typescript"
 	"github.com/writ-go/writ/signature/schema"
+	"github.com/writ-go/writ/tools"
 )
 
 // TestMain lets the test binary serve as the files server that programs use.
@@ -62,15 +64,9 @@ func config(t *testing.T) (path, folder string) {
 	t.Helper()
 	folder = t.TempDir()
 	for name, text := range map[string]string{"a.txt": "3", "b.txt": "4"} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		write(t, filepath.Join(folder, name), text)
 	}
-	path, err := testserver.WriteConfig(t.TempDir(), map[string]any{"fs": testserver.Entry(folder)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path, folder
+	return configOf(t, map[string]any{"fs": testserver.Entry(folder)}), folder
 }
 
 // setup describes the server of a test. Its programs and servers have minutes by default, because the
@@ -225,24 +221,24 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // executeCode calls execute_code, which may fail.
-func executeCode(t *testing.T, session *mcp.ClientSession, args map[string]any) execution {
+func executeCode(t *testing.T, session *mcp.ClientSession, args map[string]any) (e execution) {
 	t.Helper()
-	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "execute_code", Arguments: args})
-	if err != nil {
-		t.Fatal(err)
+	text, failed := ask(t, session, "execute_code", args)
+	if err := json.Unmarshal(text, &e); err != nil {
+		t.Fatalf("%v in %s", err, text)
 	}
-	structured, err := json.Marshal(result.StructuredContent)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var e execution
-	if err := json.Unmarshal(structured, &e); err != nil {
-		t.Fatalf("%v in %s", err, structured)
-	}
-	if result.IsError == e.Success {
-		t.Errorf("isError is %t and success %t", result.IsError, e.Success)
+	if failed == e.Success {
+		t.Errorf("isError is %t and success %t", failed, e.Success)
 	}
 	return e
+}
+
+// wantResult runs a program and compares its result.
+func wantResult(t *testing.T, session *mcp.ClientSession, code, want string) {
+	t.Helper()
+	if e := executeCode(t, session, map[string]any{"code": code}); string(e.Result) != want {
+		t.Errorf("%s: got %+v, want %s", code, e, want)
+	}
 }
 
 // ask calls a tool and returns its structured result, or its text where there is
@@ -278,31 +274,89 @@ func get[T any](t *testing.T, session *mcp.ClientSession, name string, args any)
 	return v
 }
 
-// conforms compares a result with the schema that the server declares for it.
-func conforms(t *testing.T, session *mcp.ClientSession, name string, result json.RawMessage) {
+// listed returns the tools that a client sees.
+func listed(t *testing.T, session *mcp.ClientSession) map[string]*mcp.Tool {
 	t.Helper()
 	list, err := session.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	all := map[string]*mcp.Tool{}
 	for _, tool := range list.Tools {
-		if tool.Name != name {
-			continue
-		}
-		text, err := json.Marshal(tool.OutputSchema)
-		if err != nil {
-			t.Fatal(err)
-		}
-		output, err := schema.Compile(text)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if findings := output.Validate(result); len(findings) > 0 {
-			t.Errorf("%s: the result is not what the schema says: %s\n%s", name, schema.Summary(findings), result)
-		}
-		return
+		all[tool.Name] = tool
 	}
-	t.Errorf("there is no tool %s", name)
+	return all
+}
+
+// listening returns the options of a client that hears of changes of the tools, and the channel for them.
+func listening() (*mcp.ClientOptions, <-chan struct{}) {
+	heard := make(chan struct{}, 100)
+	return &mcp.ClientOptions{
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { heard <- struct{}{} },
+	}, heard
+}
+
+// describedExecute is the description of execute_code.
+func describedExecute(t *testing.T, session *mcp.ClientSession) string {
+	t.Helper()
+	return listed(t, session)["execute_code"].Description
+}
+
+// conforms compares a result with the schema that the server declares for it.
+func conforms(t *testing.T, session *mcp.ClientSession, name string, result json.RawMessage) {
+	t.Helper()
+	tool := listed(t, session)[name]
+	if tool == nil {
+		t.Fatalf("there is no tool %s", name)
+	}
+	text, err := json.Marshal(tool.OutputSchema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	output, err := schema.Compile(text)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	if findings := output.Validate(result); len(findings) > 0 {
+		t.Errorf("%s: the result is not what the schema says: %s\n%s", name, schema.Summary(findings), result)
+	}
+}
+
+// newSet returns a set of tools.
+func newSet(t *testing.T, sources ...tools.Source) *tools.Set {
+	t.Helper()
+	set, err := tools.NewSet(t.Context(), sources...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// behind serves an MCP server over HTTP, and returns a configuration with it and the headers that it is sent.
+func behind(t *testing.T, name string, server *mcp.Server, headers map[string]any) (path string) {
+	t.Helper()
+	site := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil))
+	t.Cleanup(site.Close)
+	t.Cleanup(site.CloseClientConnections)
+	return configOf(t, map[string]any{name: map[string]any{"url": site.URL, "headers": headers}})
+}
+
+// configOf writes a configuration.
+func configOf(t *testing.T, servers map[string]any) (path string) {
+	t.Helper()
+	path, err := testserver.WriteConfig(t.TempDir(), servers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// write writes a file.
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // lines is a log that can be read while it is written.

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/writ-go/writ/internal/testserver"
 )
 
 // lateServer is the address of a server that answers nothing before it is released.
@@ -45,22 +44,16 @@ func lateServer(t *testing.T) (url string, release func()) {
 func TestLateServer(t *testing.T) {
 	t.Parallel()
 	url, release := lateServer(t)
-	path, err := testserver.WriteConfig(t.TempDir(), map[string]any{"late one": map[string]any{"url": url}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	heard := make(chan struct{}, 100)
-	session, a := begin(t, setup{Options: Options{Config: path, Startup: 10 * time.Millisecond}, client: &mcp.ClientOptions{
-		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { heard <- struct{}{} },
-	}})
+	path := configOf(t, map[string]any{"late one": map[string]any{"url": url}})
+	client, heard := listening()
+	session, a := begin(t, setup{Options: Options{Config: path, Startup: 10 * time.Millisecond}, client: client})
 	const pending = "Not connected yet: late_one. Once they are, programs can call their tools, and tools.search " +
 		"finds them."
 	if text := describedExecute(t, session); !strings.HasSuffix(text, pending) {
 		t.Errorf("at first the description is\n%s", text)
 	}
-	call := func(name string, args any) (json.RawMessage, bool) { return ask(t, session, name, args) }
 	const starting = "the server late_one is not connected: it is still starting; try again soon"
-	if message, hint := diagnosed(t, call,
+	if message, hint := diagnosed(t, session,
 		map[string]any{"code": "await late_one.greet({})"}); message != "late_one is not defined" || hint != starting {
 		t.Errorf("got %s (%s)", message, hint)
 	}
@@ -75,9 +68,7 @@ func TestLateServer(t *testing.T) {
 	if text := describedExecute(t, session); strings.Contains(text, "Not connected yet") {
 		t.Errorf("at last the description is\n%s", text)
 	}
-	if e := executeCode(t, session, map[string]any{"code": `await late_one.greet({})`}); string(e.Result) != `"hello"` {
-		t.Errorf("got %+v", e)
-	}
+	wantResult(t, session, `await late_one.greet({})`, `"hello"`)
 	if text, failed := ask(t, session, "search_tools", map[string]any{"query": "greet"}); failed ||
 		!strings.Contains(string(text), "late_one.greet") {
 		t.Errorf("search_tools: %s", text)

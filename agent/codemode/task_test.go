@@ -17,6 +17,19 @@ func reply(code string) string {
 	return "Let me see.\n\n```js\n" + code + "\n```"
 }
 
+// runTask calls run_task, which may fail.
+func runTask(t *testing.T, session *mcp.ClientSession, args map[string]any) (r report) {
+	t.Helper()
+	text, failed := ask(t, session, "run_task", args)
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	if failed == r.Success {
+		t.Errorf("isError is %t and success %t", failed, r.Success)
+	}
+	return r
+}
+
 func TestTask(t *testing.T) {
 	t.Parallel()
 	path, _ := config(t)
@@ -84,14 +97,9 @@ func TestTaskUnfinished(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			session, _ := begin(t, setup{Options: Options{Config: path, Model: test.model}})
-			text, failed := ask(t, session, "run_task", test.args)
-			var r report
-			if err := json.Unmarshal(text, &r); err != nil {
-				t.Fatalf("%v in %s", err, text)
-			}
-			if !failed || r.Success || r.ErrorType != test.kind || len(r.Calls) != test.calls ||
-				r.Calls[0].Tool != "fs.write_file" {
-				t.Errorf("got %s", text)
+			r := runTask(t, session, test.args)
+			if r.ErrorType != test.kind || len(r.Calls) != test.calls || r.Calls[0].Tool != "fs.write_file" {
+				t.Errorf("got %+v", r)
 			}
 		})
 	}
@@ -110,13 +118,9 @@ func TestTaskTimeout(t *testing.T) {
 			return llmtest.Reply{}, ctx.Err()
 		})
 		session, _ := begin(t, setup{Options: Options{Config: path, Model: model}})
-		text, failed := ask(t, session, "run_task", map[string]any{"task": "Write.", "timeout": timeout})
-		var r report
-		if err := json.Unmarshal(text, &r); err != nil {
-			t.Fatalf("%v in %s", err, text)
-		}
-		if !failed || r.Success || r.ErrorType != "TIMEOUT" {
-			t.Fatalf("got %s", text)
+		r := runTask(t, session, map[string]any{"task": "Write.", "timeout": timeout})
+		if r.ErrorType != "TIMEOUT" {
+			t.Fatalf("got %+v", r)
 		}
 		if len(r.Calls) == 1 && r.Calls[0].Tool == "fs.write_file" && r.Calls[0].State == "ok" {
 			return
@@ -132,11 +136,10 @@ func TestTaskModelFails(t *testing.T) {
 		return llmtest.Reply{}, errors.New("the socks of the provider are wet")
 	})
 	session, a := begin(t, setup{Options: Options{Model: model}})
-	text, failed := ask(t, session, "run_task", map[string]any{"task": "Do it."})
-	var r report
-	if err := json.Unmarshal(text, &r); err != nil || !failed || r.ErrorType != "MODEL" ||
-		r.Error != "the server's model failed (unknown); the server's log says why" || r.Steps == nil || len(r.Steps) > 0 {
-		t.Errorf("got %s", text)
+	r := runTask(t, session, map[string]any{"task": "Do it."})
+	if r.ErrorType != "MODEL" || r.Error != "the server's model failed (unknown); the server's log says why" ||
+		r.Steps == nil || len(r.Steps) > 0 {
+		t.Errorf("got %+v", r)
 	}
 	if !a.written.has("the socks of the provider are wet") {
 		t.Errorf("the log does not say why:\n%s", a.written)

@@ -54,17 +54,10 @@ func everyTool(t *testing.T, session *mcp.ClientSession) {
 	ask(t, session, "install_dependencies", map[string]any{"packages": []string{"not-allowed"}}) // npm needs a registry
 	called := append(slices.Collect(maps.Keys(calls)), "execute_code_file", "discard", "install_dependencies")
 	slices.Sort(called)
-	list, err := session.ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var offered []string
-	for _, tool := range list.Tools {
-		offered = append(offered, tool.Name)
+	for _, tool := range listed(t, session) {
 		declared(t, tool)
 	}
-	slices.Sort(offered)
-	if !slices.Equal(called, offered) {
+	if offered := toolNames(t, session); !slices.Equal(called, offered) {
 		t.Errorf("called  %q\noffered %q", called, offered)
 	}
 }
@@ -108,13 +101,9 @@ func explicit(t *testing.T, path string, part any) {
 func TestNoAnswer(t *testing.T) {
 	t.Parallel()
 	session, _ := begin(t, setup{Options: Options{Packages: []string{"tiny"}, AllowInstall: true, Model: llmtest.New()}})
-	list, err := session.ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tool := range list.Tools {
-		if text, failed := ask(t, session, tool.Name, map[string]any{"surplus": 1}); !failed || len(text) == 0 {
-			t.Errorf("%s: %s", tool.Name, text)
+	for _, name := range toolNames(t, session) {
+		if text, failed := ask(t, session, name, map[string]any{"surplus": 1}); !failed || len(text) == 0 {
+			t.Errorf("%s: %s", name, text)
 		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/writ-go/writ/internal/testserver"
 )
 
 // TestReload changes the configuration under a running program: it keeps its tools,
@@ -18,16 +17,8 @@ import (
 func TestReload(t *testing.T) {
 	t.Parallel()
 	path, folder := config(t)
-	heard := make(chan struct{}, 10)
-	session, a := begin(t, setup{Options: Options{Config: path}, client: &mcp.ClientOptions{
-		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { heard <- struct{}{} },
-	}})
-	rewrite := func(text string) {
-		t.Helper()
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	client, heard := listening()
+	session, a := begin(t, setup{Options: Options{Config: path}, client: client})
 	good, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -45,41 +36,21 @@ func TestReload(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	old := a.catalog.current()
-	rewrite(strings.Replace(string(good), `"fs"`, `"disk"`, 1))
+	write(t, path, strings.Replace(string(good), `"fs"`, `"disk"`, 1))
 	for !strings.Contains(describedExecute(t, session), "const disk:") {
 		<-heard
 	}
-	if e := executeCode(t, session,
-		map[string]any{"code": `await disk.read_text_file({path: "b.txt"})`}); string(e.Result) != `"4"` {
-		t.Errorf("the next program got %+v", e)
-	}
+	wantResult(t, session, `await disk.read_text_file({path: "b.txt"})`, `"4"`)
 	if old.servers.Status()[0].Err != nil {
 		t.Error("the servers of a running program were closed")
 	}
-	if err := os.WriteFile(folder+"/go-on", nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, folder+"/go-on", "")
 	if e := <-running; string(e.Result) != `"3"` {
 		t.Errorf("the running program got %+v", e)
 	}
 	for old.servers.Status()[0].State != "closed" {
 		time.Sleep(time.Millisecond)
 	}
-}
-
-// describedExecute is the description of execute_code.
-func describedExecute(t *testing.T, session *mcp.ClientSession) string {
-	t.Helper()
-	list, err := session.ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tool := range list.Tools {
-		if tool.Name == "execute_code" {
-			return tool.Description
-		}
-	}
-	return ""
 }
 
 // TestReloadAgain has the same configuration read again: the servers are others,
@@ -93,50 +64,27 @@ func TestReloadAgain(t *testing.T) {
 	for a.catalog.current() == old || old.servers.Status()[0].State != "closed" {
 		time.Sleep(time.Millisecond)
 	}
-	if e := executeCode(t, session,
-		map[string]any{"code": `await fs.read_text_file({path: "a.txt"})`}); string(e.Result) != `"3"` {
-		t.Errorf("got %+v", e)
-	}
+	wantResult(t, session, `await fs.read_text_file({path: "a.txt"})`, `"3"`)
 }
 
-// TestReloadBroken keeps the tools when the new configuration is of no use, and
+// TestReloadBroken keeps the tools if the new configuration is invalid, or if none of its servers can be used, and
 // logs all that is wrong with it.
 func TestReloadBroken(t *testing.T) {
 	t.Parallel()
-	path, _ := config(t)
-	session, a := begin(t, setup{Options: Options{Config: path}})
-	log := a.written
-	if err := os.WriteFile(path, []byte(`{"mcpServers": {"a": {}, "b": {"command": "${WRIT_NO_SUCH}"}}}`),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
-	// it may see half of the file first
-	for _, text := range []string{"keeping the current tools", "WRIT_NO_SUCH", `server \"a\": no`} {
-		for !log.has(text) {
-			time.Sleep(time.Millisecond)
+	for text, logged := range map[string][]string{
+		`{"mcpServers": {"a": {}, "b": {"command": "${WRIT_NO_SUCH}"}}}`: {"WRIT_NO_SUCH", `server \"a\": no`},
+		`{"mcpServers": {"a": {"command": "no-such-command-anywhere"}}}`: {"no-such-command-anywhere"},
+	} {
+		path, _ := config(t)
+		session, a := begin(t, setup{Options: Options{Config: path}})
+		write(t, path, text)
+		// it may see half of the file first
+		for _, want := range append(logged, "keeping the current tools") {
+			for !a.written.has(want) {
+				time.Sleep(time.Millisecond)
+			}
 		}
-	}
-	if e := executeCode(t, session,
-		map[string]any{"code": `await fs.read_text_file({path: "a.txt"})`}); string(e.Result) != `"3"` {
-		t.Errorf("got %+v", e)
-	}
-}
-
-// TestReloadUnusable keeps the tools when none of the new servers can be used.
-func TestReloadUnusable(t *testing.T) {
-	t.Parallel()
-	path, _ := config(t)
-	session, a := begin(t, setup{Options: Options{Config: path}})
-	if err := os.WriteFile(path, []byte(`{"mcpServers": {"a": {"command": "no-such-command-anywhere"}}}`),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
-	for !a.written.has("keeping the current tools") || !a.written.has("no-such-command-anywhere") {
-		time.Sleep(time.Millisecond)
-	}
-	if e := executeCode(t, session,
-		map[string]any{"code": `await fs.read_text_file({path: "a.txt"})`}); string(e.Result) != `"3"` {
-		t.Errorf("got %+v", e)
+		wantResult(t, session, `await fs.read_text_file({path: "a.txt"})`, `"3"`)
 	}
 }
 
@@ -147,15 +95,8 @@ func TestForward(t *testing.T) {
 	for _, version := range []string{"stdio", "2026-07-28", "2025-11-25"} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			path, err := testserver.WriteConfig(t.TempDir(), map[string]any{"fs": testserver.Entry(t.TempDir())})
-			if err != nil {
-				t.Fatal(err)
-			}
-			heard := make(chan struct{}, 10)
-			o := &mcp.ClientOptions{ToolListChangedHandler: func(context.Context,
-				*mcp.ToolListChangedRequest) {
-				heard <- struct{}{}
-			}}
+			path, _ := config(t)
+			o, heard := listening()
 			var session *mcp.ClientSession
 			if version == "stdio" {
 				session, _ = begin(t, setup{Options: Options{Config: path}, client: o})
@@ -172,9 +113,7 @@ func TestForward(t *testing.T) {
 					executeCode(t, session, map[string]any{"code": fmt.Sprintf(`await fs.learn({path: "trick%d"})`, n)})
 				}
 			}
-			if e := executeCode(t, session, map[string]any{"code": `await fs.juggle({})`}); string(e.Result) != `"done"` {
-				t.Errorf("got %+v", e)
-			}
+			wantResult(t, session, `await fs.juggle({})`, `"done"`)
 		})
 	}
 }
@@ -200,9 +139,7 @@ func TestChangedBeforeWatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(strings.Replace(string(text), `"fs"`, `"disk"`, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, path, strings.Replace(string(text), `"fs"`, `"disk"`, 1))
 	ctx, stop := context.WithCancel(t.Context())
 	c.watch(ctx, func() {
 		if c.current().servers != old.servers {

@@ -23,12 +23,5 @@ func TestTaskRealServer(t *testing.T) {
 		"fs": map[string]any{"command": filepath.Join(modules, ".bin", "mcp-server-filesystem"), "args": []string{dir}},
 	})
 	newOpenAI(t, aggregate(dir+"/", "r.content"))
-	code, stdout, stderr := run(t, t.Context(), "-config", config, "-model", "openai:stub", "Add up the sales files.")
-	if want := "3 files: " + report + "\n"; code != 0 || stdout != want {
-		t.Fatalf("code %d, stdout %q, want %q\n%s", code, stdout, want, stderr)
-	}
-	written, err := os.ReadFile(filepath.Join(dir, "report.json"))
-	if err != nil || string(written) != report {
-		t.Errorf("report.json holds %q (%v), want %q", written, err, report)
-	}
+	addUp(t, config, dir)
 }

@@ -10,10 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/writ-go/writ/internal/leaktest"
+	"github.com/writ-go/writ/internal/stub"
 	"github.com/writ-go/writ/internal/testserver"
 )
 
@@ -22,50 +22,24 @@ func TestMain(m *testing.M) {
 	os.Exit(leaktest.Run(m.Run))
 }
 
-// openAI is an OpenAI-compatible server that gives scripted replies and records the requests.
-type openAI struct {
-	*httptest.Server
-	mu       sync.Mutex
-	replies  []string
-	requests []string
-}
-
-func newOpenAI(t *testing.T, replies ...string) *openAI {
+// newOpenAI starts a stub of OpenAI that gives the replies in order and is overloaded after them.
+func newOpenAI(t *testing.T, replies ...string) *stub.Server {
 	t.Helper()
-	s := &openAI{replies: replies}
-	s.Server = httptest.NewServer(s)
+	server := stub.OpenAI(&stub.Options{Answer: func(r stub.Request) stub.Reply {
+		if r.N > len(replies) || replies[r.N-1] == overloaded {
+			return stub.Reply{Status: http.StatusServiceUnavailable, Header: http.Header{"Retry-After-Ms": {"1"}},
+				Body: `{"error":{"message":"overloaded, come back later","type":"server_error"}}`}
+		}
+		return stub.Reply{Text: replies[r.N-1], InputTokens: 1000, OutputTokens: 100}
+	}})
+	web := httptest.NewServer(server)
 	t.Cleanup(func() {
 		http.DefaultClient.CloseIdleConnections()
-		s.Close()
+		web.Close()
 	})
-	t.Setenv("OPENAI_BASE_URL", s.URL)
+	t.Setenv("OPENAI_BASE_URL", web.URL)
 	t.Setenv("OPENAI_API_KEY", "test-key")
-	return s
-}
-
-func (s *openAI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var body bytes.Buffer
-	_, err := body.ReadFrom(r.Body)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.requests = append(s.requests, body.String())
-	n := len(s.requests)
-	if err != nil || r.URL.Path != "/chat/completions" || n > len(s.replies) || s.replies[n-1] == overloaded {
-		w.Header().Set("Retry-After-Ms", "1")
-		http.Error(w, `{"error":{"message":"overloaded, come back later","type":"server_error"}}`,
-			http.StatusServiceUnavailable)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	err = json.NewEncoder(w).Encode(map[string]any{
-		"id": fmt.Sprint(n), "object": "chat.completion", "model": "stub",
-		"choices": []any{map[string]any{"index": 0, "finish_reason": "stop",
-			"message": map[string]any{"role": "assistant", "content": s.replies[n-1]}}},
-		"usage": map[string]any{"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100},
-	})
-	if err != nil {
-		panic(http.ErrAbortHandler)
-	}
+	return server
 }
 
 // overloaded stands for the reply of an overloaded server.
@@ -123,10 +97,10 @@ func writeConfig(t *testing.T, entries map[string]any) string {
 	return path
 }
 
-func TestTask(t *testing.T) {
-	dir := files(t)
-	config := writeConfig(t, map[string]any{"fs": testserver.Entry(dir)})
-	stub := newOpenAI(t, "I would rather chat.", aggregate("", "r"))
+// addUp runs a task whose model writes the program [aggregate], checks the answer and the report, and returns what was
+// written to stderr.
+func addUp(t *testing.T, config, dir string) (stderr string) {
+	t.Helper()
 	code, stdout, stderr := run(t, t.Context(), "-config", config, "-model", "openai:stub", "Add up the sales files.")
 	if want := "3 files: " + report + "\n"; code != 0 || stdout != want {
 		t.Fatalf("code %d, stdout %q, want %q\n%s", code, stdout, want, stderr)
@@ -135,11 +109,19 @@ func TestTask(t *testing.T) {
 	if err != nil || string(written) != report {
 		t.Errorf("report.json has %q (%v), want %q", written, err, report)
 	}
-	if first := stub.requests[0]; !strings.Contains(first, "Add up the sales files.") ||
+	return stderr
+}
+
+func TestTask(t *testing.T) {
+	dir := files(t)
+	config := writeConfig(t, map[string]any{"fs": testserver.Entry(dir)})
+	model := newOpenAI(t, "I would rather chat.", aggregate("", "r"))
+	stderr := addUp(t, config, dir)
+	if first := string(model.Requests()[0].Raw); !strings.Contains(first, "Add up the sales files.") ||
 		!strings.Contains(first, "declare const fs") {
 		t.Errorf("the first request does not contain the task or the tools:\n%s", first)
 	}
-	if second := stub.requests[1]; !strings.Contains(second, "the reply has no program") {
+	if second := string(model.Requests()[1].Raw); !strings.Contains(second, "the reply has no program") {
 		t.Errorf("the second request does not say what was wrong:\n%s", second)
 	}
 	for _, want := range []string{"server fs: 5 tools", "step 2: asking the model", "fs.write_file(", "submitted after"} {
@@ -164,12 +146,10 @@ func TestJSON(t *testing.T) {
 
 // TestAskedAgain has a model that is overloaded at first.
 func TestAskedAgain(t *testing.T) {
-	config := writeConfig(t, map[string]any{"fs": testserver.Entry(files(t))})
+	dir := files(t)
+	config := writeConfig(t, map[string]any{"fs": testserver.Entry(dir)})
 	newOpenAI(t, overloaded, overloaded, aggregate("", "r"))
-	code, stdout, stderr := run(t, t.Context(), "-config", config, "-model", "openai:stub", "Add up.")
-	if want := "3 files: " + report + "\n"; code != 0 || stdout != want {
-		t.Fatalf("code %d, stdout %q, want %q\n%s", code, stdout, want, stderr)
-	}
+	stderr := addUp(t, config, dir)
 	const told = "   asking again in 1ms: the model: openai answered 503 Service Unavailable: overloaded, come " +
 		"back later; try again\n"
 	if n := strings.Count(stderr, told); n != 2 {

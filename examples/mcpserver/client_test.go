@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -29,44 +30,30 @@ type execution struct {
 
 // codeFile is what a client gets from the tools for code files.
 type codeFile struct {
-	FilePath   string `json:"file_path"`
-	Content    string `json:"content"`
-	NextOffset *int64 `json:"next_offset"`
+	FilePath string `json:"file_path"`
 }
 
-// get calls a tool that must succeed, and decodes its result.
-func get[T any](t *testing.T, session *mcp.ClientSession, name string, args any) (v T) {
-	t.Helper()
-	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
+// answered calls a tool and decodes its structured result.
+func answered[T any](ctx context.Context, session *mcp.ClientSession, tool string, args any) (into T, err error) {
+	result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args})
 	if err != nil {
-		t.Fatalf("%s: %v", name, err)
+		return into, err
 	}
-	if err := decode(result, &v); err != nil || result.IsError {
-		t.Fatalf("%s: %+v (%v)", name, result, err)
-	}
-	return v
-}
-
-// decode decodes structured content.
-func decode(result *mcp.CallToolResult, into any) error {
 	text, err := json.Marshal(result.StructuredContent)
 	if err != nil || result.StructuredContent == nil {
-		return fmt.Errorf("no structured content (%v): %+v", err, result.Content)
+		return into, fmt.Errorf("no structured content (%v): %+v", err, result.Content)
 	}
-	return json.Unmarshal(text, into)
+	return into, json.Unmarshal(text, &into)
 }
 
-// executeCode calls execute_code, which may fail.
-func executeCode(t *testing.T, session *mcp.ClientSession, args map[string]any) (e execution) {
+// get calls a tool and decodes its structured result, which must exist.
+func get[T any](t *testing.T, session *mcp.ClientSession, tool string, args any) T {
 	t.Helper()
-	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "execute_code", Arguments: args})
+	v, err := answered[T](t.Context(), session, tool, args)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%s: %v", tool, err)
 	}
-	if err := decode(result, &e); err != nil || result.IsError == e.Success {
-		t.Fatalf("%+v (%v)", result, err)
-	}
-	return e
+	return v
 }
 
 // bearer sends a token with every request.
@@ -78,13 +65,21 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// tokensFile writes a file of tokens.
-func tokensFile(t *testing.T) string {
+// writeTokens makes principals, and returns their tokens and the file that says so.
+func writeTokens(t *testing.T, n int) (tokens []string, path string) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "tokens.json")
-	text := `{"tokens": [{"principal": "ada", "token": "the-token-of-ada-is-long-enough"}]}`
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	var entries []map[string]string
+	for i := range n {
+		tokens = append(tokens, fmt.Sprintf("a-token-for-the-tests-%03d", i))
+		entries = append(entries, map[string]string{"principal": fmt.Sprintf("client-%d", i), "token": tokens[i]})
+	}
+	text, err := json.Marshal(map[string]any{"tokens": entries})
+	if err != nil {
 		t.Fatal(err)
 	}
-	return path
+	path = filepath.Join(t.TempDir(), "tokens.json")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return tokens, path
 }

@@ -159,7 +159,7 @@ func TestClients(t *testing.T) {
 	}
 	tokens, file := writeTokens(t, 1)
 	places := []place{{kind: "stdio", target: slices.Concat([]string{built(t)}, patient, []string{"-config", path})}}
-	r := launch(t, "-transport", "http", "-config", path, "-tokens", file)
+	r := launch(t, "-config", path, "-tokens", file)
 	places = append(places, place{"http", []string{r.url}, tokens[0]})
 	for _, p := range places {
 		clients := map[string]func(*testing.T) saw{

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -150,25 +149,6 @@ func execute1(ctx context.Context, session *mcp.ClientSession, p trial) (executi
 	return answered[execution](ctx, session, "execute_code", args)
 }
 
-// writeTokens makes principals, and returns their tokens and the file that says so.
-func writeTokens(t *testing.T, n int) (tokens []string, path string) {
-	t.Helper()
-	var entries []map[string]string
-	for i := range n {
-		tokens = append(tokens, fmt.Sprintf("a-token-for-the-tests-%03d", i))
-		entries = append(entries, map[string]string{"principal": fmt.Sprintf("client-%d", i), "token": tokens[i]})
-	}
-	text, err := json.Marshal(map[string]any{"tokens": entries})
-	if err != nil {
-		t.Fatal(err)
-	}
-	path = filepath.Join(t.TempDir(), "tokens.json")
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return tokens, path
-}
-
 // TestLoad is the server under load, one program in twenty of which is hostile.
 // No answer may be wrong or missing, and nothing may be left behind. With
 // WRIT_TEST_LOAD it runs that many programs of 64 clients, and prints the tables
@@ -184,7 +164,7 @@ func TestLoad(t *testing.T) {
 	}
 	path, _ := config(t)
 	tokens, file := writeTokens(t, clients)
-	r := launch(t, "-transport", "http", "-config", path, "-tokens", file)
+	r := launch(t, "-config", path, "-tokens", file)
 	load(t, r, tokens, 4*clients, ordinary) // warm
 	before := r.idle(t)
 	only := load(t, r, tokens, n, trivial)

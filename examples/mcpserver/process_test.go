@@ -3,8 +3,11 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"flag"
+	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,39 +21,91 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// serveProcess starts the server as a process that serves HTTP, and returns where.
-func serveProcess(t *testing.T, args ...string) (*exec.Cmd, string) {
+// running is a server in a process of its own, reached over HTTP.
+type running struct {
+	cmd        *exec.Cmd
+	url        string // of the endpoint
+	goroutines chan string
+	ended      chan struct{}
+}
+
+var announced = regexp.MustCompile(`url=(http://\S+)`)
+
+// launch starts the server and waits until it says where it is.
+func launch(t *testing.T, args ...string) *running {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], slices.Concat([]string{"mcpserver", "-transport", "http", "-addr", "127.0.0.1:0"},
 		patient, args)...)
-	stderr, err := cmd.StderrPipe()
+	r := &running{cmd: cmd, goroutines: make(chan string), ended: make(chan struct{})}
+	stderr, err := r.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
+	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // a killed one may still be writing
-	})
-	address := regexp.MustCompile(`url=(\S+)`)
-	for log := bufio.NewScanner(stderr); log.Scan(); {
-		if at := address.FindStringSubmatch(log.Text()); at != nil {
-			go func() { _, _ = io.Copy(io.Discard, stderr) }()
-			return cmd, at[1]
+	at, said := make(chan string, 1), t.Output()
+	go func() {
+		defer close(r.ended)
+		for lines := bufio.NewScanner(stderr); lines.Scan(); {
+			if number, ok := strings.CutPrefix(lines.Text(), "goroutines="); ok {
+				r.goroutines <- number
+				continue
+			}
+			fmt.Fprintln(said, lines.Text())
+			if m := announced.FindStringSubmatch(lines.Text()); m != nil {
+				at <- m[1]
+			}
 		}
+		_ = r.cmd.Wait()
+	}()
+	t.Cleanup(func() { r.stop(t) })
+	select {
+	case r.url = <-at:
+	case <-r.ended:
+		t.Fatalf("the server ended: %v", r.cmd.ProcessState)
+	case <-time.After(2 * time.Minute):
+		t.Fatal("the server does not say where it is")
 	}
-	t.Fatal("the server does not say where it is")
-	return nil, ""
+	return r
 }
 
-func dial(t *testing.T, url string) *mcp.ClientSession {
+// stop ends the server as an operator would.
+func (r *running) stop(t *testing.T) {
+	_ = r.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-r.ended:
+	case <-time.After(2 * time.Minute):
+		t.Error("the server does not end")
+		r.kill()
+	}
+}
+
+// kill ends the server as a crash would.
+func (r *running) kill() {
+	_ = r.cmd.Process.Kill()
+	<-r.ended
+}
+
+// Versions of the protocol that clients ask for: the newest, without sessions, and
+// the newest with.
+const (
+	newEra = "2026-07-28"
+	oldEra = "2025-11-25"
+)
+
+// dialed connects to an endpoint.
+func dialed(ctx context.Context, t *testing.T, url, token, version string) *mcp.ClientSession {
 	t.Helper()
-	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
-	session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: url}, nil)
+	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := c.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: url,
+		HTTPClient: &http.Client{Transport: bearer(token)}},
+		&mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if got := session.InitializeResult().ProtocolVersion; got != version {
+		t.Fatalf("the server speaks %s, and was asked for %s", got, version)
 	}
 	return session
 }
@@ -59,12 +114,12 @@ func dial(t *testing.T, url string) *mcp.ClientSession {
 func TestShutdown(t *testing.T) {
 	t.Parallel()
 	path, folder := config(t)
-	cmd, url := serveProcess(t, "-config", path)
-	session := dial(t, url)
+	r := launch(t, "-config", path)
+	session := dialed(t.Context(), t, r.url, "", newEra)
 	running := make(chan execution, 1)
 	go func() {
 		defer close(running) // whatever fails
-		running <- executeCode(t, session, map[string]any{"code": `
+		running <- get[execution](t, session, "execute_code", map[string]any{"code": `
 			await fs.write_file({path: "begun", content: ""});
 			while (!(await fs.list_directory({path: "."})).includes("go-on")) await sleep(5);
 			"done"`})
@@ -75,7 +130,7 @@ func TestShutdown(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(folder, "go-on"), nil, 0o600); err != nil {
@@ -85,8 +140,8 @@ func TestShutdown(t *testing.T) {
 		t.Errorf("got %+v", e)
 	}
 	session.Close()
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("the server ended with %v", err)
+	if <-r.ended; !r.cmd.ProcessState.Success() {
+		t.Errorf("the server ended with %v", r.cmd.ProcessState)
 	}
 }
 
@@ -95,8 +150,8 @@ func TestShutdown(t *testing.T) {
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	storage := t.TempDir()
-	cmd, url := serveProcess(t, "-storage", storage)
-	session := dial(t, url)
+	r := launch(t, "-storage", storage)
+	session := dialed(t.Context(), t, r.url, "", newEra)
 	file := get[codeFile](t, session, "initialize_code_file", map[string]any{"content": "6 * 7"})
 	begun := get[execution](t, session, "execute_code", map[string]any{"code": "let n = 20", "session": "new"})
 	lost := make(chan error)
@@ -106,13 +161,12 @@ func TestKilled(t *testing.T) {
 				"session": begun.Session}})
 		lost <- err
 	}()
-	time.AfterFunc(100*time.Millisecond, func() { _ = cmd.Process.Kill() })
+	time.AfterFunc(100*time.Millisecond, func() { _ = r.cmd.Process.Kill() })
 	if err := <-lost; err == nil {
 		t.Error("a server that was killed has answered")
 	}
-	_ = cmd.Wait()
-	_, url = serveProcess(t, "-storage", storage)
-	session = dial(t, url)
+	<-r.ended
+	session = dialed(t.Context(), t, launch(t, "-storage", storage).url, "", oldEra)
 	if e := get[execution](t, session, "execute_code_file",
 		map[string]any{"file_path": file.FilePath}); string(e.Result) != "42" {
 		t.Errorf("got %+v", e)
@@ -128,9 +182,10 @@ func TestKilled(t *testing.T) {
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	path, _ := config(t)
+	_, tokens := writeTokens(t, 1)
 	var stdout bytes.Buffer
 	p := process{func(string) (string, bool) { return "", false }, nil, nil, &stdout, t.Output()}
-	if code := p.command(t.Context(), []string{"-check", "-config", path, "-packages", "zod", "-tokens", tokensFile(t),
+	if code := p.command(t.Context(), []string{"-check", "-config", path, "-packages", "zod", "-tokens", tokens,
 		"-transport", "http"}); code != 0 {
 		t.Errorf("exit code %d", code)
 	}

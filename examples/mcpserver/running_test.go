@@ -3,24 +3,16 @@
 package main
 
 import (
-	"bufio"
-	"context"
 	"fmt"
-	"net/http"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // In the process of the server a signal has it say how many goroutines there are:
@@ -36,94 +28,6 @@ func init() {
 			fmt.Fprintf(os.Stderr, "goroutines=%d\n", runtime.NumGoroutine())
 		}
 	}()
-}
-
-// running is a server in a process of its own, reached over HTTP.
-type running struct {
-	cmd        *exec.Cmd
-	url        string // of the endpoint
-	goroutines chan string
-	ended      chan struct{}
-}
-
-var announced = regexp.MustCompile(`url=(http://\S+)`)
-
-// launch starts the server and waits until it says where it is.
-func launch(t *testing.T, args ...string) *running {
-	t.Helper()
-	cmd := exec.Command(os.Args[0], slices.Concat([]string{"mcpserver", "-addr", "127.0.0.1:0"}, patient, args)...)
-	r := &running{cmd: cmd, goroutines: make(chan string), ended: make(chan struct{})}
-	stderr, err := r.cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	at, said := make(chan string, 1), t.Output()
-	go func() {
-		defer close(r.ended)
-		for lines := bufio.NewScanner(stderr); lines.Scan(); {
-			if number, ok := strings.CutPrefix(lines.Text(), "goroutines="); ok {
-				r.goroutines <- number
-				continue
-			}
-			fmt.Fprintln(said, lines.Text())
-			if m := announced.FindStringSubmatch(lines.Text()); m != nil {
-				at <- m[1]
-			}
-		}
-		_ = r.cmd.Wait()
-	}()
-	t.Cleanup(func() { r.stop(t) })
-	select {
-	case r.url = <-at:
-	case <-r.ended:
-		t.Fatalf("the server ended: %v", r.cmd.ProcessState)
-	case <-time.After(2 * time.Minute):
-		t.Fatal("the server does not say where it is")
-	}
-	return r
-}
-
-// stop ends the server as an operator would.
-func (r *running) stop(t *testing.T) {
-	_ = r.cmd.Process.Signal(syscall.SIGTERM)
-	select {
-	case <-r.ended:
-	case <-time.After(2 * time.Minute):
-		t.Error("the server does not end")
-		r.kill()
-	}
-}
-
-// kill ends the server as a crash would.
-func (r *running) kill() {
-	_ = r.cmd.Process.Kill()
-	<-r.ended
-}
-
-// Versions of the protocol that clients ask for: the newest, without sessions, and
-// the newest with.
-const (
-	newEra = "2026-07-28"
-	oldEra = "2025-11-25"
-)
-
-// dialed connects to an endpoint.
-func dialed(ctx context.Context, t *testing.T, url, token, version string) *mcp.ClientSession {
-	t.Helper()
-	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
-	session, err := c.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: url,
-		HTTPClient: &http.Client{Transport: bearer(token)}},
-		&mcp.ClientSessionOptions{ProtocolVersion: version})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := session.InitializeResult().ProtocolVersion; got != version {
-		t.Fatalf("the server speaks %s, and was asked for %s", got, version)
-	}
-	return session
 }
 
 // usage is what a process has.

@@ -89,9 +89,7 @@ func TestBudgetCost(t *testing.T) {
 			(200*1 + 800*0.5 + 500*10) / 1e6},
 	} {
 		budget := models.NewBudget(models.Limits{Prices: map[string]models.Price{"a": c.price, "b": {Input: 1e6}}})
-		if _, err := ask(t.Context(), budget.Model(openAI.open(t, s.URL), "a")); err != nil {
-			t.Fatal(err)
-		}
+		mustAsk(t, budget.Model(openAI.open(t, s.URL), "a"), lm.Call{}, question("Capital?"))
 		got := budget.Spent()
 		if math.Abs(got.Cost-c.cost) > 1e-12 || got.ReasoningTokens != 400 || got.InputTokens != 1000 ||
 			got.OutputTokens != 500 {
@@ -122,9 +120,7 @@ func TestBudgetWithoutPrice(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	budget := models.NewBudget(models.Limits{})
-	if _, err := ask(t.Context(), budget.Model(inner, "a")); err != nil {
-		t.Fatal(err)
-	}
+	mustAsk(t, budget.Model(inner, "a"), lm.Call{}, question("Capital?"))
 	if got := budget.Spent(); got != (models.Spent{Calls: 1, InputTokens: 1, OutputTokens: 1, Unpriced: 1}) {
 		t.Errorf("got %+v", got)
 	}
@@ -289,9 +285,7 @@ func TestBudgetHugeUsage(t *testing.T) {
 		inner := saying(map[string]any{"PromptTokens": n, "CompletionTokens": n})
 		budget := models.NewBudget(models.Limits{Tokens: 2000})
 		model := budget.Model(inner, "a")
-		if _, err := ask(t.Context(), model); err != nil {
-			t.Fatal(err)
-		}
+		mustAsk(t, model, lm.Call{}, question("Capital?"))
 		if _, err := ask(t.Context(), model); overBudget(t, err).Spent != (models.Spent{Calls: 1, InputTokens: 1 << 30,
 			OutputTokens: 1 << 30, Unpriced: 1}) {
 			t.Errorf("%v: got %+v", n, budget.Spent())

@@ -77,9 +77,7 @@ func TestMessageIsText(t *testing.T) {
 	for _, w := range wrappers {
 		plain, able := script(), script()
 		for _, model := range []llms.Model{w.wrap(t, plain), w.wrap(t, able.With(canAll))} {
-			if _, err := lm.Ask(t.Context(), model, lm.Call{}, conversation()); err != nil {
-				t.Fatal(err)
-			}
+			mustAsk(t, model, lm.Call{}, conversation())
 		}
 		if got := plain.Requests()[0].Messages[1].Parts; !reflect.DeepEqual(got, []llms.ContentPart{llms.TextPart("Paris")}) {
 			t.Errorf("%s of a plain model sends %#v", w.name, got)
@@ -89,9 +87,7 @@ func TestMessageIsText(t *testing.T) {
 		}
 	}
 	able, plain := script(errOverloaded), script()
-	if _, err := lm.Ask(t.Context(), models.Fallback(able.With(canAll), plain), lm.Call{}, conversation()); err != nil {
-		t.Fatal(err)
-	}
+	mustAsk(t, models.Fallback(able.With(canAll), plain), lm.Call{}, conversation())
 	for _, c := range []struct {
 		model *llmtest.Model
 		want  llms.ContentPart

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
-
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/models"
 )
 
@@ -76,9 +77,7 @@ func TestFallbackFromRateLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		limited := models.RateLimit(script(), &models.Rates{RequestsPerMinute: 1})
-		if _, err := ask(t.Context(), limited); err != nil {
-			t.Fatal(err)
-		}
+		mustAsk(t, limited, lm.Call{}, question("Capital?"))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		next := script()

@@ -88,10 +88,7 @@ func TestBlocks(t *testing.T) {
 		{"type":"text","text":"It is"},{"type":"text","text":"Paris."}],
 		"stop_reason":"end_turn","usage":{"input_tokens":10,"output_tokens":3,
 		"cache_read_input_tokens":100,"cache_creation_input_tokens":20}}`))
-	reply, err := lm.Ask(t.Context(), anthropicAI.open(t, s.URL), lm.Call{}, question("Capital?"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	reply := mustAsk(t, anthropicAI.open(t, s.URL), lm.Call{}, question("Capital?"))
 	want := lm.Usage{Input: 130, Output: 3, CachedInput: 100, CacheWrite: 20}
 	if reply.Text != "It is\nParis." || reply.Reasoning != "France?" || reply.Usage != want {
 		t.Errorf("got %+v", reply)
@@ -109,9 +106,7 @@ func TestParts(t *testing.T) {
 	}
 	s := serve(t, says(anthropicReply))
 	model := anthropicAI.open(t, s.URL)
-	if _, err := lm.Ask(t.Context(), model, lm.Call{}, conversation); err != nil {
-		t.Fatal(err)
-	}
+	mustAsk(t, model, lm.Call{}, conversation)
 	body := s.last(t)
 	messages, _ := json.Marshal(body["messages"])
 	want := `[{"content":[{"text":"Capital?","type":"text"}],"role":"user"},{"content":[{"text":"Of\nwhat?",` +
@@ -128,22 +123,18 @@ func TestParts(t *testing.T) {
 // Providers report usage under different names and in different detail.
 func TestUsage(t *testing.T) {
 	t.Parallel()
-	s := serve(t,
-		says(`{"choices":[{"message":{"content":"Paris"},"finish_reason":"stop"}],
-		"usage":{"prompt_tokens":100,"completion_tokens":30,"total_tokens":130,
-		"prompt_tokens_details":{"cached_tokens":80},"completion_tokens_details":{"reasoning_tokens":20}}}`))
-	reply, err := lm.Ask(t.Context(), openAI.open(t, s.URL), lm.Call{}, question("Capital?"))
-	if want := (lm.Usage{Input: 100, Output: 30, Reasoning: 20, CachedInput: 80}); err != nil || reply.Usage != want {
-		t.Errorf("got %+v, %v", reply.Usage, err)
-	}
-	// Some servers include thinking in the total, but not in the completion tokens.
-	s = serve(t,
-		says(`{"choices":[{"message":{"content":"Paris"},"finish_reason":"stop"}],
-		"usage":{"prompt_tokens":100,"completion_tokens":10,"total_tokens":130,
-		"completion_tokens_details":{"reasoning_tokens":20}}}`))
-	reply, err = lm.Ask(t.Context(), openAI.open(t, s.URL), lm.Call{}, question("Capital?"))
-	if want := (lm.Usage{Input: 100, Output: 30, Reasoning: 20}); err != nil || reply.Usage != want {
-		t.Errorf("got %+v, %v", reply.Usage, err)
+	for usage, want := range map[string]lm.Usage{
+		`{"prompt_tokens":100,"completion_tokens":30,"total_tokens":130,"prompt_tokens_details":{"cached_tokens":80},
+			"completion_tokens_details":{"reasoning_tokens":20}}`: {
+			Input: 100, Output: 30, Reasoning: 20, CachedInput: 80},
+		// Some servers include thinking in the total, but not in the completion tokens.
+		`{"prompt_tokens":100,"completion_tokens":10,"total_tokens":130,
+			"completion_tokens_details":{"reasoning_tokens":20}}`: {Input: 100, Output: 30, Reasoning: 20},
+	} {
+		s := serve(t, says(`{"choices":[{"message":{"content":"Paris"},"finish_reason":"stop"}],"usage":`+usage+`}`))
+		if reply := mustAsk(t, openAI.open(t, s.URL), lm.Call{}, question("Capital?")); reply.Usage != want {
+			t.Errorf("got %+v, want %+v", reply.Usage, want)
+		}
 	}
 }
 
@@ -251,10 +242,7 @@ func TestStream(t *testing.T) {
 	eachProvider(t, func(t *testing.T, p provider) {
 		s := serve(t, streams(p.stream()...))
 		var h hearing
-		reply, err := lm.Ask(t.Context(), p.open(t, s.URL), h.call(), question("Capital?"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		reply := mustAsk(t, p.open(t, s.URL), h.call(), question("Capital?"))
 		if reply.Text != "Paris" || reply.Reasoning != "France?" || reply.Usage != (lm.Usage{Input: 10, Output: 3}) ||
 			reply.Truncated {
 			t.Errorf("got %+v", reply)

@@ -121,9 +121,7 @@ func TestRecommendedOrder(t *testing.T) {
 		inner := script(errOverloaded, errOverloaded)
 		model := cache.Model(models.Retry(budget.Model(models.RateLimit(inner, &models.Rates{RequestsPerMinute: 1}), "a"),
 			nil), "a")
-		if _, err := ask(t.Context(), model); err != nil {
-			t.Fatal(err)
-		}
+		mustAsk(t, model, lm.Call{}, question("Capital?"))
 		if got := budget.Spent().Calls; got != 3 {
 			t.Errorf("%d attempts were counted", got)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
 )
@@ -20,9 +21,7 @@ func TestRateLimitRequests(t *testing.T) {
 		start := time.Now()
 		var at []string
 		for range 9 {
-			if _, err := ask(t.Context(), model); err != nil {
-				t.Fatal(err)
-			}
+			mustAsk(t, model, lm.Call{}, question("Capital?"))
 			at = append(at, time.Since(start).Round(time.Millisecond).String())
 		}
 		if got := strings.Join(at, " "); got != "0s 0s 0s 0s 0s 0s 1s 2s 3s" {
@@ -52,9 +51,7 @@ func TestRateLimitTokens(t *testing.T) {
 		model := models.RateLimit(costly, &models.Rates{TokensPerMinute: 600})
 		start := time.Now()
 		for range 3 {
-			if _, err := ask(t.Context(), model); err != nil {
-				t.Fatal(err)
-			}
+			mustAsk(t, model, lm.Call{}, question("Capital?"))
 		}
 		// The first call uses up the minute. Each later one waits for its estimate of 2 tokens, and
 		// for the actual usage of the previous one.

@@ -44,6 +44,17 @@ func ask(ctx context.Context, model llms.Model) (lm.Reply, error) {
 	return lm.Ask(ctx, model, lm.Call{}, question("Capital?"))
 }
 
+// mustAsk calls a model, which must reply.
+func mustAsk(t *testing.T, model llms.Model, call lm.Call, messages []llms.MessageContent,
+	options ...llms.CallOption) lm.Reply {
+	t.Helper()
+	reply, err := lm.Ask(t.Context(), model, call, messages, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply
+}
+
 func TestRetry(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

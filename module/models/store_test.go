@@ -2,6 +2,7 @@ package models_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,46 +108,40 @@ func TestCacheKey(t *testing.T) {
 		return []llms.MessageContent{{Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{llms.TextPart("Capital?"),
 			llms.BinaryPart("image/png", []byte(data))}}}
 	}
-	asks := []func() (lm.Reply, error){
-		func() (lm.Reply, error) { return ask(t.Context(), model) },
-		func() (lm.Reply, error) { return ask(t.Context(), other) },
-		func() (lm.Reply, error) { return lm.Ask(t.Context(), model, lm.Call{}, question("Capital!")) },
-		func() (lm.Reply, error) { return lm.Ask(t.Context(), model, lm.Call{Rollout: 1}, question("Capital?")) },
-		func() (lm.Reply, error) { return ask(lm.WithRollout(t.Context(), 2), model) },
-		func() (lm.Reply, error) {
-			return lm.Ask(t.Context(), model, lm.Call{Temperature: &half}, question("Capital?"))
-		},
-		func() (lm.Reply, error) {
-			return lm.Ask(t.Context(), model, lm.Call{}, question("Capital?"), llms.WithTemperature(0))
-		},
-		func() (lm.Reply, error) {
-			return lm.Ask(t.Context(), model, lm.Call{}, question("Capital?"), llms.WithTopP(0.5))
-		},
-		func() (lm.Reply, error) {
-			return lm.Ask(t.Context(), model, lm.Call{}, question("Capital?"), llms.WithModel("x"))
-		},
-		func() (lm.Reply, error) {
-			return lm.Ask(t.Context(), model, lm.Call{}, question("Capital?"), llms.WithMaxTokens(9))
-		},
-		func() (lm.Reply, error) {
-			return lm.Ask(t.Context(), model, lm.Call{}, question("Capital?"), llms.WithThinkingMode(llms.ThinkingModeLow))
-		},
-		func() (lm.Reply, error) {
-			return lm.Ask(t.Context(), model, lm.Call{}, question("Capital?"), llms.WithMetadata(map[string]any{"a": 1}))
-		},
-		func() (lm.Reply, error) {
-			return lm.Ask(t.Context(), model, lm.Call{},
-				[]llms.MessageContent{llms.TextParts(llms.ChatMessageTypeSystem, "Capital?")})
-		},
-		func() (lm.Reply, error) {
-			return lm.Ask(t.Context(), model, lm.Call{}, append(question("Capital?"), question("")...))
-		},
-		func() (lm.Reply, error) { return lm.Ask(t.Context(), model, lm.Call{}, png("one")) },
-		func() (lm.Reply, error) { return lm.Ask(t.Context(), model, lm.Call{}, png("two")) },
+	asks := []struct {
+		ctx      context.Context // or that of the test
+		model    llms.Model      // or model
+		call     lm.Call
+		messages []llms.MessageContent // or a question
+		option   llms.CallOption
+	}{
+		{},
+		{model: other},
+		{messages: question("Capital!")},
+		{call: lm.Call{Rollout: 1}},
+		{ctx: lm.WithRollout(t.Context(), 2)},
+		{call: lm.Call{Temperature: &half}},
+		{option: llms.WithTemperature(0)},
+		{option: llms.WithTopP(0.5)},
+		{option: llms.WithModel("x")},
+		{option: llms.WithMaxTokens(9)},
+		{option: llms.WithThinkingMode(llms.ThinkingModeLow)},
+		{option: llms.WithMetadata(map[string]any{"a": 1})},
+		{messages: []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeSystem, "Capital?")}},
+		{messages: append(question("Capital?"), question("")...)},
+		{messages: png("one")},
+		{messages: png("two")},
 	}
 	for round := range 2 {
-		for i, one := range asks {
-			got, err := one()
+		for i, a := range asks {
+			var options []llms.CallOption
+			if a.option != nil {
+				options = append(options, a.option)
+			}
+			if a.messages == nil {
+				a.messages = question("Capital?")
+			}
+			got, err := lm.Ask(cmp.Or(a.ctx, t.Context()), cmp.Or(a.model, model), a.call, a.messages, options...)
 			if err != nil || got.Text != fmt.Sprint("reply ", i+1) || got.Cached != (round == 1) {
 				t.Errorf("round %d, question %d: got %+v, %v", round, i+1, got, err)
 			}
@@ -191,9 +186,7 @@ func TestCacheMemory(t *testing.T) {
 	inner := counting()
 	model := openStore(t, &models.StoreOptions{MaxBytes: 400}).Model(inner, "a")
 	for _, q := range strings.Fields("one two one three one two") {
-		if _, err := lm.Ask(t.Context(), model, lm.Call{}, question(q)); err != nil {
-			t.Fatal(err)
-		}
+		mustAsk(t, model, lm.Call{}, question(q))
 	}
 	var asked []string
 	for _, r := range inner.Requests() {
@@ -337,8 +330,6 @@ func TestCacheToolCall(t *testing.T) {
 		t.Errorf("stats %+v", cache.Stats())
 	}
 }
-
-// numbered returns a model that numbers its replies and fails on every third call.
 
 // said asks questions and returns the replies and errors.
 func said(t *testing.T, m llms.Model, questions ...string) (list []string) {
@@ -619,9 +610,7 @@ func TestReplayMissing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	model := openLog(t, path).Model(counting(), "")
 	for _, q := range []string{"Something else", long + "What now?"} {
-		if _, err := lm.Ask(t.Context(), model, lm.Call{Rollout: 3}, question(q)); err != nil {
-			t.Fatal(err)
-		}
+		mustAsk(t, model, lm.Call{Rollout: 3}, question(q))
 	}
 	for _, c := range []struct {
 		question string
@@ -700,13 +689,9 @@ func TestCacheLongReply(t *testing.T) {
 	model := openStore(t, &models.StoreOptions{MaxBytes: 20_000}).Model(inner, "a")
 	for range 2 {
 		for i := range 20 {
-			if _, err := lm.Ask(t.Context(), model, lm.Call{}, question(fmt.Sprint(i))); err != nil {
-				t.Fatal(err)
-			}
+			mustAsk(t, model, lm.Call{}, question(fmt.Sprint(i)))
 		}
-		if _, err := lm.Ask(t.Context(), model, lm.Call{}, question("long")); err != nil {
-			t.Fatal(err)
-		}
+		mustAsk(t, model, lm.Call{}, question("long"))
 	}
 	if n := len(inner.Requests()); n != 22 {
 		t.Errorf("asked %d times", n)
@@ -746,9 +731,7 @@ func TestCacheInvalidText(t *testing.T) {
 	inner := echo()
 	model := newCache(t).Model(inner, "a")
 	for _, text := range []string{"a\xff", "a\xfe", "a\xff"} {
-		if _, err := lm.Ask(t.Context(), model, lm.Call{}, question(text)); err != nil {
-			t.Fatal(err)
-		}
+		mustAsk(t, model, lm.Call{}, question(text))
 	}
 	if n := len(inner.Requests()); n != 2 {
 		t.Errorf("asked %d times", n)

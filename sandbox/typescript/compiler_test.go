@@ -5,131 +5,45 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/sandbox/typescript"
 	"github.com/writ-go/writ/tools"
 )
 
-func TestTypeScript(t *testing.T) {
+// TestPrograms runs the programs in testdata/programs.txtar and in testdata/places.txtar. Errors must point at the
+// place in the program that was written, not in the one that was compiled.
+func TestPrograms(t *testing.T) {
 	t.Parallel()
 	b, box := open(t, nil)
-	for name, test := range map[string]struct{ source, want string }{
-		"types": {"interface P { x: number }\ntype Q = P | null;\nconst p: Q = {x: 1} satisfies P;\n(p as P).x + p!.x",
-			"2"},
-		"generics": {"function id<T extends object>(x: T): T { return x }\nconst f = <T,>(x: T) => " +
-			"[x];\nf<number>(id({a: 1}).a)", "[1]"},
-		"enum": {"enum Color { Red = 1, Green, Blue = 'b' as any }\nconst enum E { A = 5 }\n[Color.Green, " +
-			"Color[1], E.A]", `[2,"Red",5]`},
-		"namespace": {"namespace N { export const a = 1; export namespace M { export const b = 2 } }\nN.a + N.M.b",
-			"3"},
-		"classes": {"abstract class A { constructor(protected readonly n: number, private m = 2) {}\n " +
-			"abstract f(): number; sum() { return this.n + this.m } }\nclass B extends A { override f() { return " +
-			"this.sum() } declare x: string; #p?: number = 4; get p() { return this.#p } }\nconst o = new B(1); [o.f(), o.p]",
-			"[3,4]"},
-		"decorators": {"function twice(f: Function, _: unknown) { return function (this: any, ...a: any[]) { " +
-			"return 2 * f.apply(this, a) } }\nclass A { @twice f(n: number) { return n } }\nnew A().f(4)", "8"},
-		"async generators": {"async function* g() { for (let i = 0; i < 3; i++) { await sleep(1); yield i } }\nlet " +
-			"sum = 0;\nfor await (const n of g()) sum += n;\nsum", "3"},
-		"async iterators": {"class L { async *[Symbol.asyncIterator]() { yield 1; yield 2 } }\nconst out: number[] = " +
-			"[];\nfor await (const x of new L()) out.push(x);\nout", "[1,2]"},
-		"for await": {"const out: number[] = []; for await (const x of [Promise.resolve(1), 2]) out.push(x); out",
-			"[1,2]"},
-		"using": {"const log: string[] = [];\nfunction f() { using a = {[Symbol.dispose]() { " +
-			"log.push('disposed') }}; log.push('used') }\nf(); log", `["used","disposed"]`},
-		"top-level await": {"const x: number = await Promise.resolve(2);\nx * 2", "4"},
-		"return":          {"const x: number = await Promise.resolve(2);\nif (x > 1) return x as number;\n'no'", "2"},
-		"return with a shim": {"const u: URL = new URL('https://a.example/x');\nif (u.host) return u.host + " +
-			"typeof TextEncoder + typeof WeakRef;", `"a.examplefunctionfunction"`},
-		"a tag":            {"const importText = String.raw, s = importText`\n  import(\"zod\")`; s", `"\n  import(\"zod\")"`},
-		"text of a shim":   {"const URL = 1, s = 'import { URL } from \"writ:shim\";'; URL + s.length", "33"},
-		"a last statement": {"const x = 1;\nfunction f(): void {}", "undefined"},
-		"a text":           {"'use it'", `"use it"`},
-		"template":         {"const n: number = 1; `a\nimport x from 'y'\n${n}`", `"a\nimport x from 'y'\n1"`},
-		"hashbang":         {"#!/usr/bin/env node\n1 as number", "1"},
-		"exports":          {"export interface A { x: number }\nexport const a: A = {x: 1};\na.x", "1"},
-		"types imported": {"import type {A} from 'a'; import {type B} from 'b'; import {C} from 'c';\nconst x: A | " +
-			"B | C = 1; x", "1"},
-		"grouping": {"const g = Object.groupBy([1, 2, 3], n => n % 2 ? 'odd' : 'even'); g",
-			`{"odd":[1,3],"even":[2]}`},
-		"structuredClone": {"const a: any = {d: new Date(0), m: new Map([[1, {b: 2}]])}; a.self = a;\nconst c = " +
-			"structuredClone(a); [c !== a, c.self === c, c.d.getTime(), c.m.get(1)]", `[true,true,0,{"b":2}]`},
-		"properties": {`[/^\p{Lu}\p{Ll}+$/u.test("Ünal"), "a1-ß".replace(/\P{L}/gu, ""), /[^\p{L}]/u.test("ß"), ` +
-			`/\p{Emoji_Presentation}/v.test("😀"), new RegExp("\\p{Script=Greek}", "u").test("α"), /\p{L}/u.source]`,
-			`[true,"aß",false,true,true,"\\p{L}"]`},
-		"URL": {"const u = new URL('../b?x=1&y=a%20b#h', " +
-			"'https://user@Example.com:443/p/q/r');\nu.searchParams.append('z', 'ü&');\n[u.href, u.host, " +
-			"u.searchParams.get('y'), [...u.searchParams].length]",
-			`["https://user@example.com/p/b?x=1&y=a+b&z=%C3%BC%26#h","example.com","a b",3]`},
-		"bytes": {"[new TextDecoder().decode(new TextEncoder().encode('hé😀')), btoa('hi!?'), atob('aGkhPw==')]",
-			`["hé😀","aGkhPw==","hi!?"]`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if got := result(t, box, b, test.source); got != test.want {
-				t.Errorf("%s\ngave %s\nwant %s", test.source, got, test.want)
-			}
-		})
+	for _, file := range []string{"programs", "places"} {
+		archive, err := txtar.ParseFile("testdata/" + file + ".txtar")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for both := range slices.Chunk(archive.Files, 2) {
+			t.Run(file+"/"+both[0].Name, func(t *testing.T) {
+				t.Parallel()
+				source := strings.TrimSuffix(string(both[0].Data), "\n")
+				want := strings.TrimSuffix(string(both[1].Data), "\n")
+				if got := result(t, box, b, source); got != want {
+					t.Errorf("%s\ngave %s\nwant %s", source, got, want)
+				}
+			})
+		}
 	}
-}
-
-func TestPlaces(t *testing.T) {
-	t.Parallel()
-	b, box := open(t, nil)
-	for name, test := range map[string]struct{ source, want string }{
-		"syntax": {"type A = number;\nconst x: = 3",
-			"line 2, column 10: unexpected \"=\"\n2 | const x: = 3\n  |          ^"},
-		"syntax behind ü😀": {"const ü = '😀'; const x: = 3",
-			"line 1, column 26: unexpected \"=\"\n1 | const ü = '😀'; const x: = 3\n  |                         ^"},
-		"syntax of a return": {"return 1;\nconst x: = await 3",
-			"line 2, column 10: unexpected \"=\"\n2 | const x: = await 3\n  |          ^"},
-		"unfinished": {"return f(1,\n", "line 2, column 1: unexpected end of file\n2 | \n  | ^"},
-		"undeclared": {"interface A {\n  x: number\n}\nconst a: A = {x: zed}",
-			"line 4, column 18: zed is not defined\n4 | const a: A = {x: zed}\n  |                  ^"},
-		"undeclared, return": {"type A = 1\nif (zed) return 1 as A",
-			"line 2, column 5: zed is not defined\n2 | if (zed) return 1 as A\n  |     ^"},
-		"thrown": {"type T = string;\n\nconst f = (x: any): T =>\n  x.a.b;\nawait f({})",
-			"line 4, column 7: TypeError: Cannot read properties of undefined or null (reading 'b')\n4 |   x.a.b;\n  |       ^" +
-				"\ncalled in line 5: await f({})"},
-		"thrown in a generator": {"async function* g(): any {\n  yield 1;\n  throw new Error('no')\n}\nfor await " +
-			"(const x of g()) {}",
-			"line 3, column 9: Error: no\n3 |   throw new Error('no')\n  |         ^\ncalled in line 5: for await (const x of g()) {}"},
-		"several": {"const a: number = b;\nconst c: number = d;",
-			"the program was refused for 2 reasons; nothing has run\nline 1, column 19: b is not defined\n1 | const a: " +
-				"number = b;\n  |                   ^\nline 2, column 19: d is not defined\n2 | const c: number = d;\n  |   " +
-				"                ^"},
-		"behind an import": {"import type {A} from 'a';\nimport {groupBy} from 'lodash';\ngroupBy(zed)",
-			"line 2, column 23: the package \"lodash\" may not be imported (no packages are available; the declared " +
-				"tools are globals)\n2 | import {groupBy} from 'lodash';\n  |                       ^"},
-		"an unused import": {"import {groupBy} from 'lodash';\nzed", "line 2, column 1: zed is not defined\n2 | zed\n  | ^"},
-		"a fence": {"```ts\nconst a: number = 1\n```",
-			"line 1, column 1: the program is in a code fence (leave out the lines with ```)\n1 | ```ts\n  | ^"},
-		"export": {"const a = 1;\nexport default a",
-			"line 2, column 1: a program cannot export anything (remove export, and return the value or end with it as an " +
-				"expression)\n2 | export default a\n  | ^"},
-		"a name twice": {"const a = 1;\nlet a = 2",
-			"line 2, column 5: the symbol \"a\" has already been declared\n2 | let a = 2\n  |     ^"},
-		"Windows' lines": {"type A = 1;\r\nconst b: A = 1;\r\n\tzed",
-			"line 3, column 2: zed is not defined\n3 | \tzed\n  | \t^"},
-		"unknown property": {`new RegExp("\\p{Nope}", "u")`,
-			"line 1, column 1: SyntaxError: Invalid regular expression: /\\p{Nope}/: \\p{…} has a name that this " +
-				"engine does not know\n1 | new RegExp(\"\\\\p{Nope}\", \"u\")\n  | ^"},
-		"sets of patterns": {`/[a--b]/v`,
-			"line 1, column 1: SyntaxError: Invalid regular expression: /[a--b]/: this engine does not support " +
-				"set operations on characters\n1 | /[a--b]/v\n  | ^"},
-		"a computed import": {"const n = 'x';\nawait import(n)",
-			"line 2, column 7: import() needs the name of a package as a string literal (write import(\"name\"))\n2 | " +
-				"await import(n)\n  |       ^"},
+	for source, want := range map[string]string{
+		"return f(1,\n": "line 2, column 1: unexpected end of file\n2 | \n  | ^",
+		"type A = 1;\r\nconst b: A = 1;\r\n\tzed": "line 3, column 2: zed is not defined\n3 | \tzed\n  | \t^",
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if got := result(t, box, b, test.source); got != test.want {
-				t.Errorf("%s\ngave %s\nwant %s", test.source, got, test.want)
-			}
-		})
+		if got := result(t, box, b, source); got != want {
+			t.Errorf("%q\ngave %q\nwant %q", source, got, want)
+		}
 	}
 }
 

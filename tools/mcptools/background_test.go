@@ -98,10 +98,7 @@ func connectBackground(t *testing.T, transports map[string]mcp.Transport) (s *Se
 // toolNames returns the current tools of the servers.
 func toolNames(t *testing.T, s *Servers) string {
 	t.Helper()
-	all, err := s.Tools(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := inOrder(t, s)
 	var list []string
 	for _, tool := range all {
 		list = append(list, tool.Namespace+"."+tool.Name)

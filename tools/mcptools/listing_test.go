@@ -25,10 +25,7 @@ func TestListing(t *testing.T) {
 		{"name":"c/d e","annotations":{"title":"Noted","readOnlyHint":true},"x":1}
 	]}`)}, nil)
 	var lines []string
-	all, err := s.Tools(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := inOrder(t, s)
 	for _, tool := range all {
 		lines = append(lines, fmt.Sprintf("%s.%s: %s in:%s out:%s %+v", tool.Namespace, tool.Name, tool.Description,
 			tool.InputSchema, tool.OutputSchema, tool.Hints))
@@ -64,10 +61,7 @@ func TestListingIsRedacted(t *testing.T) {
 			return fmt.Sprintf(`"result":{"content":[{"type":"text","text":%q}]}`, params)
 		},
 	}, &Options{Secrets: secrets, maxDescription: 30})
-	all, err := s.Tools(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := inOrder(t, s)
 	var lines []string
 	for _, tool := range all {
 		lines = append(lines, fmt.Sprintf("%s: %s in:%s out:%s", tool.Name, tool.Description, tool.InputSchema,

@@ -45,15 +45,21 @@ func servePipe(t testing.TB, o *Options, run func(io.Reader, io.Writer)) *Server
 	return servers
 }
 
-// list returns the tools by name.
-func list(t *testing.T, s *Servers) map[string]*tools.Tool {
+// inOrder returns the tools in their order.
+func inOrder(t *testing.T, s *Servers) []*tools.Tool {
 	t.Helper()
 	all, err := s.Tools(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
+	return all
+}
+
+// list returns the tools by name.
+func list(t *testing.T, s *Servers) map[string]*tools.Tool {
+	t.Helper()
 	named := map[string]*tools.Tool{}
-	for _, tool := range all {
+	for _, tool := range inOrder(t, s) {
 		named[tool.Name] = tool
 	}
 	return named

@@ -115,74 +115,60 @@ var processes = map[string]func(){
 			return `"result":{"content":[{"type":"text","text":"fine"}]}`
 		}})
 	},
-	"answers": func() {
-		serveStdio(script{"tools/call": result(`{"content":[{"type":"text","text":"fine"}]}`)})
-	},
-	"changes": func() { // lists the tools in a file, and records in another file that it was asked
-		serveStdio(script{
-			"tools/list": func(json.RawMessage) string {
-				text, err := os.ReadFile(os.Getenv("TOOLS"))
-				if err != nil {
-					return `"error":{"code":-32000,"message":"no listing today"}`
-				}
-				if log, err := os.OpenFile(os.Getenv("TOOLS")+".log", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
-					fmt.Fprintln(log, "listed")
-					_ = log.Close()
-				}
-				return `"result":{"tools":[` + string(text) + `]}`
-			},
-			"tools/call": result(`{"content":[{"type":"text","text":"fine"}]}`),
-		})
-	},
-	"slow": func() { // waits for a file
-		serveStdio(script{"initialize": func(json.RawMessage) string {
-			for {
-				if _, err := os.Stat(os.Getenv("FLAG")); err == nil {
-					return `"result":` + hello
-				}
-				time.Sleep(time.Millisecond)
+	"answers": scripted(script{"tools/call": result(`{"content":[{"type":"text","text":"fine"}]}`)}),
+	// It lists the tools in a file, and records in another file that it was asked.
+	"changes": scripted(script{
+		"tools/list": func(json.RawMessage) string {
+			text, err := os.ReadFile(os.Getenv("TOOLS"))
+			if err != nil {
+				return `"error":{"code":-32000,"message":"no listing today"}`
 			}
-		}})
-	},
-	"dies-listing": func() {
-		serveStdio(script{"tools/list": func(json.RawMessage) string {
+			if log, err := os.OpenFile(os.Getenv("TOOLS")+".log", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
+				fmt.Fprintln(log, "listed")
+				_ = log.Close()
+			}
+			return `"result":{"tools":[` + string(text) + `]}`
+		},
+		"tools/call": result(`{"content":[{"type":"text","text":"fine"}]}`),
+	}),
+	// It waits for a file.
+	"slow": scripted(script{"initialize": func(json.RawMessage) string {
+		for {
+			if _, err := os.Stat(os.Getenv("FLAG")); err == nil {
+				return `"result":` + hello
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}}),
+	"dies-listing": scripted(script{"tools/list": func(json.RawMessage) string {
+		os.Exit(4)
+		return ""
+	}}),
+	"dies-once-listing": scripted(script{"tools/list": func(json.RawMessage) string {
+		if f, err := os.OpenFile(os.Getenv("FLAG"), os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+			_ = f.Close()
 			os.Exit(4)
-			return ""
-		}})
-	},
-	"dies-once-listing": func() {
-		serveStdio(script{"tools/list": func(json.RawMessage) string {
-			if f, err := os.OpenFile(os.Getenv("FLAG"), os.O_CREATE|os.O_EXCL, 0o600); err == nil {
-				_ = f.Close()
-				os.Exit(4)
+		}
+		return `"result":{"tools":[{"name":"t"}]}`
+	}}),
+	"babbles": scripted(script{"tools/call": func(json.RawMessage) string {
+		part := strings.Repeat("noise ", 200_000)
+		for range 2 {
+			for range sample(16, 85) {
+				fmt.Print(part)
 			}
-			return `"result":{"tools":[{"name":"t"}]}`
-		}})
-	},
-	"babbles": func() {
-		serveStdio(script{"tools/call": func(json.RawMessage) string {
-			part := strings.Repeat("noise ", 200_000)
-			for range 2 {
-				for range sample(16, 85) {
-					fmt.Print(part)
-				}
-				fmt.Println()
-			}
-			return `"result":{"content":[{"type":"text","text":"fine"}]}`
-		}})
-	},
-	"batches": func() {
-		serveStdio(script{"tools/call": func(json.RawMessage) string {
-			fmt.Println("[" + strings.Repeat("1,", 2_000_000) + "1]")
-			return `"result":{"content":[{"type":"text","text":"fine"}]}`
-		}})
-	},
-	"batch": func() {
-		serveStdio(script{"tools/call": func(json.RawMessage) string {
-			fmt.Println(`[{"id":2,"result":{"content":[]},"jsonrpc":"2.0"}]`)
-			return ""
-		}})
-	},
+			fmt.Println()
+		}
+		return `"result":{"content":[{"type":"text","text":"fine"}]}`
+	}}),
+	"batches": scripted(script{"tools/call": func(json.RawMessage) string {
+		fmt.Println("[" + strings.Repeat("1,", 2_000_000) + "1]")
+		return `"result":{"content":[{"type":"text","text":"fine"}]}`
+	}}),
+	"batch": scripted(script{"tools/call": func(json.RawMessage) string {
+		fmt.Println(`[{"id":2,"result":{"content":[]},"jsonrpc":"2.0"}]`)
+		return ""
+	}}),
 	"batch-first": func() {
 		fmt.Println(`[ {"jsonrpc":"2.0","method":"notifications/message"} ]`)
 		serveStdio(nil)
@@ -194,42 +180,30 @@ var processes = map[string]func(){
 		os.Exit(7)
 	},
 	"not-mcp": func() { fmt.Println("usage: tool [-v] file"); os.Exit(2) },
-	"refuses": func() {
-		serveStdio(script{"initialize": func(json.RawMessage) string {
-			return `"error":{"code":-32000,"message":"not ` +
-				`today"}`
-		}})
-	},
-	"dies": func() {
-		serveStdio(script{"tools/call": func(json.RawMessage) string {
-			fmt.Fprintln(os.Stderr, "panic: out of cheese")
-			os.Exit(3)
-			return ""
-		}})
-	},
-	"dies-on-discover": func() {
-		serveStdio(script{"server/discover": func(json.RawMessage) string {
-			os.Exit(1)
-			return ""
-		}})
-	},
-	"modern": func() {
-		serveStdio(script{
-			"initialize": func(json.RawMessage) string {
-				return `"error":{"code":-32601,"message":"there is no ` +
-					`initialize"}`
-			},
-			"server/discover": result(`{"resultType":"complete","supportedVersions":["2026-07-28"],` +
-				`"capabilities":{"tools":{}},"serverInfo":{"name":"script","version":"1"}}`),
-		})
-	},
-	"deep": func() {
-		serveStdio(script{"tools/call": result(`{"content":[],"structuredContent":` + strings.Repeat("[", 20_000) +
-			strings.Repeat("]", 20_000) + `}`)})
-	},
-	"ignores-discover": func() {
-		serveStdio(script{"server/discover": func(json.RawMessage) string { return forever() }})
-	},
+	"refuses": scripted(script{"initialize": func(json.RawMessage) string {
+		return `"error":{"code":-32000,"message":"not ` +
+			`today"}`
+	}}),
+	"dies": scripted(script{"tools/call": func(json.RawMessage) string {
+		fmt.Fprintln(os.Stderr, "panic: out of cheese")
+		os.Exit(3)
+		return ""
+	}}),
+	"dies-on-discover": scripted(script{"server/discover": func(json.RawMessage) string {
+		os.Exit(1)
+		return ""
+	}}),
+	"modern": scripted(script{
+		"initialize": func(json.RawMessage) string {
+			return `"error":{"code":-32601,"message":"there is no ` +
+				`initialize"}`
+		},
+		"server/discover": result(`{"resultType":"complete","supportedVersions":["2026-07-28"],` +
+			`"capabilities":{"tools":{}},"serverInfo":{"name":"script","version":"1"}}`),
+	}),
+	"deep": scripted(script{"tools/call": result(`{"content":[],"structuredContent":` + strings.Repeat("[", 20_000) +
+		strings.Repeat("]", 20_000) + `}`)}),
+	"ignores-discover": scripted(script{"server/discover": func(json.RawMessage) string { return forever() }}),
 	"chatty": func() {
 		for range 40_000 {
 			fmt.Fprintln(os.Stderr, strings.Repeat("all work and no play ", 5))
@@ -237,25 +211,21 @@ var processes = map[string]func(){
 		fmt.Fprintln(os.Stderr, "the last line")
 		serveStdio(nil)
 	},
-	"big": func() {
-		serveStdio(script{"tools/call": func(params json.RawMessage) string {
-			var p struct{ Arguments struct{ Size int } }
-			_ = json.Unmarshal(params, &p)
-			return `"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", p.Arguments.Size) + `"}]}`
-		}})
-	},
-	"environment": func() {
-		serveStdio(script{"tools/call": func(json.RawMessage) string {
-			var names []string
-			for _, e := range os.Environ() {
-				name, _, _ := strings.Cut(e, "=")
-				names = append(names, name)
-			}
-			dir, _ := os.Getwd()
-			text, _ := json.Marshal(map[string]any{"names": names, "dir": dir, "given": os.Getenv("GIVEN")})
-			return `"result":{"structuredContent":` + string(text) + `}`
-		}})
-	},
+	"big": scripted(script{"tools/call": func(params json.RawMessage) string {
+		var p struct{ Arguments struct{ Size int } }
+		_ = json.Unmarshal(params, &p)
+		return `"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", p.Arguments.Size) + `"}]}`
+	}}),
+	"environment": scripted(script{"tools/call": func(json.RawMessage) string {
+		var names []string
+		for _, e := range os.Environ() {
+			name, _, _ := strings.Cut(e, "=")
+			names = append(names, name)
+		}
+		dir, _ := os.Getwd()
+		text, _ := json.Marshal(map[string]any{"names": names, "dir": dir, "given": os.Getenv("GIVEN")})
+		return `"result":{"structuredContent":` + string(text) + `}`
+	}}),
 	"stubborn": func() { // ignores every request to exit, like its child process
 		signal.Ignore(syscall.SIGTERM)
 		child := exec.Command(os.Args[0], marker, "lingers", "false")
@@ -279,9 +249,7 @@ var processes = map[string]func(){
 		fmt.Println(call(context.Background(), all[0], `{}`))
 		forever()
 	},
-	"deaf": func() {
-		serveStdio(script{"tools/call": func(json.RawMessage) string { return forever() }})
-	},
+	"deaf": scripted(script{"tools/call": func(json.RawMessage) string { return forever() }}),
 	"lingers": func() {
 		signal.Ignore(syscall.SIGTERM)
 		forever()
@@ -292,6 +260,11 @@ var processes = map[string]func(){
 func forever() string {
 	time.Sleep(time.Hour)
 	return ""
+}
+
+// scripted is a process that serves a script.
+func scripted(s script) func() {
+	return func() { serveStdio(s) }
 }
 
 func serveStdio(s script) { s.whole().run(os.Stdin, os.Stdout) }

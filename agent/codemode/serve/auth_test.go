@@ -55,12 +55,9 @@ func TestBearer(t *testing.T) {
 		bobToken); a.status != http.StatusBadRequest {
 		t.Errorf("two tokens: %d %q, want 400", a.status, a.body)
 	}
-	if a := r.send(http.MethodPost, "/mcp?access_token="+adaToken, initialize); a.status != http.StatusUnauthorized {
-		t.Errorf("token in the address: %d %q, want 401", a.status, a.body)
-	}
-	if a := r.send(http.MethodGet, "/metrics", "", "Authorization", "bearer "+bobToken); a.status != http.StatusOK {
-		t.Errorf("metrics with a token: %d, want 200", a.status)
-	}
+	address := "/mcp?access_token=" + adaToken
+	r.send(http.MethodPost, address, initialize).want(t, "token in the address", http.StatusUnauthorized)
+	r.send(http.MethodGet, "/metrics", "", "Authorization", "bearer "+bobToken).want(t, "metrics", http.StatusOK)
 	if log := r.log.String(); strings.Contains(log, "token-0123") {
 		t.Errorf("a token is in the log:\n%s", log)
 	}
@@ -71,18 +68,22 @@ func TestBearer(t *testing.T) {
 func TestPrincipals(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{newEra, oldEra} {
-		o := serve.Options{Auth: authorized(t)}
-		r := start(t, o)
-		ada, bob := r.client(version, adaToken, nil), r.client(version, bobToken, nil)
-		if got := mustCall(t, ada, "who") + " " + mustCall(t, bob, "who"); got != "ada bob" {
-			t.Errorf("%s: got %q, want ada bob", version, got)
-		}
-		if text, err := call(t.Context(), bob, "see"); err == nil {
-			t.Errorf("%s: bob may not use see, and got %q", version, text)
-		}
-		if got := mustCall(t, ada, "see"); strings.Contains(got, "token-0123") || strings.Contains(got, "Bearer") {
-			t.Errorf("%s: the handler sees the token: %s", version, got)
-		}
+		start(t, serve.Options{Auth: authorized(t)}).principals(version, adaToken, bobToken)
+	}
+}
+
+// principals connects as Ada, who may use everything, and as Bob, who may use only the tool who.
+func (r *running) principals(version, adasToken, bobsToken string) {
+	r.t.Helper()
+	ada, bob := r.client(version, adasToken, nil), r.client(version, bobsToken, nil)
+	if got := mustCall(r.t, ada, "who") + " " + mustCall(r.t, bob, "who"); got != "ada bob" {
+		r.t.Errorf("%s: got %q, want ada bob", version, got)
+	}
+	if text, err := call(r.t.Context(), bob, "see"); err == nil {
+		r.t.Errorf("%s: bob may not use see, and got %q", version, text)
+	}
+	if got := mustCall(r.t, ada, "see"); strings.Contains(got, "token-0123") || strings.Contains(got, "Bearer") {
+		r.t.Errorf("%s: the handler sees the token: %s", version, got)
 	}
 }
 

@@ -41,9 +41,7 @@ func TestFullMessages(t *testing.T) {
 				}
 			})
 		}
-		if a := r.send(http.MethodGet, "/healthz", ""); a.status != http.StatusOK {
-			t.Errorf("%s: health is %d", name, a.status)
-		}
+		r.send(http.MethodGet, "/healthz", "").want(t, name+": health", http.StatusOK)
 		all.Wait()
 		runtime.ReadMemStats(&after)
 		allocated := after.TotalAlloc - before.TotalAlloc
@@ -75,14 +73,10 @@ func TestMemory(t *testing.T) {
 			t.Errorf("one more: %d %s", a.status, a.body)
 		}
 	}
-	if a := r.post(message("who", 1000), bob...); a.status != http.StatusOK {
-		t.Errorf("another: %d %s", a.status, a.body)
-	}
+	r.post(message("who", 1000), bob...).want(t, "another", http.StatusOK)
 	close(r.release)
 	if a := <-done; a.status != http.StatusOK {
 		t.Errorf("the large one: %d %s", a.status, a.body)
 	}
-	if a := r.post(message("echo", 100_000), ada...); a.status != http.StatusOK {
-		t.Errorf("afterwards: %d %s", a.status, a.body)
-	}
+	r.post(message("echo", 100_000), ada...).want(t, "afterwards", http.StatusOK)
 }

@@ -1,7 +1,6 @@
 package serve_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -25,18 +24,8 @@ func TestShutdown(t *testing.T) {
 }
 
 func shutDownDuringCall(t *testing.T, s *works, version string) {
-	o := serve.Options{}
-	r := s.start(t, o)
-	session := r.client(version, "", nil)
-	result := make(chan string, 1)
-	go func() {
-		text, err := call(context.WithoutCancel(t.Context()), session, "wait")
-		if err != nil {
-			text = err.Error()
-		}
-		result <- text
-	}()
-	<-r.started
+	r := s.start(t, serve.Options{})
+	result := r.begun(version)
 	if a := r.send(http.MethodGet, "/readyz", ""); a.status != http.StatusOK || a.body != "ready\n" {
 		t.Errorf("ready: %d %q", a.status, a.body)
 	}
@@ -45,23 +34,21 @@ func shutDownDuringCall(t *testing.T, s *works, version string) {
 		a.body != "shutting down\n" {
 		t.Errorf("not ready: %d %q", a.status, a.body)
 	}
-	if a := r.post(initialize); a.status != http.StatusServiceUnavailable {
-		t.Errorf("one more: %d %q", a.status, a.body)
-	}
+	r.post(initialize).want(t, "one more", http.StatusServiceUnavailable)
 	if a := r.send(http.MethodGet, "/mcp", ""); a.status != http.StatusServiceUnavailable ||
 		!strings.Contains(a.body, "the server is shutting down; nothing was done") {
 		t.Errorf("another stream: %d %q", a.status, a.body)
 	}
 	select {
-	case text := <-result:
-		t.Fatalf("the call ended before it was released: %q", text)
+	case err := <-result:
+		t.Fatalf("the call ended before it was released: %v", err)
 	case err := <-r.done:
 		t.Fatalf("the server ended before the call: %v", err)
 	default:
 	}
 	close(r.release)
-	if got := <-result; got != "done" {
-		t.Errorf("got %q, want done", got)
+	if err := <-result; err != nil {
+		t.Errorf("the call: %v", err)
 	}
 	if err := r.ended(); err != nil {
 		t.Errorf("Run returned %v", err)
@@ -90,13 +77,7 @@ func (r *running) shutDown() {
 func TestDraining(t *testing.T) {
 	t.Parallel()
 	r := start(t, serve.Options{Stateless: true})
-	session := r.client(oldEra, "", nil)
-	ended := make(chan error, 1)
-	go func() {
-		_, err := call(context.WithoutCancel(t.Context()), session, "wait")
-		ended <- err
-	}()
-	<-r.started
+	ended := r.begun(oldEra)
 	// The message of this request arrives while the shutdown begins.
 	body, more := io.Pipe()
 	late := make(chan answer, 1)
@@ -150,15 +131,8 @@ func TestGraceEnds(t *testing.T) {
 
 func cutCall(t *testing.T, s *works, version string) {
 	s.queue = serve.NewQueue(nil)
-	o := serve.Options{Queue: s.queue, Grace: 20 * time.Millisecond}
-	r := s.start(t, o)
-	session := r.client(version, "", nil)
-	result := make(chan error, 1)
-	go func() {
-		_, err := call(context.WithoutCancel(t.Context()), session, "wait")
-		result <- err
-	}()
-	<-r.started
+	r := s.start(t, serve.Options{Queue: s.queue, Grace: 20 * time.Millisecond})
+	result := r.begun(version)
 	r.stop()
 	if err := <-result; err == nil || !strings.Contains(err.Error(), "the server is shutting down") {
 		t.Errorf("the call: %v", err)

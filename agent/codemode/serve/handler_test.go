@@ -2,6 +2,7 @@ package serve_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -58,9 +59,7 @@ func TestHandler(t *testing.T) {
 			t.Errorf("%s: got %q, want local", version, got)
 		}
 		for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
-			if a := r.send(http.MethodGet, path, ""); a.status != http.StatusOK {
-				t.Errorf("%s: %d %s", path, a.status, a.body)
-			}
+			r.send(http.MethodGet, path, "").want(t, path, http.StatusOK)
 		}
 	}
 	h, err := serve.NewHandler(newWorks().server, &serve.Options{Path: "/agent/tools"})
@@ -72,13 +71,9 @@ func TestHandler(t *testing.T) {
 	web := httptest.NewServer(mux)
 	defer web.Close()
 	r := &running{t: t, url: web.URL, web: web.Client()}
-	if a := r.send(http.MethodPost, "/agent/tools", callWho); a.status != http.StatusOK {
-		t.Errorf("at the path: %d %s", a.status, a.body)
-	}
+	r.send(http.MethodPost, "/agent/tools", callWho).want(t, "at the path", http.StatusOK)
 	for header, value := range map[string]string{"Host": "evil.com", "Origin": "http://evil.com"} {
-		if a := r.send(http.MethodPost, "/agent/tools", callWho, header, value); a.status != http.StatusForbidden {
-			t.Errorf("%s: %d %s, want 403", header, a.status, a.body)
-		}
+		r.send(http.MethodPost, "/agent/tools", callWho, header, value).want(t, header, http.StatusForbidden)
 	}
 }
 
@@ -123,16 +118,7 @@ func TestHandlerPrincipal(t *testing.T) {
 	}
 	for _, version := range []string{newEra, oldEra} {
 		r, _ := mount(t, &serve.Options{}, middleware, plain)
-		ada, bob := r.client(version, "ada", nil), r.client(version, "bob", nil)
-		if got := mustCall(t, ada, "who") + " " + mustCall(t, bob, "who"); got != "ada bob" {
-			t.Errorf("%s: got %q, want ada bob", version, got)
-		}
-		if text, err := call(t.Context(), bob, "see"); err == nil {
-			t.Errorf("%s: bob may not use see, and got %q", version, text)
-		}
-		if got := mustCall(t, ada, "see"); strings.Contains(got, "Bearer") {
-			t.Errorf("%s: the handler sees the token: %s", version, got)
-		}
+		r.principals(version, "ada", "bob")
 	}
 	r, _ := mount(t, &serve.Options{}, middleware, plain)
 	for _, c := range []struct {
@@ -150,17 +136,12 @@ func TestHandlerPrincipal(t *testing.T) {
 				t.Errorf("%s from %s with %q: %d %q, want %d", path, c.from, c.authorization, a.status, a.body, c.status)
 			}
 		}
-		if a := r.send(http.MethodGet, "/healthz", "", "From", c.from); a.status != http.StatusOK {
-			t.Errorf("health from %s: %d", c.from, a.status)
-		}
+		r.send(http.MethodGet, "/healthz", "", "From", c.from).want(t, "health from "+c.from, http.StatusOK)
 	}
 	known, _ := mount(t, &serve.Options{Auth: authorized(t)}, middleware, plain)
-	if a := known.post(callWho, "Authorization", "Bearer ada"); a.status != http.StatusUnauthorized {
-		t.Errorf("a principal of the middleware instead of a token: %d, want 401", a.status)
-	}
-	if a := known.post(callWho, "Authorization", "Bearer "+adaToken, "From", "192.0.2.1:1"); a.status != http.StatusOK {
-		t.Errorf("a token: %d, want 200", a.status)
-	}
+	a := known.post(callWho, "Authorization", "Bearer ada")
+	a.want(t, "a principal of the middleware instead of a token", http.StatusUnauthorized)
+	known.post(callWho, "Authorization", "Bearer "+adaToken, "From", "192.0.2.1:1").want(t, "a token", http.StatusOK)
 }
 
 // TestHandlerShutdown lets a running call finish.
@@ -238,7 +219,10 @@ func (r *running) begun(version string) <-chan error {
 	session := r.client(version, "", nil)
 	result := make(chan error, 1)
 	go func() {
-		_, err := call(context.WithoutCancel(r.t.Context()), session, "wait")
+		text, err := call(context.WithoutCancel(r.t.Context()), session, "wait")
+		if err == nil && text != "done" {
+			err = errors.New(text)
+		}
 		result <- err
 	}()
 	<-r.started
@@ -254,9 +238,7 @@ func (r *running) closed() {
 			r.t.Errorf("during the shutdown: %d %q", a.status, a.body)
 		}
 	}
-	if a := r.send(http.MethodGet, "/healthz", ""); a.status != http.StatusOK {
-		r.t.Errorf("health: %d", a.status)
-	}
+	r.send(http.MethodGet, "/healthz", "").want(r.t, "health", http.StatusOK)
 }
 
 // lastStop checks the number of canceled calls in the log.

@@ -2,7 +2,6 @@ package serve_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -28,9 +27,7 @@ func TestLimits(t *testing.T) {
 			"\n" {
 		t.Errorf("large: %d %s", a.status, a.body)
 	}
-	if a := r.chunked(large, ada...); a.status != http.StatusRequestEntityTooLarge {
-		t.Errorf("large, in chunks: %d %s", a.status, a.body)
-	}
+	r.chunked(large, ada...).want(t, "large, in chunks", http.StatusRequestEntityTooLarge)
 	for range 3 {
 		if a := r.post(callWho, ada...); a.status != http.StatusOK {
 			t.Fatalf("%d %s", a.status, a.body)
@@ -42,9 +39,7 @@ func TestLimits(t *testing.T) {
 			`done, try again later"},"id":null,"jsonrpc":"2.0"}`+"\n" {
 		t.Errorf("too many: %d %v %s", a.status, a.header, a.body)
 	}
-	if a := r.post(callWho, bob...); a.status != http.StatusOK {
-		t.Errorf("another: %d %s, want 200", a.status, a.body)
-	}
+	r.post(callWho, bob...).want(t, "another", http.StatusOK)
 }
 
 // chunked sends a message without a Content-Length.
@@ -109,14 +104,10 @@ func TestRequests(t *testing.T) {
 		!strings.Contains(a.body, "you have 2 requests open; try again when one of them has ended") {
 		t.Errorf("one more: %d %v %s", a.status, a.header, a.body)
 	}
-	if a := r.post(callWho, "Authorization", "Bearer "+bobToken); a.status != http.StatusOK {
-		t.Errorf("another: %d %s", a.status, a.body)
-	}
+	r.post(callWho, "Authorization", "Bearer "+bobToken).want(t, "another", http.StatusOK)
 	close(r.release)
 	all.Wait()
-	if a := r.post(callWho, "Authorization", "Bearer "+adaToken); a.status != http.StatusOK {
-		t.Errorf("afterwards: %d %s", a.status, a.body)
-	}
+	r.post(callWho, "Authorization", "Bearer "+adaToken).want(t, "afterwards", http.StatusOK)
 }
 
 // TestSessions checks that the session that has been idle for the longest time ends when there
@@ -153,9 +144,7 @@ func TestSessions(t *testing.T) {
 		})
 		<-r.started
 	}
-	if a := r.post(initialize, ada...); a.status != http.StatusServiceUnavailable {
-		t.Errorf("all in use: %d %s", a.status, a.body)
-	}
+	r.post(initialize, ada...).want(t, "all in use", http.StatusServiceUnavailable)
 	close(r.release)
 	all.Wait()
 }
@@ -171,9 +160,7 @@ func TestIdleSessions(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if a := r.post(callWho, "Mcp-Session-Id", id); a.status != http.StatusNotFound {
-			t.Errorf("%d %s, want 404", a.status, a.body)
-		}
+		r.post(callWho, "Mcp-Session-Id", id).want(t, "request", http.StatusNotFound)
 	})
 }
 
@@ -184,16 +171,7 @@ func TestStalls(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, s *works) {
 		r := s.start(t, serve.WithLimits(serve.Options{}, serve.Limits{StallTimeout: 150 * time.Millisecond}))
-		session := r.client(oldEra, "", nil)
-		waiting := make(chan error, 1)
-		go func() {
-			text, err := call(t.Context(), session, "wait")
-			if err == nil && text != "done" {
-				err = errors.New(text)
-			}
-			waiting <- err
-		}()
-		<-r.started
+		waiting := r.begun(oldEra)
 		for name, c := range map[string]struct{ sent, status string }{
 			"nothing":       {"", ""},
 			"half a header": {"POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-", "HTTP/1.1 400 Bad Request"},
@@ -286,7 +264,5 @@ func TestOneSessionAtOnce(t *testing.T) {
 	calls.Wait()
 	hangUp()
 	streams.Wait()
-	if a := r.post(callWho, "Mcp-Session-Id", id); a.status != http.StatusNotFound {
-		t.Errorf("after the end: %d %s", a.status, a.body)
-	}
+	r.post(callWho, "Mcp-Session-Id", id).want(t, "after the end", http.StatusNotFound)
 }

@@ -95,9 +95,7 @@ func TestOddRequests(t *testing.T) {
 			t.Errorf("%s: %d %s", name, a.status, a.body)
 		}
 	}
-	if a := r.post(callWho); a.status != http.StatusOK {
-		t.Errorf("afterwards: %d %s", a.status, a.body)
-	}
+	r.post(callWho).want(t, "afterwards", http.StatusOK)
 }
 
 // TestConnections has more clients than connections: all are served eventually.
@@ -108,8 +106,6 @@ func TestConnections(t *testing.T) {
 		for range 8 {
 			defer r.dial().Close() // sends nothing
 		}
-		if a := r.post(callWho); a.status != http.StatusOK {
-			t.Errorf("%d %s", a.status, a.body)
-		}
+		r.post(callWho).want(t, "request", http.StatusOK)
 	})
 }

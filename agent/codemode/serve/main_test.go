@@ -282,6 +282,14 @@ func (r *running) send(method, path, body string, headers ...string) answer {
 	return answer{res.StatusCode, res.Header, string(text)}
 }
 
+// want compares the status of a response.
+func (a answer) want(t *testing.T, what string, status int) {
+	t.Helper()
+	if a.status != status {
+		t.Errorf("%s: %d %q, want %d", what, a.status, a.body, status)
+	}
+}
+
 // result returns the message of a response, from a stream or not.
 func (a answer) result(t *testing.T) map[string]any {
 	t.Helper()

@@ -92,9 +92,7 @@ func TestSession(t *testing.T) {
 	if a := r.post(callWho, of...); a.status != http.StatusOK || !strings.Contains(a.body, `"text":"local"`) {
 		t.Errorf("call: %d %s", a.status, a.body)
 	}
-	if a := r.send(http.MethodDelete, "/mcp", "", of...); a.status != http.StatusNoContent {
-		t.Errorf("delete: %d %s", a.status, a.body)
-	}
+	r.send(http.MethodDelete, "/mcp", "", of...).want(t, "delete", http.StatusNoContent)
 	for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodDelete} {
 		if a := r.send(method, "/mcp", callWho, of...); a.status != http.StatusNotFound || a.body != "session not found\n" {
 			t.Errorf("%s after the end: %d %q, want 404", method, a.status, a.body)

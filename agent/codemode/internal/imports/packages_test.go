@@ -1,10 +1,12 @@
 package imports_test
 
 import (
+	_ "embed"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -23,107 +25,10 @@ func rooted(archive string) fstest.MapFS {
 	return root
 }
 
-const shop = `
--- plain/package.json --
-{"main": "lib/main"}
--- plain/lib/main.js --
-exports.name = 'plain'; exports.deep = require('./deep').deep; exports.dep = require('dep').version
--- plain/lib/deep/index.js --
-exports.deep = 'deep'
--- plain/extra.js --
-module.exports = () => 'extra'
--- plain/node_modules/dep/package.json --
-{"main": "./index.cjs"}
--- plain/node_modules/dep/index.cjs --
-exports.version = 'nested'
--- dep/package.json --
-{"module": "esm.js", "main": "cjs.js"}
--- dep/esm.js --
-export const version = 'top'; export default class Dep {}
--- dep/cjs.js --
-throw new Error('the wrong file')
--- mapped/package.json --
-{"exports": {
-  ".": {"node": "./node.js", "import": {"types": "./x.d.ts", "default": "./esm.js"}, "require": "./cjs.js"},
-  "./features/*.js": "./src/*.js", "./features/*": "./src/*.js", "./features/private/*": null,
-  "./list": ["./nowhere:at/all", "./esm.js"], "./out": "../../../etc/passwd", "./deps": "./node_modules/dep/index.js"},
- "imports": {"#inner": "./inner.js", "#dep": {"default": "dep"}},
- "dependencies": {"dep": "1"}}
--- mapped/esm.js --
-import {inner} from '#inner'; import {version} from '#dep'; export const kind = 'esm ' + inner + ' ' + version
--- mapped/cjs.js --
-exports.kind = 'cjs'
--- mapped/inner.js --
-export const inner = 'inner'
--- mapped/src/a.js --
-export default 'feature a'
--- mapped/src/private/b.js --
-export default 'private'
--- browser/package.json --
-{"main": "./main.js", "browser": {"./main.js": "./web.js", "./node.js": false, "net": "./net.js"}}
--- browser/main.js --
-throw new Error('the wrong file')
--- browser/web.js --
-exports.all = [require('./node.js'), require('net')]
--- browser/node.js --
-throw new Error('the wrong file')
--- browser/net.js --
-module.exports = 'no network'
--- @scope/one/package.json --
-{"type": "module", "main": "index.js", "sideEffects": false}
--- @scope/one/index.js --
-export {a} from './a.js'; export {b} from './b.js'
--- @scope/one/a.js --
-export const a = 'a'; globalThis.effect = 'not to be seen'
--- @scope/one/b.js --
-export const b = () => globalThis.effect
--- optional/package.json --
-{"peerDependencies": {"missing": "*"}}
--- optional/index.js --
-let found = [];
-for (const f of [() => require('missing'), () => require('fs'), () => require('node:crypto')]) {
-  try { f() } catch (e) { found.push(e.message) }
-}
-module.exports = found
--- needs/index.js --
-module.exports = require('fs').readFileSync('/etc/passwd')
--- needs/package.json --
-{}
--- json/package.json --
-{"main": "data.json"}
--- json/data.json --
-{"a": [1, 2]}
--- typed/package.json --
-{"main": "index.ts"}
--- typed/index.ts --
-export enum E { A = 3 }
--- later/package.json --
-{"type": "module"}
--- later/index.js --
-export async function* g() { yield 1 } ; export const m = /^\p{L}$/u.test('ß')
--- await/package.json --
-{}
--- await/index.mjs --
-export const a = await Promise.resolve(1)
--- effects/package.json --
-{}
--- effects/index.js --
-globalThis.seen = 'effect'
--- broken/package.json --
-{"main": "index.js"}
--- broken/index.js --
-export const a = ;
--- secret/package.json --
-{}
--- secret/index.js --
-module.exports = 'secret'
--- thief/package.json --
-{"main": "index.js"}
--- thief/index.js --
-module.exports = require('secret')
--- thief/up.js --
-module.exports = require('../secret/index.js')
-`
+// shop has packages of every kind.
+//
+//go:embed testdata/shop.txtar
+var shop string
 
 var allowed = []string{
 	"plain", "mapped", "browser", "@scope/one", "optional", "needs", "json", "typed", "later", "await", "effects",
@@ -131,78 +36,22 @@ var allowed = []string{
 	"linked", "inner", "escape", "absolute", "huge", "many", "deep", "weird", "bomb", "map", "loop",
 }
 
+// TestPackages runs the programs in testdata/imports.txtar.
 func TestPackages(t *testing.T) {
 	t.Parallel()
 	b, box := open(t)
 	c := b.With(imports.New(rooted(shop), allowed, nil))
-	for name, test := range map[string]struct{ source, want string }{
-		"main":           {"import {name, deep, dep} from 'plain'; [name, dep]", `["plain","nested"]`},
-		"default of CJS": {"import plain from 'plain'; plain.name", `"plain"`},
-		"a file":         {"import extra from 'plain/extra'; extra()", `"extra"`},
-		"module":         {"import Dep, {version} from 'dep'; [version, new Dep() instanceof Dep]", `["top",true]`},
-		"all":            {"import * as dep from 'dep'; Object.keys(dep).sort()", `["default","version"]`},
-		"exports":        {"import {kind} from 'mapped'; kind", `"esm inner top"`},
-		"patterns": {"import a from 'mapped/features/a'; import b from 'mapped/features/a.js'; [a, b]",
-			`["feature a","feature a"]`},
-		"fallbacks": {"import {kind} from 'mapped/list'; kind",
-			"line 1, column 20: no file was found for \"mapped/list\"\n1 | import {kind} from 'mapped/list'; kind\n  |    " +
-				"                ^"},
-		"private": {"import b from 'mapped/features/private/b'; b",
-			"line 1, column 15: the package \"mapped\" has no module \"mapped/features/private/b\"\n1 | import b from " +
-				"'mapped/features/private/b'; b\n  |               ^"},
-		"not exported": {"import b from 'mapped/inner.js'; b",
-			"line 1, column 15: the package \"mapped\" has no module \"mapped/inner.js\"\n1 | import b from " +
-				"'mapped/inner.js'; b\n  |               ^"},
-		"browser":        {"import {all} from 'browser'; all", `[{},"no network"]`},
-		"scope":          {"import {a} from '@scope/one'; a", `"a"`},
-		"unused effects": {"import {b} from '@scope/one'; b()", "undefined"},
-		"effects":        {"import 'effects'; globalThis.seen", `"effect"`},
-		"optional": {"import found from 'optional'; found",
-			`["optional/index.js: the package \"missing\" is not installed","optional/index.js: the Node module \"fs\" ` +
-				`is not available","optional/index.js: the Node module \"node:crypto\" is not available"]`},
-		"Node's": {"import n from 'needs'; n",
-			`while its imports were loaded: Error: needs/index.js: the Node module "fs" is not available`},
-		"JSON":           {"import d from 'json'; d", `{"a":[1,2]}`},
-		"TypeScript":     {"import {E} from 'typed'; E.A", "3"},
-		"later language": {"import {g, m} from 'later'; let n = 0; for await (const x of g()) n += x; [n, m]", "[1,true]"},
-		"import()": {"const {version, default: D} = await import('dep');\nconst {kind} = await " +
-			"import('mapped'); [version, typeof D, kind]", `["top","function","esm inner top"]`},
-		"import() of CJS": {"const m = await import('plain'); [m.name, m.default.name]", `["plain","plain"]`},
-		"twice":           {"import {version as a} from 'dep'; import {version as b} from 'dep'; a + b", `"toptop"`},
-		"with return":     {"import {version} from 'dep';\nif (version) return version as string;\nawait sleep(1)", `"top"`},
-		"in the middle":   {"const x: string = version;\nimport {version} from 'dep';\nx", `"top"`},
-		"shadowed": {"import {version} from 'dep';\nconst f = (version: number) => version; [f(1), version]",
-			`[1,"top"]`},
-		"no names left": {"import {version} from 'dep'; typeof library + typeof i0 + typeof __filename + version",
-			`"undefinedundefinedundefinedtop"`},
-
-		"await": {"import {a} from 'await'; a",
-			"line 1, column 17: await/index.mjs, line 1: top-level await is currently not supported with the \"iife\" " +
-				"output format\n1 | import {a} from 'await'; a\n  |                 ^"},
-		"broken": {"import {a} from 'broken'; a",
-			"line 1, column 17: broken/index.js, line 1: unexpected \";\"\n1 | import {a} from 'broken'; a\n  |          " +
-				"       ^"},
-		"no export": {"import {versio} from 'dep'; versio",
-			"line 1, column 22: \"dep\" has no export named versio\n1 | import {versio} from 'dep'; versio\n  " +
-				"|                      ^"},
-		"not allowed": {"import s from 'secret'; s",
-			"line 1, column 15: the package \"secret\" may not be imported (available: @scope/one, await, broken, " +
-				"browser, dep, effects, json, later, mapped, needs, optional, plain, thief, typed)\n1 | import s from " +
-				"'secret'; s\n  |               ^"},
-		"not installed": {"import s from 'linked'; s",
-			"line 1, column 15: the package \"linked\" is not installed (available: @scope/one, await, broken, browser, " +
-				"dep, effects, json, later, mapped, needs, optional, plain, thief, typed)\n1 | import s from 'linked'; s\n  " +
-				"|               ^"},
-		"by another": {"import s from 'thief'; s",
-			`while its imports were loaded: Error: thief/index.js: the package "secret" is not installed`},
-		"by a path": {"import s from 'thief/up.js'; s",
-			`while its imports were loaded: Error: thief/up.js: node_modules/thief/up.js imports a file outside its ` +
-				`package`},
-	} {
-		t.Run(name, func(t *testing.T) {
+	archive, err := txtar.ParseFile("testdata/imports.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for both := range slices.Chunk(archive.Files, 2) {
+		t.Run(both[0].Name, func(t *testing.T) {
 			t.Parallel()
-			if got := result(t, box, c, test.source); got != test.want {
-				t.Errorf("%s\ngave %s\nwant %s", test.source, got, test.want)
+			source := strings.TrimSuffix(string(both[0].Data), "\n")
+			want := strings.TrimSuffix(string(both[1].Data), "\n")
+			if got := result(t, box, c, source); got != want {
+				t.Errorf("%s\ngave %s\nwant %s", source, got, want)
 			}
 		})
 	}

@@ -1,23 +1,16 @@
 package imports_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/writ-go/writ/agent/codemode/internal/imports"
-	"github.com/writ-go/writ/sandbox"
 )
 
 // Imports of packages that are not allowed are refused, whatever their syntax.
 func TestRefusedImports(t *testing.T) {
 	t.Parallel()
-	compiler, _ := open(t)
-	box, err := sandbox.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer box.Close()
+	compiler, box := open(t)
 	compiled := compiler.With(imports.New(rooted(`
 -- good/package.json --
 {}
@@ -50,15 +43,7 @@ module.exports = "evil"
 		`(await import("evil")).default`:                 refused,
 		"(await import(/* good */\"evil\", {})).default": refused,
 	} {
-		out, err := box.Run(t.Context(), sandbox.Program{Source: source, Compiler: compiled})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := string(out.Value)
-		if out.Failure != nil {
-			got = fmt.Sprint(out.Failure)
-		}
-		if !strings.Contains(got, want) {
+		if got := result(t, box, compiled, source); !strings.Contains(got, want) {
 			t.Errorf("%.80q: got %s, want %s", source, got, want)
 		}
 	}

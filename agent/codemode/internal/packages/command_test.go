@@ -96,17 +96,13 @@ func TestAllowList(t *testing.T) {
 	want := `package "lodash": ` + list + "\n" + `package "@other/x@1": ` + list + "\n" +
 		`package "$(id)": must be the name of a package in the registry: name or @scope/name, of a-z, 0-9, . _ and -, ` +
 		`beginning with a letter or digit`
-	if err == nil || err.Error() != want {
-		t.Errorf("got\n%v\nwant\n%s", err, want)
-	}
+	wantError(t, err, want)
 	if _, err := env.Install(t.Context(), []string{"lodash-es", "date-fns@3", "@scope/x"}); err != nil {
 		t.Error(err)
 	}
 	none := f.open(t.TempDir(), packages.Limits{Allow: []string{}})
-	if _, err := none.Install(t.Context(), []string{"a"}); err == nil ||
-		err.Error() != `package "a": no package is allowed here` {
-		t.Errorf("got %v", err)
-	}
+	_, err = none.Install(t.Context(), []string{"a"})
+	wantError(t, err, `package "a": no package is allowed here`)
 }
 
 func TestTooManySpecs(t *testing.T) {
@@ -118,9 +114,8 @@ func TestTooManySpecs(t *testing.T) {
 		`packages: 65 packages are too many; the limit of one call is 64`: slices.Repeat([]string{"a"}, 65),
 		`package "a@2": the package is named twice`:                       {"a@1", "a@2"},
 	} {
-		if _, err := env.Install(t.Context(), specs); err == nil || err.Error() != want {
-			t.Errorf("got %v, want %s", err, want)
-		}
+		_, err := env.Install(t.Context(), specs)
+		wantError(t, err, want)
 	}
 }
 
@@ -128,16 +123,11 @@ func TestNoNpm(t *testing.T) {
 	t.Parallel()
 	missing := filepath.Join(t.TempDir(), "missing")
 	dir := t.TempDir()
-	env, err := packages.Limited(dir, packages.Limits{Allow: []string{"*"}, Npm: missing})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = env.Install(t.Context(), []string{"a"})
+	env := limited(t, dir, packages.Limits{Allow: []string{"*"}, Npm: missing})
+	_, err := env.Install(t.Context(), []string{"a"})
 	want := `packages: npm was not found; install Node.js, which includes it: exec: "` + missing +
 		`": stat ` + missing + `: no such file or directory`
-	if err == nil || err.Error() != want {
-		t.Errorf("got\n%v\nwant\n%s", err, want)
-	}
+	wantError(t, err, want)
 	if left := snapshot(t, dir); len(left) != 1 {
 		t.Errorf("left behind: %v", left)
 	}
@@ -161,9 +151,7 @@ open '[path]' file://[path] [path] [path]
 proxy [PROXY_FOR_NPM] and https://[user]@host/x
 GET https://packages.example/a - 404, also @scope/name
 log in ~/.npm/_logs red\u0007`
-	if err == nil || err.Error() != want {
-		t.Errorf("got\n%v\nwant\n%s", err, want)
-	}
+	wantError(t, err, want)
 }
 
 func compareFiles(t *testing.T, got, want map[string]string) {

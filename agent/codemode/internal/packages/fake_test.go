@@ -110,11 +110,7 @@ func (f *fake) open(dir string, o packages.Limits) *packages.Environment {
 	if o.Allow == nil {
 		o.Allow = []string{"*", "@*/*"}
 	}
-	env, err := packages.Limited(dir, o)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	return env
+	return limited(f.t, dir, o)
 }
 
 // gate is a listener at which fakes wait.

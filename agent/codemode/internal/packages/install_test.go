@@ -47,9 +47,7 @@ func TestInstall(t *testing.T) {
 		Direct: true}}; !slices.Equal(second.Updated, updated) || len(second.Added)+len(second.Removed) > 0 {
 		t.Errorf("got %+v", second)
 	}
-	if got, err := env.Importable(); err != nil || !slices.Equal(got, []string{"@s/a", "b"}) {
-		t.Errorf("importable are %v, %v", got, err)
-	}
+	importable(t, env, "@s/a", "b")
 }
 
 // TestReportIsOrdered installs a package at three paths, at one of them by name.
@@ -220,16 +218,12 @@ func TestKilled(t *testing.T) {
 			t.Errorf("%s was %q and is %q", name, text, now[name])
 		}
 	}
-	if got, err := env.Importable(); err != nil || !slices.Equal(got, []string{"before"}) {
-		t.Errorf("importable are %v, %v", got, err)
-	}
+	importable(t, env, "before")
 	f.set(plan{})
 	mustInstall(t, env, "b@1") // although npm still runs
 	_ = orphan.Close()
 	mustInstall(t, env, "c@1")
-	if got, err := env.Importable(); err != nil || !slices.Equal(got, []string{"b", "before", "c"}) {
-		t.Errorf("importable are %v, %v", got, err)
-	}
+	importable(t, env, "b", "before", "c")
 	if left, err := filepath.Glob(filepath.Join(dir, "*-*")); err != nil || len(left) != 2 {
 		t.Errorf("two generations should be kept, not %v, %v", left, err)
 	}
@@ -253,9 +247,7 @@ func TestPreparedByHand(t *testing.T) {
 	}
 	f := newFake(t, plan{})
 	env := f.open(dir, packages.Limits{})
-	if got, err := env.Importable(); err != nil || !slices.Equal(got, []string{"old"}) {
-		t.Errorf("importable are %v, %v", got, err)
-	}
+	importable(t, env, "old")
 	tree, err := env.FS()
 	if err != nil {
 		t.Fatal(err)
@@ -276,8 +268,32 @@ func TestPreparedByHand(t *testing.T) {
 			t.Errorf("%s was copied", name)
 		}
 	}
-	if got, err := env.Importable(); err != nil || !slices.Equal(got, []string{"new", "old"}) {
-		t.Errorf("importable are %v, %v", got, err)
+	importable(t, env, "new", "old")
+}
+
+// limited opens an environment.
+func limited(t *testing.T, dir string, o packages.Limits) *packages.Environment {
+	t.Helper()
+	env, err := packages.Limited(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return env
+}
+
+// importable compares the packages that programs can import.
+func importable(t *testing.T, env *packages.Environment, want ...string) {
+	t.Helper()
+	if got, err := env.Importable(); err != nil || !slices.Equal(got, want) {
+		t.Errorf("importable are %v, %v; want %v", got, err, want)
+	}
+}
+
+// wantError compares the text of an error.
+func wantError(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil || err.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
 }
 

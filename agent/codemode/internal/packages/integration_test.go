@@ -33,10 +33,7 @@ var host = []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "http
 func TestRealPackages(t *testing.T) {
 	t.Parallel()
 	names := []string{"date-fns", "lodash-es", "marked", "papaparse", "yaml", "zod"}
-	env, err := packages.Limited(t.TempDir(), packages.Limits{Allow: names, Env: host})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := limited(t, t.TempDir(), packages.Limits{Allow: names, Env: host})
 	first, err := env.Install(t.Context(), []string{"date-fns@^4", "lodash-es@4.17.21", "marked", "papaparse@latest",
 		"yaml@2.x"})
 	if err != nil {
@@ -174,10 +171,7 @@ func TestHostilePackages(t *testing.T) {
 	} {
 		t.Setenv(name, value)
 	}
-	env, err := packages.Limited(dir, packages.Limits{Allow: []string{"*"}, Env: []string{"npm_config_registry"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := limited(t, dir, packages.Limits{Allow: []string{"*"}, Env: []string{"npm_config_registry"}})
 	report, err := env.Install(t.Context(), []string{"evil", "parent@1.0.0", "alias@1"})
 	if err != nil {
 		t.Fatal(err)
@@ -214,9 +208,7 @@ func TestHostilePackages(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(home, ".npm")); err == nil {
 		t.Error("the host's cache was used")
 	}
-	if got, err := env.Importable(); err != nil || !slices.Equal(got, []string{"alias", "evil", "more", "parent"}) {
-		t.Errorf("importable are %v, %v", got, err)
-	}
+	importable(t, env, "alias", "evil", "more", "parent")
 	r.actsOnOthers(t)
 }
 

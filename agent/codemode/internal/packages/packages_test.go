@@ -39,10 +39,7 @@ func byHand(t *testing.T) string {
 
 func TestInstalled(t *testing.T) {
 	t.Parallel()
-	env, err := packages.Limited(byHand(t), packages.Limits{Allow: []string{"*"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := limited(t, byHand(t), packages.Limits{Allow: []string{"*"}})
 	plain := packages.Package{
 		Name: "plain", Installed: true, Version: "1.0.0", Direct: true, Importable: true,
 		Description: `A plain package\u0007 ` + strings.Repeat("ä", 137) + "…",
@@ -98,36 +95,24 @@ func TestSettings(t *testing.T) {
 	t.Parallel()
 	dir := byHand(t)
 	o := packages.Limits{Allow: []string{"plain", "typed", "later"}}
-	env, err := packages.Limited(dir, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if names, err := env.Importable(); err != nil || !slices.Equal(names, []string{"plain", "typed"}) {
-		t.Errorf("importable are %v, %v", names, err)
-	}
+	env := limited(t, dir, o)
+	importable(t, env, "plain", "typed")
 	want := packages.Settings{Description: "for reports", Imports: []string{"typed", "later"}}
 	if err := env.Configure(want); err != nil {
 		t.Fatal(err)
 	}
-	again, err := packages.Limited(dir, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := limited(t, dir, o)
 	if got, err := again.Settings(); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	if names, err := again.Importable(); err != nil || !slices.Equal(names, []string{"typed"}) {
-		t.Errorf("importable are %v, %v", names, err)
-	}
-	err = env.Configure(packages.Settings{Description: strings.Repeat("x", 2001), Imports: []string{"typed",
+	importable(t, again, "typed")
+	err := env.Configure(packages.Settings{Description: strings.Repeat("x", 2001), Imports: []string{"typed",
 		"odd", "../x"}})
 	const wrong = "packages: the description has 2001 bytes; the limit is 2000\n" +
 		`package "odd": not on the list of allowed packages: plain, typed, later` + "\n" +
 		`package "../x": must be the name of a package in the registry: name or @scope/name, of a-z, 0-9, . _ and -, ` +
 		`beginning with a letter or digit`
-	if err == nil || err.Error() != wrong {
-		t.Errorf("got\n%v\nwant\n%s", err, wrong)
-	}
+	wantError(t, err, wrong)
 	if got, err := env.Settings(); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("after refused settings, the settings are %+v, %v", got, err)
 	}

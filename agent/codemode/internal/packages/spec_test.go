@@ -91,9 +91,8 @@ func TestSpecErrors(t *testing.T) {
 		"a@evil.tgz":   `package "a@evil.tgz": npm would take the part after the @ for a file`,
 		"node_modules": `package "node_modules": npm reserves this name`,
 	} {
-		if _, err := packages.ParseSpec(text); err == nil || err.Error() != want {
-			t.Errorf("ParseSpec(%q):\ngot  %v\nwant %s", text, err, want)
-		}
+		_, err := packages.ParseSpec(text)
+		wantError(t, err, want)
 	}
 }
 

@@ -31,6 +31,14 @@ func readFile(t testing.TB, space *workspace.Space, handle string) string {
 	return text
 }
 
+// holds compares the content of a file.
+func holds(t *testing.T, space *workspace.Space, handle, want string) {
+	t.Helper()
+	if got := readFile(t, space, handle); got != want {
+		t.Errorf("%s has %q, want %q", handle, got, want)
+	}
+}
+
 // errorIs checks the whole message of an error, and what it wraps.
 func errorIs(t *testing.T, what string, err, sentinel error, want string) {
 	t.Helper()
@@ -42,11 +50,7 @@ func errorIs(t *testing.T, what string, err, sentinel error, want string) {
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	store, dir := openStore(t, workspace.Limits{})
-	other, err := workspace.Open(dir) // like another replica
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
+	other := reopen(t, dir)
 	ann := store.Space("ann@example.com/../\x00")
 	report := newFile(t, ann, "report.js", "const a = 1;\n")
 	if !regexp.MustCompile(`^report-[0-9a-z]{6}\.js$`).MatchString(report.Handle) || report.Name != "report.js" ||
@@ -60,12 +64,8 @@ func TestFiles(t *testing.T) {
 	if err != nil || longer.Size != 19 || longer.Handle != report.Handle {
 		t.Errorf("%+v, %v", longer, err)
 	}
-	if got := readFile(t, ann, report.Handle); got != "const a = 1;\na + 1\n" {
-		t.Errorf("%q", got)
-	}
-	if got := readFile(t, ann, same.Handle); got != "" {
-		t.Errorf("%q", got)
-	}
+	holds(t, ann, report.Handle, "const a = 1;\na + 1\n")
+	holds(t, ann, same.Handle, "")
 	if err := replica.RemoveFile(t.Context(), same.Handle); err != nil {
 		t.Error(err)
 	}
@@ -136,9 +136,7 @@ func TestNotFound(t *testing.T) {
 			}
 		}
 	}
-	if got := readFile(t, ann, mine); got != "secret" {
-		t.Errorf("%q", got)
-	}
+	holds(t, ann, mine, "secret")
 	if owners, _ := filepath.Glob(dir + "/owners/*"); len(owners) != 2 {
 		t.Errorf("reading created an owner: %q", owners)
 	}

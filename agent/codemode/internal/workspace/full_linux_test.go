@@ -54,9 +54,7 @@ func TestFullDisk(t *testing.T) {
 		!strings.HasSuffix(got, ": file too large") {
 		t.Error(got)
 	}
-	if got := readFile(t, ann, file.Handle); got != "before" {
-		t.Errorf("%q", got)
-	}
+	holds(t, ann, file.Handle, "before")
 	for _, step := range []struct{ source, want string }{
 		{"let n = 1; n", "1"},
 		{"n = 2; const long = '" + strings.Repeat("x", 600) + "'; n", "not stored, 2"},

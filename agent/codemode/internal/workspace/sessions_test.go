@@ -29,6 +29,25 @@ func openStore(t testing.TB, l workspace.Limits) (*workspace.Store, string) {
 	return store, dir
 }
 
+// reopen opens a storage again, as another replica does.
+func reopen(t *testing.T, dir string) *workspace.Store {
+	t.Helper()
+	store, err := workspace.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	return store
+}
+
+// runs runs a program in a session and compares its value.
+func runs(t *testing.T, space *workspace.Space, handle string, box *sandbox.Sandbox, source, want string) {
+	t.Helper()
+	if got := shown(space.RunSession(t.Context(), handle, box, program(source))); got != want {
+		t.Errorf("%s: got %s, want %s", source, got, want)
+	}
+}
+
 func newSession(t testing.TB, space *workspace.Space) string {
 	t.Helper()
 	handle, err := space.NewSession(t.Context())
@@ -102,9 +121,7 @@ func TestSessionKilledWhileStoring(t *testing.T) {
 	store, dir := openStore(t, workspace.Limits{})
 	ann, box := store.Space("ann"), inProcess(t)
 	handle := newSession(t, ann)
-	if got := shown(ann.RunSession(t.Context(), handle, box, program("let n = 0; n"))); got != "0" {
-		t.Fatal(got)
-	}
+	runs(t, ann, handle, box, "let n = 0; n", "0")
 	told := 0
 	for round := range 12 {
 		c := start(t, "count", dir)
@@ -131,16 +148,10 @@ func TestSessionKilledWhileStoring(t *testing.T) {
 func TestSessionConcurrently(t *testing.T) {
 	t.Parallel()
 	store, dir := openStore(t, workspace.Limits{})
-	other, err := workspace.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
+	other := reopen(t, dir)
 	box, ann := inProcess(t), store.Space("ann")
 	handle := newSession(t, ann)
-	if got := shown(ann.RunSession(t.Context(), handle, box, program("let n = 0; n"))); got != "0" {
-		t.Fatal(got)
-	}
+	runs(t, ann, handle, box, "let n = 0; n", "0")
 	const each = 10
 	var all sync.WaitGroup
 	for _, space := range []*workspace.Space{ann, ann, other.Space("ann"), other.Space("ann")} {
@@ -153,9 +164,7 @@ func TestSessionConcurrently(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if got := shown(ann.RunSession(t.Context(), handle, box, program("n"))); got != fmt.Sprint(4*each) {
-		t.Error(got)
-	}
+	runs(t, ann, handle, box, "n", fmt.Sprint(4*each))
 }
 
 // A session continues in another process, which does not have it in memory, whatever the
@@ -163,11 +172,7 @@ func TestSessionConcurrently(t *testing.T) {
 func TestSessionWithOddToolNames(t *testing.T) {
 	t.Parallel()
 	store, dir := openStore(t, workspace.Limits{})
-	other, err := workspace.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
+	other := reopen(t, dir)
 	set, err := tools.NewSet(t.Context(), &tools.Tool{
 		Namespace: "context7", Name: "resolve-library-id",
 		Handler: func(context.Context, json.RawMessage) (json.RawMessage, error) {
@@ -196,9 +201,7 @@ func TestSessionsOfOthers(t *testing.T) {
 	ann, bob := store.Space("ann"), store.Space("bob")
 	handle := newSession(t, ann)
 	removed := newSession(t, bob)
-	if got := shown(bob.RunSession(t.Context(), removed, box, program("1"))); got != "1" {
-		t.Error(got)
-	}
+	runs(t, bob, removed, box, "1", "1")
 	if err := bob.RemoveSession(t.Context(), removed); err != nil {
 		t.Error(err)
 	}
@@ -255,10 +258,7 @@ func TestSessionRecord(t *testing.T) {
 	ann := store.Space("ann")
 	handle := newSession(t, ann)
 	for i := range 3 {
-		if got := shown(ann.RunSession(t.Context(), handle, box, program(fmt.Sprintf("const x%d = %d; x%d", i, i,
-			i)))); got != fmt.Sprint(i) {
-			t.Fatal(got)
-		}
+		runs(t, ann, handle, box, fmt.Sprintf("const x%d = %d; x%d", i, i, i), fmt.Sprint(i))
 	}
 	found, err := filepath.Glob(dir + "/owners/*/sessions/*/record")
 	if err != nil || len(found) != 1 {
@@ -306,9 +306,7 @@ func TestSessionRecord(t *testing.T) {
 		sandbox.ErrSessionLost) || !strings.Contains(err.Error(), "no rules") {
 		t.Error(err)
 	}
-	if got := shown(ann.RunSession(t.Context(), handle, box, program("x2"))); got != "2" {
-		t.Error(got)
-	}
+	runs(t, ann, handle, box, "x2", "2")
 	if _, err := ann.RunSession(t.Context(), handle, nil, program("1")); err == nil {
 		t.Error("there is no sandbox")
 	}

@@ -45,9 +45,7 @@ func TestSweep(t *testing.T) {
 	if _, err := ann.Environment(t.Context(), "looked"); err != nil {
 		t.Error(err)
 	}
-	if got := shown(ann.RunSession(t.Context(), run, box, program("let a = 1; a"))); got != "1" {
-		t.Error(got)
-	}
+	runs(t, ann, run, box, "let a = 1; a", "1")
 	if _, err := ann.Environments(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -63,15 +61,11 @@ func TestSweep(t *testing.T) {
 	if _, err := ann.RunSession(t.Context(), idle, box, program("1")); !errors.Is(err, workspace.ErrNotFound) {
 		t.Error(err)
 	}
-	if got := readFile(t, ann, read.Handle); got != "2" {
-		t.Error(got)
-	}
+	holds(t, ann, read.Handle, "2")
 	if _, err := ann.Environment(t.Context(), looked.Handle); err != nil {
 		t.Error(err)
 	}
-	if got := shown(ann.RunSession(t.Context(), run, box, program("a"))); got != "1" {
-		t.Error(got)
-	}
+	runs(t, ann, run, box, "a", "1")
 	if left, _ := filepath.Glob(dir + "/owners/*"); len(left) != 1 {
 		t.Errorf("an owner without files has a folder: %q", left)
 	}
@@ -111,11 +105,7 @@ func TestSweepLeftovers(t *testing.T) {
 func TestSweepConcurrently(t *testing.T) {
 	t.Parallel()
 	store, dir := openStore(t, workspace.Limits{})
-	other, err := workspace.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
+	other := reopen(t, dir)
 	stop, swept, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -140,9 +130,7 @@ func TestSweepConcurrently(t *testing.T) {
 	ann := store.Space("ann")
 	for range 100 {
 		file := newFile(t, ann, "a", "1")
-		if got := readFile(t, ann, file.Handle); got != "1" {
-			t.Error(got)
-		}
+		holds(t, ann, file.Handle, "1")
 		if err := ann.RemoveFile(t.Context(), file.Handle); err != nil { // its folder is now empty and will be removed
 			t.Error(err)
 		}

@@ -56,21 +56,6 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func TestUnknown(t *testing.T) {
-	t.Parallel()
-	m, _ := serve(t, &stub.Options{Models: []string{"claude-sonnet-5"}})
-	_, err := m.GenerateContent(t.Context(), ask("?"))
-	checkError(t, err, lm.Error{Kind: lm.KindInvalid, Status: 404},
-		"the model: anthropic answered 404 Not Found: model: claude-haiku-4-5; check the name of the model "+
-			"and the base URL")
-
-	m, _ = serve(t, &stub.Options{Key: "another-key"})
-	_, err = m.GenerateContent(t.Context(), ask("?"))
-	checkError(t, err, lm.Error{Kind: lm.KindAuth, Status: 401},
-		"the model's provider refuses access: anthropic answered 401 Unauthorized: invalid x-api-key; check "+
-			"the key in ANTHROPIC_API_KEY")
-}
-
 func TestBrokenStreams(t *testing.T) {
 	t.Parallel()
 	charged := lm.Error{Kind: lm.KindTransient, MaybeCharged: true}

@@ -29,49 +29,34 @@ func TestBadAnswers(t *testing.T) {
 	broken := lm.Error{Kind: lm.KindTransient, MaybeCharged: true}
 	raw := func(body string) stub.Reply { return stub.Reply{Status: 200, Body: body} }
 	tests := []struct {
-		name    string
-		reply   stub.Reply
-		options wire.Options
-		stream  bool
-		want    lm.Error
-		text    string
+		name   string
+		reply  stub.Reply
+		stream bool
+		want   lm.Error
+		text   string
 	}{
-		{"400", stub.Reply{Text: "x"}, wire.Options{Extra: map[string]any{"max_tokenz": 1}}, false,
-			lm.Error{Kind: lm.KindInvalid, Status: 400},
-			"the model: openai answered 400 Bad Request: - at '': additional properties 'max_tokenz' not allowed; " +
-				"check the model and the options of the request"},
-		{"401", stub.Reply{}, wire.Options{Key: "sk-wrong"}, false, lm.Error{Kind: lm.KindAuth, Status: 401},
-			"the model's provider refuses access: openai answered 401 Unauthorized: Incorrect API key provided: " +
-				"[key]. " +
-				"You can find your API key at https://platform.openai.com/account/api-keys.; check the key in " +
-				"OPENAI_API_KEY"},
-		{"404 model", stub.Reply{}, wire.Options{Extra: map[string]any{"model": "gpt-0"}}, false,
-			lm.Error{Kind: lm.KindInvalid, Status: 404},
-			"the model: openai answered 404 Not Found: The model `gpt-0` does not exist or you do not have access " +
-				"to it.; " +
-				"check the name of the model and the base URL"},
-		{"no choices", raw(`{"choices":[]}`), wire.Options{}, false, broken,
+		{"no choices", raw(`{"choices":[]}`), false, broken,
 			"the model: openai sent a reply without choices; try again"},
-		{"no choices in a stream", raw("data: {\"choices\":[]}\n\ndata: [DONE]\n\n"), wire.Options{}, true, broken,
+		{"no choices in a stream", raw("data: {\"choices\":[]}\n\ndata: [DONE]\n\n"), true, broken,
 			"the model: openai sent a reply without choices; try again"},
-		{"no message", raw(`{"choices":[{"message":null}]}`), wire.Options{}, false, broken,
+		{"no message", raw(`{"choices":[{"message":null}]}`), false, broken,
 			"the model: openai sent a reply without a message; try again"},
 		{"broken reply", raw(`{"choices":[{"message":{"content":"It"},"finish_reason":"insufficient_system_resource"}]}`),
-			wire.Options{}, false, broken,
+			false, broken,
 			`the model: openai sent a part of a reply, which ended with "insufficient_system_resource"; try again`},
 		{"broken stream", raw("data: {\"choices\":[{\"delta\":{\"content\":\"It\"},\"finish_reason\":\"error\"}]}\n\n"),
-			wire.Options{}, true, broken, `the model: openai sent a part of a reply, which ended with "error"; try again`},
-		{"another message", raw(`{"choices":[{"message":[]}]}`), wire.Options{}, false, broken,
+			true, broken, `the model: openai sent a part of a reply, which ended with "error"; try again`},
+		{"another message", raw(`{"choices":[{"message":[]}]}`), false, broken,
 			"the model: openai sent a malformed reply " +
 				"(json: cannot unmarshal array into Go value of type openai.message): []"},
 		{"an error in a stream", raw("data: {\"error\":{\"message\":\"The server is overloaded.\"," +
-			"\"code\":502}}\n\n"), wire.Options{}, true,
+			"\"code\":502}}\n\n"), true,
 			lm.Error{Kind: lm.KindTransient, Status: 502, MaybeCharged: true},
 			"the model: openai answered with an error: The server is overloaded.; try again"},
-		{"stream without an end", raw("data: {\"choices\":[{\"delta\":{\"content\":\"Hel\"}}]}\n\n"), wire.Options{}, true,
+		{"stream without an end", raw("data: {\"choices\":[{\"delta\":{\"content\":\"Hel\"}}]}\n\n"), true,
 			broken,
 			"the model: openai ended the stream before the reply was complete; try again"},
-		{"index out of range", raw("data: {\"choices\":[{\"index\":1000,\"delta\":{}}]}\n\n"), wire.Options{}, true, broken,
+		{"index out of range", raw("data: {\"choices\":[{\"index\":1000,\"delta\":{}}]}\n\n"), true, broken,
 			"the model: openai sent a malformed reply (the index of the choice is out of " +
 				"range): " +
 				`{"choices":[{"index":1000,"delta":{}}]}`},
@@ -84,7 +69,7 @@ func TestBadAnswers(t *testing.T) {
 			if test.stream {
 				options = streamed(&told)
 			}
-			m := serve(t, &test.options, stub.OpenAI(&stub.Options{Models: []string{"gpt-5.1"}}, test.reply))
+			m := serve(t, nil, stub.OpenAI(nil, test.reply))
 			_, err := m.GenerateContent(t.Context(), question, options...)
 			checkError(t, err, test.want, test.text)
 		})
@@ -136,10 +121,6 @@ func TestSchema(t *testing.T) {
 		{"with a limit", number, stub.Options{}, "", stub.Reply{Text: `{"a":0}`}, `{"a":0} {"a":0}: true false false`},
 		{"dialect without schemas", good, stub.Options{Fields: []string{"max_tokens"}}, "deepseek", hi,
 			`{"a":"hi"} {"a":"hi"}: false false`},
-		{"refused permanently", loose, stub.Options{}, "", stub.Reply{Status: 500},
-			strings.TrimSpace(strings.Repeat("openai answered 400 Bad Request: Invalid schema: - at '': 'allOf' failed - "+
-				"at '': missing property 'additionalProperties'; check the model and the options of the request ", 2)) +
-				": true false true false"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -150,8 +131,8 @@ func TestSchema(t *testing.T) {
 			var got []string
 			for range 2 {
 				text, err := m.Call(ctx, "Hi.")
-				if e, ok := errors.AsType[*lm.Error](err); ok {
-					text = e.Err.Error()
+				if err != nil {
+					t.Error(err)
 				}
 				got = append(got, text)
 			}

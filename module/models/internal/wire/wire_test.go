@@ -2,7 +2,6 @@ package wire
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/internal/keepalive"
 	"github.com/writ-go/writ/module/internal/lm"
 )
@@ -216,16 +214,6 @@ func TestClientKeepsConnections(t *testing.T) {
 	}
 }
 
-func TestPage(t *testing.T) {
-	t.Parallel()
-	c := serving(t, func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, "<!doctype html><title>Log in</title>")
-	})
-	_, err := c.Post(t.Context(), "/chat", nil)
-	checkError(t, err, lm.Error{Kind: lm.KindTransient, MaybeCharged: true},
-		`the model: acme sent an HTML page with the title "Log in"; check the base URL`)
-}
-
 func answer(body string) *Answer {
 	return &Answer{client: &Client{Provider: "acme"}, body: io.NopCloser(strings.NewReader(body))}
 }
@@ -288,51 +276,6 @@ func TestMerged(t *testing.T) {
 	}
 	if len(body) != 3 || body["b"].(map[string]any)["c"] != 2 {
 		t.Errorf("merged changed its argument to %v", body)
-	}
-}
-
-func TestSchemas(t *testing.T) {
-	t.Parallel()
-	bad := &lm.Error{Kind: lm.KindInvalid, Status: 400, Err: errors.New("Invalid schema for response_format")}
-	down := &lm.Error{Kind: lm.KindTransient, Status: 500, Err: errors.New("schema")}
-	tests := []struct {
-		name  string
-		fails func(schema bool) error
-		want  string
-	}{
-		{"accepted", func(bool) error { return nil }, "schema <nil>, schema <nil>"},
-		{"refused", func(schema bool) error {
-			if schema {
-				return bad
-			}
-			return nil
-		}, "schema plain <nil>, plain <nil>"},
-		{"refused for another reason", func(schema bool) error {
-			if schema {
-				return bad
-			}
-			return down
-		}, "schema plain the model: Invalid schema for response_format, schema plain the model: Invalid schema " +
-			"for response_format"},
-		{"down", func(bool) error { return down }, "schema the model: schema, schema the model: schema"},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			var s Schemas
-			var got []string
-			for range 2 {
-				var sent []string
-				_, err := s.Send("m", []byte(`{}`), func(schema json.RawMessage) (*llms.ContentResponse, error) {
-					sent = append(sent, map[bool]string{true: "schema", false: "plain"}[schema != nil])
-					return nil, test.fails(schema != nil)
-				})
-				got = append(got, strings.Join(sent, " ")+" "+fmt.Sprint(err))
-			}
-			if got := strings.Join(got, ", "); got != test.want {
-				t.Errorf("got %s, want %s", got, test.want)
-			}
-		})
 	}
 }
 
