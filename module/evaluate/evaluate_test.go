@@ -306,7 +306,7 @@ func TestReportUsage(t *testing.T) {
 	}
 	text := r.String()
 	for _, line := range []string{
-		"score    0.700 [0.700, 0.700] over 10 examples\n",
+		"score    0.700 [0.463, 0.802] over 10 examples\n",
 		"\nmodel    student: 10 calls of the model, 1000 tokens in, 200 out\n",
 	} {
 		if !strings.Contains(text, line) {

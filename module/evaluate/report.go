@@ -70,6 +70,6 @@ func newReport(results []Result) *Report {
 			parts[name] = append(parts[name], observation{cluster, value, one.Weight})
 		}
 	}
-	r.Score, r.Parts = intervalOf(scores), intervals(parts, intervalOf)
+	r.Score, r.Parts = scoreInterval(scores), intervals(parts)
 	return r
 }
