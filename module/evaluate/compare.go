@@ -37,22 +37,23 @@ type Comparison struct {
 	changes  [][2]*outcome // the outcomes in A and B of the examples in Changed
 }
 
-// Compare compares two reports on the same examples. It returns an error if their examples differ, or if no example
-// has a score in both.
+// Compare compares two reports on the same examples. It returns an error if their examples differ, if a weight is not
+// valid, or if no example has a score in both. Runs without an answer count as in [Evaluate].
 //
 // The interval of a difference comes from the differences between the scores of each example, or of each group, and is
 // computed in the same way as an [Interval] of scores, from -1 to 1. If a score is outside the range from 0 to 1, the
-// bounds are as much wider. If four of 400 examples are better and none is worse, the interval contains 0: in one of eight
-// comparisons of equal modules with four changes, all changes have the same sign.
+// bounds are wider accordingly. If four of 400 examples are better and none is worse, the interval contains 0: among
+// comparisons of equal modules with four changes, all changes have the same sign in one of eight.
 func Compare(a, b *Report) (*Comparison, error) {
 	if a == nil || b == nil {
 		return nil, errors.New("evaluate: a report is nil")
 	}
-	ofA, err := outcomes(a)
+	names := partNames(a.Results, b.Results)
+	ofA, err := outcomes(a, names)
 	if err != nil {
 		return nil, err
 	}
-	ofB, err := outcomes(b)
+	ofB, err := outcomes(b, names)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +122,7 @@ type outcomeList struct {
 	byID map[string]*outcome
 }
 
-func outcomes(r *Report) (outcomeList, error) {
+func outcomes(r *Report, names map[string]float64) (outcomeList, error) {
 	all := outcomeList{byID: map[string]*outcome{}}
 	for i := range r.Results {
 		one := &r.Results[i]
@@ -133,13 +134,17 @@ func outcomes(r *Report) (outcomeList, error) {
 		if !canonical.Equal(o.first.Inputs, one.Inputs) {
 			return all, fmt.Errorf("evaluate: a report has different examples with the ID %q", one.ID)
 		}
-		if one.Err != "" {
+		if !validWeight(one.Weight) {
+			return all, fmt.Errorf("evaluate: a report has the weight %v for example %q; weights must be from 1e-9 to "+
+				"1e9", one.Weight, one.ID)
+		}
+		if one.failed() {
 			continue
 		}
 		if o.total = o.plus(one.Score.Value); o.n == 1 {
 			o.first = one
 		}
-		for name, value := range one.Score.Parts {
+		for name, value := range one.parts(names) {
 			o.parts[name] = o.parts[name].plus(value)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"reflect"
 	"strconv"
+	"sync"
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
@@ -144,6 +145,8 @@ func (p *program[M, In, Out]) run(ctx context.Context, t *task, b batch) ([]outc
 	if err != nil {
 		return nil, err
 	}
+	w.mu.Lock() // a run that exceeded the time limit may still be in progress
+	defer w.mu.Unlock()
 	outcomes := make([]outcome, len(b.indices))
 	for i, r := range report.Results {
 		run := w.runs[i]
@@ -172,7 +175,9 @@ type watched[M module.Module[In, Out], In, Out any] struct {
 	task    *task
 	batch   batch
 	shared  M // the candidate with all demos
-	runs    []watchedRun
+
+	mu   sync.Mutex
+	runs []watchedRun
 }
 
 type watchedRun struct {
@@ -217,6 +222,8 @@ func (w *watched[M, In, Out]) Run(ctx context.Context, in place[In, Out]) (*modu
 	ctx = w.task.ledger.inContext(ctx, w.role(), w.batch.scope(index))
 	m := module.Module[In, Out](w.moduleFor(index))
 	results, _ := module.Parallel(module.Observe(ctx, r.observe), m, []In{in.example.In}, nil)
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.runs[in.i] = watchedRun{results[0].Err, r.list()}
 	return results[0].Prediction, results[0].Err
 }
