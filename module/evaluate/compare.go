@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -40,10 +41,10 @@ type Comparison struct {
 // Compare compares two reports on the same examples. It returns an error if their examples differ, if a weight is not
 // valid, or if no example has a score in both. Runs without an answer count as in [Evaluate].
 //
-// The interval of a difference comes from the differences between the scores of each example, or of each group, and is
-// computed in the same way as an [Interval] of scores, from -1 to 1. If a score is outside the range from 0 to 1, the
-// bounds are wider accordingly. If four of 400 examples are better and none is worse, the interval contains 0: among
-// comparisons of equal modules with four changes, all changes have the same sign in one of eight.
+// The interval of a difference comes from the differences between the scores of each example, or of each group. It is
+// computed in the same way as an [Interval] of scores, but its bounds are plus and minus the largest difference: other
+// examples may get as much better or worse as these. If four of 400 examples are better and none is worse, the interval
+// contains 0: among comparisons of equal modules with four changes, all changes have the same sign in one of eight.
 func Compare(a, b *Report) (*Comparison, error) {
 	if a == nil || b == nil {
 		return nil, errors.New("evaluate: a report is nil")
@@ -178,13 +179,20 @@ func (p *pairs) add(cluster string, a, b, weight float64) {
 	p.differences = append(p.differences, observation{cluster, b - a, weight})
 }
 
-// difference returns the mean difference with its interval.
+// difference returns the mean difference with its interval. The largest difference is the bound for other examples. If
+// there are no differences, the bound is 1, or the largest score if it is greater.
 func (p *pairs) difference() Interval {
-	low, high := 0.0, 1.0
-	for i, a := range p.a {
-		low, high = min(low, a.value, p.b[i].value), max(high, a.value, p.b[i].value)
+	bound := 0.0
+	for _, d := range p.differences {
+		bound = max(bound, math.Abs(d.value))
 	}
-	return intervalOf(p.differences, low-high, high-low)
+	if bound == 0 {
+		bound = 1
+		for _, a := range p.a {
+			bound = max(bound, math.Abs(a.value))
+		}
+	}
+	return intervalOf(p.differences, -bound, bound)
 }
 
 // String returns the comparison as a table of the scores, and a table of the examples that changed.

@@ -14,10 +14,10 @@ var update = flag.Bool("update", false, "write the table into docs/measured/eval
 
 // distribution is a distribution of scores, or of differences between scores.
 type distribution struct {
-	name string
-	low  float64 // the lower bound of the values; the upper bound is 1
-	mean float64
-	draw func(*rand.Rand) float64
+	name     string
+	interval func([]observation) Interval
+	mean     float64
+	draw     func(*rand.Rand) float64
 }
 
 // either returns a function that returns a with the probability p, and otherwise b.
@@ -44,18 +44,27 @@ func beta82(r *rand.Rand) float64 {
 }
 
 var distributions = []distribution{
-	{"right or wrong, 50 % right", 0, 0.5, either(0.5, 1, 0)},
-	{"right or wrong, 90 % right", 0, 0.9, either(0.9, 1, 0)},
-	{"right or wrong, 97 % right", 0, 0.97, either(0.97, 1, 0)},
-	{"5 % are 0, the others 0.9", 0, 0.855, either(0.05, 0, 0.9)},
-	{"10 % are 0, the others 0.9", 0, 0.81, either(0.1, 0, 0.9)},
-	{"uniform", 0, 0.5, (*rand.Rand).Float64},
-	{"beta(8, 2)", 0, 0.8, beta82},
-	{"all 0.5", 0, 0.5, either(0, 0, 0.5)},
-	{"difference: 3 % better, none worse", -1, 0.03, either(0.03, 1, 0)},
-	{"difference: 15 % better, 5 % worse", -1, 0.1, func(r *rand.Rand) float64 {
+	{"right or wrong, 50 % right", scoreInterval, 0.5, either(0.5, 1, 0)},
+	{"right or wrong, 90 % right", scoreInterval, 0.9, either(0.9, 1, 0)},
+	{"right or wrong, 97 % right", scoreInterval, 0.97, either(0.97, 1, 0)},
+	{"5 % are 0, the others 0.9", scoreInterval, 0.855, either(0.05, 0, 0.9)},
+	{"10 % are 0, the others 0.9", scoreInterval, 0.81, either(0.1, 0, 0.9)},
+	{"uniform", scoreInterval, 0.5, (*rand.Rand).Float64},
+	{"beta(8, 2)", scoreInterval, 0.8, beta82},
+	{"all 0.5", scoreInterval, 0.5, either(0, 0, 0.5)},
+	{"difference: 3 % better, none worse", difference, 0.03, either(0.03, 1, 0)},
+	{"difference: 15 % better, 5 % worse", difference, 0.1, func(r *rand.Rand) float64 {
 		return either(0.2, either(0.75, 1, -1)(r), 0)(r)
 	}},
+	{"difference: 5 % worse by 0.5, the others better by 0.4", difference, 0.355, either(0.05, -0.5, 0.4)},
+	{"difference: normal, deviation 0.1", difference, 0.05, func(r *rand.Rand) float64 {
+		return 0.05 + 0.1*r.NormFloat64()
+	}},
+}
+
+func difference(all []observation) Interval {
+	p := pairs{differences: all}
+	return p.difference()
 }
 
 // TestCoverage measures how often an interval contains the mean, and compares the results with the table in
@@ -102,7 +111,7 @@ func (d distribution) coverage(r *rand.Rand, n int) (share, width float64) {
 		for i := range all {
 			all[i].value = d.draw(r)
 		}
-		i := intervalOf(all, d.low, 1)
+		i := d.interval(all)
 		if i.Low <= d.mean && d.mean <= i.High {
 			share += 1.0 / trials
 		}
