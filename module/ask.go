@@ -18,7 +18,9 @@ import (
 
 // errNothingSaid reports that a model used up its tokens for reasoning. The run ends, since the same request would
 // probably fail again.
-var errNothingSaid = errors.New("the model's reply was cut off before its answer began; allow it more tokens")
+var errNothingSaid = &failures{
+	"the model's reply was cut off before its answer began; allow it more tokens", []error{ErrNoAnswer},
+}
 
 // ask begins a step: it sends the conversation to the model and records the reply. As long as the conversation is too
 // long for the model, ask drops the older half of the steps and tries again. If the provider answers that the model

@@ -55,7 +55,8 @@ func (p *Prediction[Out]) LogValue() slog.Value {
 var ErrMaxIters = errors.New("the steps are used up")
 
 // ErrNoAnswer is the reason in an [IncompleteError] if a reply cannot be read or violates the signature, even after the
-// model was told why. The IncompleteError also wraps the error of the adapter.
+// model was told why, if a reply is cut off before its answer begins, or if the program of a [Program] without a model
+// fails. The IncompleteError also wraps the error of the adapter or of the program.
 var ErrNoAnswer = errors.New("the model's reply cannot be used")
 
 // IncompleteError reports that a module did not find an answer. Run of every module returns it for all errors after

@@ -3,7 +3,6 @@ package module
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/sandbox"
@@ -97,7 +96,7 @@ func (p *Program[In, Out]) finish() {
 
 // Run runs the program and, if it fails, asks the model for further programs. Run returns what [CodeAct.Run] returns;
 // Trajectory.Fallback says why the model was asked. Without a model, Run returns an *[IncompleteError] that wraps the
-// reason, such as the *[sandbox.Failure] of the program.
+// [ErrNoAnswer] and the reason, such as the *[sandbox.Failure] of the program.
 func (p *Program[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error) {
 	if p == nil || p.coder.name == "" {
 		return nil, notMade("Program")
@@ -158,7 +157,7 @@ func (r *codeRun) ask(ctx context.Context) error {
 	}
 	if r.predictor.Model == nil {
 		r.outcome = nil // the step has ended
-		return fmt.Errorf("the compiled program failed and has no fallback: %w", why)
+		return &failures{"the compiled program failed and has no fallback: " + why.Error(), []error{ErrNoAnswer, why}}
 	}
 	reason := why.Error()
 	if f := r.outcome.Failure; f != nil && len(f.Findings) > 0 {

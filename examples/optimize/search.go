@@ -116,9 +116,7 @@ func (c *command) improve(ctx context.Context, given program, train, dev, test [
 
 // evaluate scores a program. With -dir, it does not compute stored results again.
 func (c *command) evaluate(ctx context.Context, p program, examples []example) (*evaluate.Report, error) {
-	o := &evaluate.Options{
-		Workers: c.workers, Progress: c.stderr, DropTrajectories: true, MaxErrors: max(2, len(examples)/10),
-	}
+	o := &evaluate.Options{Workers: c.workers, Progress: c.stderr, DropTrajectories: true}
 	if c.dir != "" {
 		about := sha256.New()
 		if err := module.Save(about, p); err != nil {

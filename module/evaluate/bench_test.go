@@ -3,6 +3,8 @@ package evaluate_test
 import (
 	"context"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -70,4 +72,56 @@ func BenchmarkEvaluate(b *testing.B) {
 			b.ReportMetric(float64(ours)/float64(floor), "x-raw")
 		})
 	}
+}
+
+// BenchmarkWaitingModel measures an evaluation of 5,000 examples with 16 workers and a model that takes 10 ms. The raw
+// floor is as many workers that only sleep.
+func BenchmarkWaitingModel(b *testing.B) {
+	const n, workers, wait = 5000, 16, 10 * time.Millisecond
+	examples, _ := numbers(n, all)
+	m := module.NewPredict(asking, waiting{wait}, nil)
+	for _, name := range []string{"memory", "file"} {
+		b.Run(name, func(b *testing.B) {
+			var ours, floor time.Duration
+			for b.Loop() {
+				o := &evaluate.Options{Workers: workers}
+				if name == "file" {
+					o.Results = filepath.Join(b.TempDir(), "results.jsonl")
+				}
+				start := time.Now()
+				r, err := evaluate.Evaluate(b.Context(), m, examples, evaluate.ExactMatch[Question, Answer](), o)
+				if err != nil || r.Score.Mean != 1 {
+					b.Fatal(r, err)
+				}
+				middle := time.Now()
+				var next atomic.Int64
+				var running sync.WaitGroup
+				for range workers {
+					running.Go(func() {
+						for next.Add(1) <= n {
+							time.Sleep(wait)
+						}
+					})
+				}
+				running.Wait()
+				ours, floor = ours+middle.Sub(start), floor+time.Since(middle)
+			}
+			b.ReportMetric(float64(n*b.N)/ours.Seconds(), "examples/s")
+			b.ReportMetric(float64(ours)/float64(floor), "x-raw")
+		})
+	}
+}
+
+// waiting is a steady model that takes some time.
+type waiting struct{ time.Duration }
+
+func (w waiting) GenerateContent(
+	ctx context.Context, messages []llms.MessageContent, options ...llms.CallOption,
+) (*llms.ContentResponse, error) {
+	time.Sleep(w.Duration)
+	return steady{}.GenerateContent(ctx, messages, options...)
+}
+
+func (w waiting) Call(context.Context, string, ...llms.CallOption) (string, error) {
+	return reply.Choices[0].Content, nil
 }

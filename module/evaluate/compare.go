@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -35,27 +34,27 @@ type Comparison struct {
 	// out.
 	Unpaired []string `json:"unpaired,omitempty"`
 
-	changes [][2]*outcome // the outcomes in A and B of the examples in Changed
+	compared int           // the number of examples with a score in both
+	changes  [][2]*outcome // the outcomes in A and B of the examples in Changed
 }
 
-// Compare compares two reports on the same examples. It returns an error if their examples differ, or if no example
-// has a score in both.
+// Compare compares two reports on the same examples. It returns an error if their examples differ, if a weight is not
+// valid, or if no example has a score in both. Runs without an answer count as in [Evaluate].
 //
-// The interval of a difference comes from a paired bootstrap: the examples, or their groups if there are any, are
-// sampled with replacement up to 10,000 times, and the interval contains 95% of the means (Efron and Tibshirani, "An
-// Introduction to the Bootstrap", 1993; Koehn, "Statistical Significance Tests for Machine Translation Evaluation",
-// EMNLP 2004). Unlike the t-interval, it makes no assumption about the distribution of the differences. Most of these
-// are usually 0. With fewer than about 20 examples, the interval is too narrow. The seed is fixed, so the same reports
-// always give the same interval.
+// The interval of a difference comes from the differences between the scores of each example, or of each group. It is
+// computed in the same way as an [Interval] of scores, but its bounds are plus and minus the largest difference: other
+// examples may get as much better or worse as these. If four of 400 examples are better and none is worse, the interval
+// contains 0: among comparisons of equal modules with four changes, all changes have the same sign in one of eight.
 func Compare(a, b *Report) (*Comparison, error) {
 	if a == nil || b == nil {
 		return nil, errors.New("evaluate: a report is nil")
 	}
-	ofA, err := outcomes(a)
+	names := partNames(a.Results, b.Results)
+	ofA, err := outcomes(a, names)
 	if err != nil {
 		return nil, err
 	}
-	ofB, err := outcomes(b)
+	ofB, err := outcomes(b, names)
 	if err != nil {
 		return nil, err
 	}
@@ -63,8 +62,7 @@ func Compare(a, b *Report) (*Comparison, error) {
 		return nil, err
 	}
 	c := &Comparison{}
-	var as, bs, differences []observation
-	parts := map[string][]observation{}
+	scores, parts := &pairs{}, map[string]*pairs{}
 	for _, x := range ofA.list {
 		y := ofB.byID[x.first.ID]
 		if x.n == 0 || y.n == 0 {
@@ -72,23 +70,29 @@ func Compare(a, b *Report) (*Comparison, error) {
 			continue
 		}
 		cluster := clusterOf(x.first.Group, x.first.ID)
-		at := func(value float64) observation { return observation{cluster, value, x.first.Weight} }
-		as, bs = append(as, at(x.mean())), append(bs, at(y.mean()))
-		differences = append(differences, at(y.mean()-x.mean()))
+		scores.add(cluster, x.mean(), y.mean(), x.first.Weight)
 		for name, part := range x.parts {
 			if other, found := y.parts[name]; found {
-				parts[name] = append(parts[name], at(other.mean()-part.mean()))
+				if parts[name] == nil {
+					parts[name] = &pairs{}
+				}
+				parts[name].add(cluster, part.mean(), other.mean(), x.first.Weight)
 			}
 		}
 		if x.mean() != y.mean() {
 			c.changes = append(c.changes, [2]*outcome{x, y})
 		}
 	}
-	if len(as) == 0 {
+	if c.compared = len(scores.a); c.compared == 0 {
 		return nil, errors.New("evaluate: no example has a score in both reports")
 	}
-	c.A, c.B, c.Difference = intervalOf(as), intervalOf(bs), bootstrap(differences)
-	c.Parts = intervals(parts, bootstrap)
+	c.A, c.B, c.Difference = scoreInterval(scores.a), scoreInterval(scores.b), scores.difference()
+	for name, values := range parts {
+		if c.Parts == nil {
+			c.Parts = map[string]Interval{}
+		}
+		c.Parts[name] = values.difference()
+	}
 	gain := func(pair [2]*outcome) float64 { return pair[1].mean() - pair[0].mean() }
 	slices.SortStableFunc(c.changes, func(x, y [2]*outcome) int { return cmp.Compare(gain(x), gain(y)) })
 	for _, pair := range c.changes {
@@ -119,7 +123,7 @@ type outcomeList struct {
 	byID map[string]*outcome
 }
 
-func outcomes(r *Report) (outcomeList, error) {
+func outcomes(r *Report, names map[string]float64) (outcomeList, error) {
 	all := outcomeList{byID: map[string]*outcome{}}
 	for i := range r.Results {
 		one := &r.Results[i]
@@ -131,13 +135,17 @@ func outcomes(r *Report) (outcomeList, error) {
 		if !canonical.Equal(o.first.Inputs, one.Inputs) {
 			return all, fmt.Errorf("evaluate: a report has different examples with the ID %q", one.ID)
 		}
-		if one.Err != "" {
+		if !validWeight(one.Weight) {
+			return all, fmt.Errorf("evaluate: a report has the weight %v for example %q; weights must be from 1e-9 to "+
+				"1e9", one.Weight, one.ID)
+		}
+		if one.failed() {
 			continue
 		}
 		if o.total = o.plus(one.Score.Value); o.n == 1 {
 			o.first = one
 		}
-		for name, value := range one.Score.Parts {
+		for name, value := range one.parts(names) {
 			o.parts[name] = o.parts[name].plus(value)
 		}
 	}
@@ -163,28 +171,28 @@ func sameExamples(a, b outcomeList) error {
 	return nil
 }
 
-// bootstrap returns the mean of the observations with the interval that contains 95% of the means of resamples.
-func bootstrap(all []observation) Interval {
-	list := clustered(all)
-	mean := meanOf(list)
-	i := Interval{mean, mean, mean, len(list)}
-	if len(list) < 2 {
-		return i
+// pairs has the values of the same examples in two reports, and their differences.
+type pairs struct{ a, b, differences []observation }
+
+func (p *pairs) add(cluster string, a, b, weight float64) {
+	p.a, p.b = append(p.a, observation{cluster, a, weight}), append(p.b, observation{cluster, b, weight})
+	p.differences = append(p.differences, observation{cluster, b - a, weight})
+}
+
+// difference returns the mean difference with its interval. The largest difference is the bound for other examples. If
+// there are no differences, the bound is 1, or the largest score if it is greater.
+func (p *pairs) difference() Interval {
+	bound := 0.0
+	for _, d := range p.differences {
+		bound = max(bound, math.Abs(d.value))
 	}
-	const work = 20_000_000 // the maximum number of draws
-	means := make([]float64, max(1000, min(10_000, work/len(list))))
-	random := rand.New(rand.NewPCG(20241101, 95))
-	sample := make([]cluster, len(list))
-	for m := range means {
-		for s := range sample {
-			sample[s] = list[random.IntN(len(list))]
+	if bound == 0 {
+		bound = 1
+		for _, a := range p.a {
+			bound = max(bound, math.Abs(a.value))
 		}
-		means[m] = meanOf(sample)
 	}
-	slices.Sort(means)
-	at := func(share float64) float64 { return means[int(math.Round(share*float64(len(means)-1)))] }
-	i.Low, i.High = at(0.025), at(0.975)
-	return i
+	return intervalOf(p.differences, -bound, bound)
 }
 
 // String returns the comparison as a table of the scores, and a table of the examples that changed.
@@ -198,6 +206,9 @@ func (c *Comparison) String() string {
 
 func (c *Comparison) rows() [][]string {
 	rows := [][]string{{"A", c.A.String()}, {"B", c.B.String()}, {"B - A", c.Difference.signed()}}
+	if len(c.changes) > 0 {
+		rows = append(rows, []string{"", c.verdict()})
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.Parts)) {
 		rows = append(rows, []string{"  " + name, c.Parts[name].signed()})
 	}
@@ -206,6 +217,21 @@ func (c *Comparison) rows() [][]string {
 			display.Plural(len(c.Unpaired), "example"), strings.Join(c.Unpaired, ", "))})
 	}
 	return rows
+}
+
+// verdict says how many examples changed, and whether the difference may be chance.
+func (c *Comparison) verdict() string {
+	better, d := 0, c.Difference
+	for _, pair := range c.changes {
+		if pair[1].mean() > pair[0].mean() {
+			better++
+		}
+	}
+	text := fmt.Sprintf("%d better, %d worse, %d equal", better, len(c.changes)-better, c.compared-len(c.changes))
+	if d.N < 2 || d.Low <= 0 && d.High >= 0 {
+		text += "; the difference may be chance"
+	}
+	return text
 }
 
 // changedRows returns a header and a row for each example that changed. The scores are means over the samples, and the

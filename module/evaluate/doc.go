@@ -79,8 +79,9 @@
 // # Results
 //
 // [Evaluate] returns a [Report]: the score with its 95% confidence interval, every result, latency and usage. A run
-// that fails does not count as a wrong answer: errors are counted separately, and too many of them end the evaluation.
-// [Compare] shows whether two reports differ by more than chance.
+// without an answer counts like a wrong answer. If the network, a provider or the metric fails, the run has no score:
+// such errors are counted separately, and too many of them make Evaluate return an error. [Compare] shows whether two
+// reports differ by more than chance.
 //
 // # Agents
 //

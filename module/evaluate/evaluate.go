@@ -27,9 +27,17 @@ type Options struct {
 	// different Rollout, and a Temperature of 1 unless the module sets one, as in [module.Samples]. Zero means 1.
 	Samples int
 
-	// MaxErrors is the number of errors that the evaluation tolerates; one more ends it. Zero means 10, and a negative
-	// number means no limit, even if every run fails.
+	// NoAnswer is the score of a run without an answer. The Parts of its score count as 0. See [Evaluate].
+	NoAnswer float64
+
+	// MaxErrors is the number of errors that the evaluation tolerates; one more ends it early. Zero means 10 or 2% of
+	// the runs, whichever is more. A negative number means no limit: Evaluate then returns no error even if more than
+	// 2% of the runs have an error.
 	MaxErrors int
+
+	// RunTimeout limits each run of the module. Zero means 10 minutes, and a negative number means no limit. A run that
+	// takes longer has no answer. A module that ignores its context keeps running in the background after the timeout.
+	RunTimeout time.Duration
 
 	// Policy replaces, refuses or permits calls of tools. It is [Fakes], [Recorded], [Refuse], [Act] or a policy of
 	// your own, and is required if the module has tools with effects. If a call would reach such a tool without passing
@@ -41,9 +49,9 @@ type Options struct {
 	MetricTimeout time.Duration
 
 	// Results is the path of a JSON Lines file to which Evaluate appends each result. If the file already has results,
-	// Evaluate makes only the missing runs and repeats those that failed. If a run has an answer but its metric failed,
-	// or was interrupted because ctx ended, Evaluate calls only the metric. You can therefore restart an evaluation
-	// that was killed, and it continues where it stopped.
+	// Evaluate makes only the missing runs and repeats those with an error; a run without an answer is a result and is
+	// not repeated. If a run has an answer but its metric failed, or was interrupted because ctx ended, Evaluate calls
+	// only the metric. You can therefore restart an evaluation that was killed, and it continues where it stopped.
 	//
 	// Evaluate refuses the file if another evaluation is using it, or if its results come from a different module: one
 	// with another Go type, state (see [module.Save]), Script or model name. It does not compare the metric, the
@@ -60,10 +68,20 @@ type Options struct {
 
 // Evaluate runs a module on examples and scores its answers. Nil options are the defaults.
 //
-// If a run gives no answer, or its metric fails, Result.Err says why. Such a result does not affect the score; it is
-// counted in Report.Errors. Evaluate returns an error together with a Report of the results so far if there are more
-// than Options.MaxErrors errors, if no run has a score and MaxErrors is not negative, if ctx ends, or if a result
-// cannot be written to Options.Results. In the first two cases, the returned error wraps the error of a run.
+// A run has no answer if its error wraps [module.ErrNoAnswer], [module.ErrMaxIters] or [module.ErrBudget], if a model
+// refuses to answer, if a prompt is too long for its model, or if the run exceeds Options.RunTimeout. Such a run counts
+// with the score Options.NoAnswer, which is 0 by default: otherwise, a module could raise its score by giving no answer
+// to hard questions. Result.NoAnswer marks it, and Report.NoAnswers counts these runs.
+//
+// All other errors, such as those of the network, a provider, a sandbox, a tool or policy that ends the run, or the
+// metric, do not show how good the module is. Their results have no score, and Report.Errors counts them. In both
+// cases, Result.Err says what happened. A module of your own that has no answer returns an error that wraps
+// module.ErrNoAnswer.
+//
+// Evaluate returns an error together with a complete Report if more than 2% of the runs have an error, unless
+// Options.MaxErrors is negative. It returns an error together with a Report of the results so far if there are more
+// than Options.MaxErrors errors, if ctx ends, or if a result cannot be written to Options.Results. If there are too
+// many errors, the returned error wraps the error of a run.
 //
 // Evaluate returns an error without a Report, before the first run, if the examples are not a valid set, if the answers
 // would depend on the order of the examples, if the module has tools with effects and Options.Policy is nil, or if the
@@ -86,9 +104,9 @@ func Evaluate[In, Out any](
 		e.err = cmp.Or(e.err, e.log.Close())
 	}
 	report := e.report()
-	if e.err == nil && e.MaxErrors >= 0 && report.Errors == len(report.Results) {
-		e.err = fmt.Errorf("evaluate: no run has a score; the error of example %q: %w",
-			report.Results[0].ID, e.first)
+	if n := len(report.Results); e.err == nil && e.MaxErrors >= 0 && report.Errors*50 > n {
+		e.err = fmt.Errorf("evaluate: %d of %d runs have no score because of errors, more than 2%%; the first error, "+
+			"of example %q: %w", report.Errors, n, e.results[e.firstAt].ID, e.first)
 	}
 	return report, e.err
 }
@@ -105,7 +123,8 @@ type evaluation[In, Out any] struct {
 	ended    []bool // whether the result with the same index is complete
 	progress *progress
 	log      *lines.File // nil without Options.Results
-	first    error       // the error of the first run, or nil
+	first    error       // the first error in the order of the results, or nil
+	firstAt  int         // the result with that error
 	err      error       // why the evaluation stopped early
 	stop     context.CancelFunc
 }
@@ -130,6 +149,9 @@ func prepare[In, Out any](
 		e.Options = *o
 	}
 	e.setDefaults()
+	if err := checkScore(module.Score{Value: e.NoAnswer}); err != nil {
+		return nil, fmt.Errorf("evaluate: Options.NoAnswer: %w", err)
+	}
 	if e.modules = []module.Module[In, Out]{m}; e.Samples > 1 {
 		if e.modules, err = rollouts(m, e.Samples); err != nil {
 			return nil, err
@@ -164,13 +186,9 @@ func (e *evaluation[In, Out]) setDefaults() {
 	if e.Workers <= 0 {
 		e.Workers = 8
 	}
-	if e.MaxErrors == 0 {
-		e.MaxErrors = 10
-	}
-	if e.MetricTimeout == 0 {
-		e.MetricTimeout = 5 * time.Minute
-	}
 	e.Samples = max(e.Samples, 1)
+	e.MaxErrors = cmp.Or(e.MaxErrors, max(10, len(e.examples)*e.Samples/50))
+	e.RunTimeout, e.MetricTimeout = cmp.Or(e.RunTimeout, 10*time.Minute), cmp.Or(e.MetricTimeout, 5*time.Minute)
 }
 
 // initResults creates an incomplete result for each run.
@@ -251,9 +269,12 @@ func (e *evaluation[In, Out]) run(ctx context.Context, i int) {
 		}
 		r.Score, r.MetricUsage, err = s.score, s.usage, s.err
 	}
-	r.Err = ""
+	r.Err, r.NoAnswer = "", false
 	if err != nil {
 		r.Score, r.Err = module.Score{}, err.Error()
+		if r.NoAnswer = r.Got == nil && isNoAnswer(err); r.NoAnswer {
+			r.Score.Value = e.NoAnswer
+		}
 	}
 	e.add(i, r, err)
 }
@@ -261,16 +282,25 @@ func (e *evaluation[In, Out]) run(ctx context.Context, i int) {
 // ask runs the module and records what it did in r.
 func (e *evaluation[In, Out]) ask(ctx context.Context, in In, r *Result) (*module.Prediction[Out], error) {
 	began := time.Now()
-	runs, _ := module.Parallel(ctx, e.modules[r.Sample], []In{in}, nil)
+	run, ended := within(ctx, e.RunTimeout, errSlowRun, func(ctx context.Context) module.Result[Out] {
+		runs, _ := module.Parallel(ctx, e.modules[r.Sample], []In{in}, nil)
+		return runs[0]
+	})
 	r.Duration = time.Since(began)
-	t := runs[0].Trajectory()
+	t := run.Trajectory()
 	r.Trajectory, r.Usage = &t, t.UsageByModel()
-	err := runs[0].Err
-	if err == nil {
-		r.Got, err = encode(runs[0].Prediction.Output)
+	switch {
+	case errors.Is(ended, errSlowRun):
+		return nil, fmt.Errorf("%w after %v; to allow more time, raise Options.RunTimeout", errSlowRun, e.RunTimeout)
+	case run.Prediction == nil:
+		return nil, cmp.Or(run.Err, ended)
 	}
-	return runs[0].Prediction, err
+	var err error
+	r.Got, err = encode(run.Prediction.Output)
+	return run.Prediction, err
 }
+
+var errSlowRun = errors.New("the run was stopped")
 
 // recorded returns the answer that was read from the results file.
 func (e *evaluation[In, Out]) recorded(_ context.Context, _ In, r *Result) (*module.Prediction[Out], error) {
@@ -286,25 +316,20 @@ func (e *evaluation[In, Out]) recorded(_ context.Context, _ In, r *Result) (*mod
 
 // keep writes an answer that has no score yet to the results file, unless the file already has the answer.
 func (e *evaluation[In, Out]) keep(i int, r Result) {
-	if e.log == nil || e.results[i].Got != nil {
+	if e.results[i].Got != nil {
 		return
 	}
 	r.Err = "the metric was interrupted"
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	if err := e.write(r); err != nil {
+		e.mu.Lock()
+		defer e.mu.Unlock()
 		e.end(err)
 	}
 }
 
-// add records the result of the i-th run, and ends the evaluation if there are too many errors. The argument err says
-// why the result has no score, or is nil.
+// add records the result of the i-th run, and ends the evaluation if there are too many errors. The argument err is
+// that of Result.Err, or nil.
 func (e *evaluation[In, Out]) add(i int, r Result, err error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if i == 0 {
-		e.first = err
-	}
 	written := r
 	if e.DropTrajectories {
 		r.Trajectory = nil
@@ -312,15 +337,19 @@ func (e *evaluation[In, Out]) add(i int, r Result, err error) {
 			written.Trajectory = nil
 		}
 	}
+	failure := e.write(written)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if r.failed() && (e.first == nil || i < e.firstAt) {
+		e.first, e.firstAt = err, i
+	}
 	e.results[i], e.ended[i] = r, true
 	e.progress.add(&r)
 	e.progress.show(false)
-	if e.log != nil {
-		if err := e.write(written); err != nil {
-			e.end(err)
-		}
+	if failure != nil {
+		e.end(failure)
 	}
-	if n := e.progress.errors; r.Err != "" && e.MaxErrors >= 0 && n > e.MaxErrors {
+	if n := e.progress.errors; r.failed() && e.MaxErrors >= 0 && n > e.MaxErrors {
 		e.end(fmt.Errorf("evaluate: stopped after %s (Options.MaxErrors is %d); the last error, of example %q: %w",
 			display.Plural(n, "error"), e.MaxErrors, r.ID, err))
 	}

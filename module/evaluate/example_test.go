@@ -60,7 +60,8 @@ func ExampleCompare() {
 	// Output:
 	// A      0.667 [0.044, 0.989]
 	// B      0.667 [0.044, 0.989]
-	// B - A  +0.000 [-1.000, +1.000]
+	// B - A  +0.000 [-0.941, +0.941]
+	//        1 better, 1 worse, 1 equal; the difference may be chance
 	//
 	// changed  A      B      expected              answer of A         answer of B
 	// no       1.000  0.000  {"capital":"Oslo"}    {"capital":"Oslo"}  {"capital":"Bergen"}

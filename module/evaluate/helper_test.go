@@ -27,13 +27,17 @@ type Answer struct {
 
 var asking = signature.Must(signature.New[Question, Answer]("Name the capital."))
 
-// atlas is a module that looks answers up. It has no answer for countries that it does not know.
+// atlas is a module that looks answers up. It has no answer if it knows only an empty string, and fails for countries
+// that it does not know.
 type atlas map[string]string
 
 func (a atlas) Run(_ context.Context, in Question) (*module.Prediction[Answer], error) {
 	capital, found := a[in.Country]
 	if !found {
 		return nil, errors.New("no such country: " + in.Country)
+	}
+	if capital == "" {
+		return nil, fmt.Errorf("%w: %s has no capital", module.ErrNoAnswer, in.Country)
 	}
 	return &module.Prediction[Answer]{Output: Answer{capital}}, nil
 }

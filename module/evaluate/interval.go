@@ -13,11 +13,16 @@ import (
 // recommends in "Adding Error Bars to Evals" (2024, arXiv:2411.00640). If there are few observations, the interval is
 // wider, because it uses Student's t distribution with one degree of freedom fewer than there are observations.
 //
-// If all values are between 0 and 1, the interval is Wilson's ("Probable Inference", 1927). Its sample size is the
-// number of independent observations that would have the same variance, as Korn and Graubard propose for surveys
-// ("Confidence Intervals for Proportions with Small Expected Number of Positive Counts", 1998). Unlike the mean plus or
-// minus its error, and unlike a bootstrap, it stays between 0 and 1, and does not shrink to a point if ten of ten
-// answers are right. For other values, the interval is the mean plus or minus t standard errors.
+// If all values are between 0 and 1, the interval takes into account that examples may occur whose values differ from
+// all observed ones: it is never a point, even if all values are equal. If all values are 0 or 1, the interval is
+// Wilson's ("Probable Inference", 1927). Its sample size is the number of independent observations that would have the
+// same variance, as Korn and Graubard propose for surveys ("Confidence Intervals for Proportions with Small Expected
+// Number of Positive Counts", 1998), but at most the number of observations. For other values, the interval follows
+// the same argument, and is at most as wide as Wilson's for the same mean. docs/measured/evaluate.md shows how often
+// such intervals contain the mean.
+//
+// If a value is outside the range from 0 to 1, the interval is the mean plus or minus t standard errors. It is too
+// narrow if rare values differ a lot from the others. If all values are equal, it is a point.
 //
 // A single observation has no interval: Low and High are the mean.
 type Interval struct {
@@ -79,57 +84,78 @@ func meanOf(list []cluster) float64 {
 	return sum.value / sum.weight
 }
 
-// intervalOf returns the mean of the observations with its interval.
-func intervalOf(all []observation) Interval {
+// scoreInterval returns the mean of scores with its interval.
+func scoreInterval(all []observation) Interval { return intervalOf(all, 0, 1) }
+
+// intervalOf returns the mean of the observations with its interval. Low and high are the bounds of the values. If a
+// value exceeds them, there are no bounds.
+func intervalOf(all []observation, low, high float64) Interval {
 	list := clustered(all)
 	n, mean := len(list), meanOf(list)
 	i := Interval{mean, mean, mean, n}
 	if n < 2 {
 		return i
 	}
-	var squares, weight float64
+	bounded, t := true, studentT(n-1)
+	for _, o := range all {
+		bounded = bounded && low <= o.value && o.value <= high
+	}
+	variance, size := spread(all, list, mean)
+	if !bounded {
+		half := t * math.Sqrt(variance)
+		i.Low, i.High = mean-half, mean+half
+		return i
+	}
+	i.Low, i.High = mean-reach(mean-low, variance, size, t), mean+reach(high-mean, variance, size, t)
+	return i
+}
+
+// spread returns the variance of the mean, and the number of independent observations that would have this variance.
+// The number is at most that of the clusters, or lower if their weights differ (Kish, "Survey Sampling", 1965).
+func spread(all []observation, list []cluster, mean float64) (variance, size float64) {
+	var weight, squares, single float64
 	for _, c := range list {
 		weight += c.weight
 	}
 	for _, c := range list {
-		residual := (c.value - mean*c.weight) / weight
-		squares += residual * residual
+		residual, share := (c.value-mean*c.weight)/weight, c.weight/weight
+		variance, squares = variance+residual*residual, squares+share*share
 	}
-	k, t := float64(n), studentT(n-1)
-	variance := k / (k - 1) * squares
 	for _, o := range all {
-		if o.value < 0 || o.value > 1 {
-			half := t * math.Sqrt(variance)
-			i.Low, i.High = mean-half, mean+half
-			return i
-		}
+		single += o.weight / weight * (o.value - mean) * (o.value - mean)
 	}
-	switch {
-	case mean == 0 || mean == 1: // all values are equal, so the variance is unknown
-		i.Low, i.High = wilson(mean, k, t)
-	case variance > 0:
-		i.Low, i.High = wilson(mean, mean*(1-mean)/variance, t)
+	k := float64(len(list))
+	variance *= k / (k - 1)
+	if size = 1 / squares; variance <= 1e-24*mean*mean { // all values are equal, apart from rounding
+		return 0, size
 	}
-	return i
+	return variance, min(single/variance, size)
+}
+
+// reach returns how far an interval extends from the mean of n observations towards a bound of the values.
+//
+// Wilson's interval has the means m with (mean-m)² ≤ t²v/n, where v is the variance of values with the mean m. For
+// values other than 0 and 1, reach uses the variance of a mixture: the observed values, and as many values at the bound
+// as it takes to have the mean m. The argument distance is that of the mean from the bound, and variance that of the
+// mean.
+func reach(distance, variance, n, t float64) float64 {
+	if distance <= 0 {
+		return 0
+	}
+	a, b := 1+t*t/n, t*t*(distance/n-variance/distance) // the solution of a·x² - b·x - t²·variance = 0
+	return min((b+math.Sqrt(b*b+4*a*t*t*variance))/(2*a), distance)
 }
 
 // intervals returns the interval of each part, or nil if there are no parts.
-func intervals(parts map[string][]observation, of func([]observation) Interval) map[string]Interval {
+func intervals(parts map[string][]observation) map[string]Interval {
 	if len(parts) == 0 {
 		return nil
 	}
 	all := map[string]Interval{}
 	for name, list := range parts {
-		all[name] = of(list)
+		all[name] = scoreInterval(list)
 	}
 	return all
-}
-
-// wilson returns Wilson's score interval of a proportion among n observations, at the quantile z.
-func wilson(p, n, z float64) (low, high float64) {
-	center := (p + z*z/(2*n)) / (1 + z*z/n)
-	half := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
-	return min(max(center-half, 0), p), max(min(center+half, 1), p)
 }
 
 // studentT returns the 97.5% quantile of Student's t distribution: from a table for few degrees of freedom, and

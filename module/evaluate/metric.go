@@ -30,29 +30,15 @@ type scoring struct {
 	err   error
 }
 
-// apply calls the metric and waits until it returns or the timeout expires.
+// apply calls the metric and waits until it returns or the timeout expires. If ctx ends, the scoring is meaningless.
 func (m Metric[In, Out]) apply(
 	ctx context.Context, e Example[In, Out], got *module.Prediction[Out], timeout time.Duration,
 ) scoring {
-	if timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, timeout, errSlowMetric)
-		defer cancel()
+	s, ended := within(ctx, timeout, errSlowMetric, func(ctx context.Context) scoring { return m.call(ctx, e, got) })
+	if errors.Is(ended, errSlowMetric) {
+		s.err = fmt.Errorf("the metric took longer than %v; raise Options.MetricTimeout", timeout)
 	}
-	done := make(chan scoring, 1)
-	go func() { done <- m.call(ctx, e, got) }()
-	select {
-	case s := <-done:
-		if s.err != nil && errors.Is(context.Cause(ctx), errSlowMetric) {
-			s.err = fmt.Errorf("the metric took longer than %v: %w", timeout, s.err)
-		}
-		return s
-	case <-ctx.Done():
-		if errors.Is(context.Cause(ctx), errSlowMetric) {
-			return scoring{err: fmt.Errorf("the metric took longer than %v; raise Options.MetricTimeout", timeout)}
-		}
-		return scoring{err: context.Cause(ctx)}
-	}
+	return s
 }
 
 var errSlowMetric = errors.New("the metric is too slow")

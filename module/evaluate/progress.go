@@ -21,8 +21,9 @@ type progress struct {
 	total   int
 	resumed int // the number of results that were read from the results file
 
-	ended, errors int
-	sum, weight   float64 // the weighted sum of the scores, and the sum of their weights
+	ended, errors, noAnswers int
+
+	sum, weight float64 // the weighted sum of the scores, and the sum of their weights
 }
 
 func newProgress(w io.Writer, total int) *progress {
@@ -37,7 +38,10 @@ func newProgress(w io.Writer, total int) *progress {
 // add counts a result.
 func (p *progress) add(r *Result) {
 	p.ended++
-	if r.Err != "" {
+	if r.NoAnswer {
+		p.noAnswers++
+	}
+	if r.failed() {
 		p.errors++
 	} else {
 		p.sum += r.Weight * r.Score.Value
@@ -73,6 +77,9 @@ func (p *progress) line(elapsed time.Duration) string {
 	line := fmt.Sprintf("%d/%d", p.ended, p.total)
 	if p.weight > 0 {
 		line += fmt.Sprintf("  score %.3f", p.sum/p.weight)
+	}
+	if p.noAnswers > 0 {
+		line += fmt.Sprintf("  %d without an answer", p.noAnswers)
 	}
 	if p.errors > 0 {
 		line += "  " + display.Plural(p.errors, "error")

@@ -10,7 +10,8 @@ import (
 
 // Report is the result of an evaluation. It can be saved as JSON and read again, for example to [Compare] it later.
 type Report struct {
-	// Score is the mean of the scores. Results with an error are left out.
+	// Score is the mean of the scores. Runs without an answer count with Options.NoAnswer. Results without a score
+	// because of an error are left out.
 	Score Interval `json:"score"`
 
 	// Parts are the means of Score.Parts, by name.
@@ -19,8 +20,9 @@ type Report struct {
 	// Results are in the order of the examples, and then of the samples.
 	Results []Result `json:"results"`
 
-	// Errors is the number of results with an error.
-	Errors int `json:"errors"`
+	// NoAnswers is the number of runs without an answer, and Errors that of results without a score. See [Evaluate].
+	NoAnswers int `json:"no_answers,omitempty"`
+	Errors    int `json:"errors"`
 
 	// Usage is the usage by the module, and MetricUsage the usage by the metric, such as a [Judge], for each model.
 	Usage       event.ModelUsage `json:"usage,omitempty"`
@@ -38,11 +40,13 @@ type Result struct {
 	Want   json.RawMessage `json:"want"`
 	Got    json.RawMessage `json:"got,omitempty"` // nil if the module gave no answer
 
-	// Score is the zero value if there is an error.
+	// Score is the score by the metric. If NoAnswer is set, its value is Options.NoAnswer. After an error, it is zero.
 	Score module.Score `json:"score"`
 
-	// Err is the reason if there is no score: the module gave no answer, or the metric failed. Otherwise, it is empty.
-	Err string `json:"error,omitempty"`
+	// Err is the reason if the module gave no answer, or if there is no score because of an error. NoAnswer
+	// distinguishes the two: see [Evaluate].
+	Err      string `json:"error,omitempty"`
+	NoAnswer bool   `json:"no_answer,omitempty"`
 
 	Duration    time.Duration    `json:"duration_ns"` // the time that the module took
 	Usage       event.ModelUsage `json:"usage,omitempty"`
@@ -52,24 +56,51 @@ type Result struct {
 	Trajectory *module.Trajectory `json:"trajectory,omitempty"`
 }
 
+// failed reports whether the result has no score because of an error.
+func (r *Result) failed() bool { return r.Err != "" && !r.NoAnswer }
+
 // newReport summarizes results.
 func newReport(results []Result) *Report {
 	r := &Report{Results: results}
-	scores, parts := []observation{}, map[string][]observation{}
+	scores, parts, names := []observation{}, map[string][]observation{}, partNames(results)
 	for i := range results {
 		one := &results[i]
 		r.Usage.Merge(one.Usage)
 		r.MetricUsage.Merge(one.MetricUsage)
-		if one.Err != "" {
+		if one.failed() {
 			r.Errors++
 			continue
 		}
+		if one.NoAnswer {
+			r.NoAnswers++
+		}
 		cluster := clusterOf(one.Group, one.ID)
 		scores = append(scores, observation{cluster, one.Score.Value, one.Weight})
-		for name, value := range one.Score.Parts {
+		for name, value := range one.parts(names) {
 			parts[name] = append(parts[name], observation{cluster, value, one.Weight})
 		}
 	}
-	r.Score, r.Parts = intervalOf(scores), intervals(parts, intervalOf)
+	r.Score, r.Parts = scoreInterval(scores), intervals(parts)
 	return r
+}
+
+// partNames returns the names of the parts of all scores. The values are 0.
+func partNames(results ...[]Result) map[string]float64 {
+	names := map[string]float64{}
+	for _, list := range results {
+		for i := range list {
+			for name := range list[i].Score.Parts {
+				names[name] = 0
+			}
+		}
+	}
+	return names
+}
+
+// parts returns the parts of the score. Names are those of the parts that a run without an answer has.
+func (r *Result) parts(names map[string]float64) map[string]float64 {
+	if r.NoAnswer {
+		return names
+	}
+	return r.Score.Parts
 }

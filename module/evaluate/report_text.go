@@ -13,7 +13,7 @@ import (
 	"github.com/writ-go/writ/module/event"
 )
 
-// String returns a summary: the score and its parts with 95% intervals, errors, latency and usage.
+// String returns a summary: the score and its parts with 95% intervals, problems, latency and usage.
 func (r *Report) String() string {
 	if r == nil {
 		return "<nil>"
@@ -26,13 +26,21 @@ func (r *Report) rows() [][]string {
 	for _, name := range slices.Sorted(maps.Keys(r.Parts)) {
 		rows = append(rows, []string{"  " + name, r.Parts[name].String()})
 	}
-	runs := fmt.Sprint(len(r.Results))
-	if r.Errors > 0 {
-		first := r.Results[slices.IndexFunc(r.Results, func(one Result) bool { return one.Err != "" })]
-		runs += fmt.Sprintf(", including %s that the score leaves out; the first error, of example %q: %s",
-			display.Plural(r.Errors, "error"), first.ID, display.OneLine(first.Err))
+	rows = append(rows, []string{"runs", fmt.Sprint(len(r.Results))})
+	for _, problem := range []struct {
+		name, effect string
+		n            int
+		is           func(Result) bool
+	}{
+		{"no answer", "counted in the score", r.NoAnswers, func(one Result) bool { return one.NoAnswer }},
+		{"errors", "left out of the score", r.Errors, func(one Result) bool { return one.failed() }},
+	} {
+		if i := slices.IndexFunc(r.Results, problem.is); i >= 0 {
+			rows = append(rows, []string{problem.name, fmt.Sprintf("%d, %s; the first, of example %q: %s",
+				problem.n, problem.effect, r.Results[i].ID, display.OneLine(r.Results[i].Err))})
+		}
 	}
-	rows = append(rows, []string{"runs", runs}, []string{"latency", r.latency()})
+	rows = append(rows, []string{"latency", r.latency()})
 	rows = append(rows, usageRows("model", r.Usage)...)
 	rows = append(rows, usageRows("metric", r.MetricUsage)...)
 	return rows

@@ -92,8 +92,11 @@ func checkHeader(line []byte, want header) error {
 	return nil
 }
 
-// write appends a result to the results file.
+// write appends a result to the results file, if there is one.
 func (e *evaluation[In, Out]) write(r Result) error {
+	if e.log == nil {
+		return nil
+	}
 	line, err := encode(r)
 	if err == nil {
 		err = e.log.Append(line)
@@ -104,8 +107,8 @@ func (e *evaluation[In, Out]) write(r Result) error {
 	return nil
 }
 
-// resume opens the results file and adds its results to the evaluation. A run that failed will be repeated. If only the
-// metric failed, only the metric will be called again.
+// resume opens the results file and adds its results to the evaluation. A run with an error will be repeated. If only
+// the metric failed, only the metric will be called again.
 func (e *evaluation[In, Out]) resume(m module.Module[In, Out]) error {
 	if e.Results == "" {
 		return nil
@@ -130,11 +133,13 @@ func (e *evaluation[In, Out]) resume(m module.Module[In, Out]) error {
 		if want := e.results[i]; !canonical.Equal(r.Inputs, want.Inputs) || !canonical.Equal(r.Want, want.Want) {
 			return fmt.Errorf("example %q has changed since the result was written", r.ID)
 		}
-		if r.Err != "" && (r.Got == nil || schema.Unmarshal(r.Got, new(Out)) != nil) {
+		if r.failed() && (r.Got == nil || schema.Unmarshal(r.Got, new(Out)) != nil) {
 			return nil // the example is run again
 		}
 		r.Group, r.Weight = e.results[i].Group, e.results[i].Weight
-		e.ended[i] = r.Err == ""
+		if e.ended[i] = !r.failed(); r.NoAnswer {
+			r.Score = module.Score{Value: e.NoAnswer}
+		}
 		if e.DropTrajectories && e.ended[i] {
 			r.Trajectory = nil
 		}

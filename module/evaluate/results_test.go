@@ -97,7 +97,7 @@ func TestResumeCallsMetric(t *testing.T) {
 		}
 		o.Workers, o.Results = 1, filepath.Join(t.TempDir(), "results.jsonl")
 		_, err := evaluate.Evaluate(t.Context(), m, examples, metric, &o)
-		contains(t, err, "no run has a score")
+		contains(t, err, "3 of 3 runs have no score")
 		broken = false
 		for range 2 {
 			r, err := evaluate.Evaluate(t.Context(), m, examples, metric, &o)
@@ -162,7 +162,7 @@ func TestResumeRepeatsErrors(t *testing.T) {
 	metric := evaluate.ExactMatch[Question, Answer]()
 	delete(m, "country 2")
 	for _, want := range []int{1, 0} {
-		r, err := evaluate.Evaluate(t.Context(), m, examples, metric, &evaluate.Options{Results: path})
+		r, err := evaluate.Evaluate(t.Context(), m, examples, metric, &evaluate.Options{Results: path, MaxErrors: -1})
 		if err != nil || r.Errors != want || len(r.Results) != 3 {
 			t.Errorf("got %v, %v", r, err)
 		}

@@ -20,8 +20,8 @@ func (c *compiler[In, Out]) run(
 // worseThan returns why a program is worse than the CodeAct on the same examples, or "" if it is not. A program is
 // worse if it fails on an example, or if its mean score is lower on the examples that the CodeAct answered.
 func worseThan(program, act *evaluate.Report, kind string) string {
-	if program.Errors > 0 {
-		return fmt.Sprintf("it fails on %d of %d %s examples%s", program.Errors, len(program.Results), kind,
+	if failed := program.Errors + program.NoAnswers; failed > 0 {
+		return fmt.Sprintf("it fails on %d of %d %s examples%s", failed, len(program.Results), kind,
 			firstError(program))
 	}
 	scores := map[string]evaluate.Result{}
@@ -48,11 +48,14 @@ func worseThan(program, act *evaluate.Report, kind string) string {
 		kind, sum/weights, of/weights)
 }
 
-// scoreText returns the score of a report, and the number of its errors if there are any.
+// scoreText returns the score of a report, and the number of runs without an answer or a score if there are any.
 func scoreText(r *evaluate.Report) string {
 	text := fmt.Sprintf("score %.4g", r.Score.Mean)
+	if r.NoAnswers > 0 {
+		text += fmt.Sprintf(", %d without an answer", r.NoAnswers)
+	}
 	if r.Errors > 0 {
-		text += fmt.Sprintf(", %d without an answer", r.Errors)
+		text += fmt.Sprintf(", %d with errors that it leaves out", r.Errors)
 	}
 	return text
 }

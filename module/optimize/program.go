@@ -7,6 +7,7 @@ import (
 	"io"
 	"reflect"
 	"strconv"
+	"sync"
 	"sync/atomic"
 
 	"github.com/writ-go/writ/module"
@@ -149,6 +150,8 @@ func (p *typedTask[M, In, Out]) run(ctx context.Context, t *task, b batch) ([]ou
 	if err != nil {
 		return nil, err
 	}
+	w.mu.Lock() // a run that exceeded the time limit may still be in progress
+	defer w.mu.Unlock()
 	outcomes := make([]outcome, len(b.indices))
 	for i, r := range report.Results {
 		run := w.runs[i]
@@ -176,9 +179,11 @@ type watched[M module.Module[In, Out], In, Out any] struct {
 	typed  *typedTask[M, In, Out]
 	task   *task
 	batch  batch
-	shared M // the candidate with all demos
-	runs   []watchedRun
+	shared M            // the candidate with all demos
 	ended  atomic.Int64 // the number of runs that have ended
+
+	mu   sync.Mutex
+	runs []watchedRun
 }
 
 type watchedRun struct {
@@ -224,9 +229,13 @@ func (w *watched[M, In, Out]) Run(ctx context.Context, in place[In, Out]) (*modu
 	if err := w.task.slots.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
-	defer w.task.slots.Release(1)
+	release := sync.OnceFunc(func() { w.task.slots.Release(1) })
+	defer context.AfterFunc(ctx, release)() // even if the run ignores ctx
+	defer release()
 	m := module.Module[In, Out](w.moduleFor(index))
 	results, _ := module.Parallel(module.Observe(ctx, r.observe), m, []In{in.example.In}, nil)
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.runs[in.i] = watchedRun{results[0].Err, r.list()}
 	w.task.emit(Event{Candidate: w.batch.candidate, Done: int(w.ended.Add(1)), Total: len(w.runs)})
 	return results[0].Prediction, results[0].Err
