@@ -20,7 +20,8 @@ import (
 // errBudget reports that the budget is spent.
 var errBudget = errors.New("the budget of the optimization is spent")
 
-// Budget limits an optimization. Fields that are zero mean no limit.
+// Budget limits an optimization. Fields that are zero mean no limit, but if there is no limit on StudentCalls, Tokens,
+// Cost or Time, Options.Effort limits the search.
 //
 // If an evaluation would exceed a limit, all of its outcomes are discarded, even those of the examples that were run,
 // so that a search does not depend on the order in which replies arrive.

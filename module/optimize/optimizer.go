@@ -35,7 +35,7 @@ type Data[In, Out any] struct {
 
 // Options configures [Run]. The zero value, and nil, are the defaults.
 type Options struct {
-	// Budget limits what the search may spend. Fields that are zero mean no limit.
+	// Budget limits what the search may spend.
 	Budget Budget
 
 	// Effort limits the search if Budget limits neither StudentCalls nor Tokens, Cost or Time. Zero means Medium.
