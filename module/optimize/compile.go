@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -30,7 +31,8 @@ type CompileOptions struct {
 	// Threshold is the lowest score of a right answer. The model learns from the runs with right answers. Zero means 1.
 	Threshold float64
 
-	// HeldOut is the fraction of the examples that the model does not see. Zero means one half.
+	// HeldOut is the fraction of the examples that the model does not see. One half of them, the validation examples,
+	// chooses the program; the other half are the test examples. Zero means one half.
 	HeldOut float64
 
 	// Seed decides which examples are held out.
@@ -53,10 +55,11 @@ type CompileReport struct {
 	// Programs are the programs that the model wrote, in order.
 	Programs []CompileTry `json:"programs"`
 
-	// Train and HeldOut are the evaluations of the CodeAct. HeldOut is nil if no program was good enough on the
-	// training examples.
-	Train   *evaluate.Report `json:"train,omitempty"`
-	HeldOut *evaluate.Report `json:"held_out,omitempty"`
+	// Train, Val and Test are the evaluations of the CodeAct. Val is nil if no program was good enough on the training
+	// examples, and Test is nil if none was good enough on the validation examples.
+	Train *evaluate.Report `json:"train,omitempty"`
+	Val   *evaluate.Report `json:"val,omitempty"`
+	Test  *evaluate.Report `json:"test,omitempty"`
 
 	// Usage is the usage of the model that wrote the programs.
 	Usage event.ModelUsage `json:"usage,omitempty"`
@@ -72,9 +75,16 @@ type CompileTry struct {
 	// Problem is the reason why the program was rejected, or empty if it was accepted.
 	Problem string `json:"problem,omitempty"`
 
-	// Train and HeldOut are the evaluations of the program, or nil if an earlier check failed.
-	Train   *evaluate.Report `json:"train,omitempty"`
-	HeldOut *evaluate.Report `json:"held_out,omitempty"`
+	// Train, Val and Test are the evaluations of the program, or nil if an earlier check failed. Only the score of Test
+	// is an estimate for other inputs: Train and Val chose the program.
+	Train *evaluate.Report `json:"train,omitempty"`
+	Val   *evaluate.Report `json:"val,omitempty"`
+	Test  *evaluate.Report `json:"test,omitempty"`
+
+	// Bound says how many test answers were right, and how many other answers may nevertheless be wrong: "20 of 20
+	// right; up to 14 % of all answers may be wrong". It is the one-sided 95 % bound of Clopper and Pearson ("The Use of
+	// Confidence or Fiducial Limits", 1934), for inputs of the same kind that do not depend on each other.
+	Bound string `json:"bound,omitempty"`
 
 	told string // the problem, as the model is told
 }
@@ -82,17 +92,20 @@ type CompileTry struct {
 // String returns the report as text.
 func (r *CompileReport) String() string {
 	var b strings.Builder
-	line := func(name string, report *evaluate.Report) {
-		if report != nil {
-			fmt.Fprintf(&b, "%s: %s\n", name, scoreText(report))
+	lines := func(who string, train, val, test *evaluate.Report) {
+		for i, report := range []*evaluate.Report{train, val, test} {
+			if report != nil {
+				fmt.Fprintf(&b, "%s%s examples: %s\n", who, []string{"training", "validation", "test"}[i], scoreText(report))
+			}
 		}
 	}
-	line("CodeAct, training examples", r.Train)
-	line("CodeAct, held-out examples", r.HeldOut)
+	lines("CodeAct, ", r.Train, r.Val, r.Test)
 	for i, try := range r.Programs {
 		fmt.Fprintf(&b, "program %d: %s\n", i+1, cmp.Or(try.Problem, "accepted"))
-		line("  training examples", try.Train)
-		line("  held-out examples", try.HeldOut)
+		lines("  ", try.Train, try.Val, try.Test)
+		if try.Bound != "" {
+			fmt.Fprintf(&b, "  %s\n", try.Bound)
+		}
 	}
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(&b, "warning: %s\n", warning)
@@ -102,17 +115,24 @@ func (r *CompileReport) String() string {
 
 // Compile turns the steps that a CodeAct repeats for every question into one program. It runs the CodeAct on some of
 // the examples, and has a model write a program from the runs with right answers. If the program fails on these
-// examples, the model repairs it. The other examples are held out: the model never sees them, and the program must
-// answer all of them, with a score that is not lower than that of the CodeAct. The resulting module answers without a
-// model, except where its program calls llm. If the program fails, the CodeAct takes over; see [module.Program]. To
-// keep the program, write its Script to a file.
+// examples, the model repairs it. The other examples are held out: the model never sees them. The program must answer
+// all validation examples, with a score that is not lower than that of the CodeAct; the model may try again until one
+// does. The score of that program on the test examples is the one to trust, because they are asked only once: if the
+// program is clearly worse than the CodeAct there, Compile returns an error and tries no other program. Do not repeat
+// Compile with the same test examples until a program passes.
+//
+// The resulting module answers without a model, except where its program calls llm. If the program fails, the CodeAct
+// takes over. If an input has a kind of value that no example had, the CodeAct answers too, and the answers are
+// compared; see [module.Program]. To keep the program, write its Script to a file.
 //
 // Compile rejects programs that contain expected answers: strings and numbers in Want that have at least four
-// characters and do not occur in an input, in the instructions, or in the declarations of the signature and the tools.
-// If a program needs to know something, such as a list of categories, put it into the instructions.
+// characters and do not occur in an input, in the instructions, in the declarations of the signature and the tools, or
+// in what the tools returned for the training examples. A single number with which the program calculates is accepted.
+// If a program needs to know something, such as a list of categories, put it into the instructions, or give the CodeAct
+// a tool that returns it.
 //
 // Use Compile for tasks whose steps are the same each time: reports, conversions, checks, lookups across tools. Provide
-// at least 40 examples.
+// at least 80 examples.
 //
 // The report is nil if the arguments are invalid. If no program was accepted, the error says why.
 func Compile[In, Out any](
@@ -134,17 +154,17 @@ func Compile[In, Out any](
 // compiler is the state of one call of Compile.
 type compiler[In, Out any] struct {
 	CompileOptions
-	act            *module.CodeAct[In, Out]
-	metric         evaluate.Metric[In, Out]
-	train, heldOut []evaluate.Example[In, Out]
-	answers        *answers
-	writer         *module.ChainOfThought[compileTask, compiledCode]
-	written        []module.Trajectory // the runs of the writer
-	report         *CompileReport
+	act              *module.CodeAct[In, Out]
+	metric           evaluate.Metric[In, Out]
+	train, val, test []evaluate.Example[In, Out]
+	answers          *answers
+	writer           *module.ChainOfThought[compileTask, compiledCode]
+	written          []module.Trajectory // the runs of the writer
+	report           *CompileReport
 }
 
-// enoughHeldOut is the number of held-out examples below which Compile warns.
-const enoughHeldOut = 20
+// enoughTests is the number of test examples below which Compile warns.
+const enoughTests = 20
 
 func newCompiler[In, Out any](
 	act *module.CodeAct[In, Out], examples []evaluate.Example[In, Out], metric evaluate.Metric[In, Out],
@@ -161,28 +181,29 @@ func newCompiler[In, Out any](
 		var in In
 		_, err := act.Run(context.Background(), in) // returns the reason why it cannot run
 		return nil, err
-	case len(examples) < 2:
-		return nil, errors.New("there must be at least 2 examples: some to learn from, and some to test the program")
+	case len(examples) < 3:
+		return nil, errors.New("there must be at least 3 examples: to learn from, to choose a program, and to test it")
 	}
 	if c.HeldOut < 0 || c.HeldOut >= 1 {
 		return nil, fmt.Errorf("HeldOut is %v; it must be more than 0 and less than 1", c.HeldOut)
 	}
-	parts, err := evaluate.Split(examples, c.Seed, 1-c.HeldOut, c.HeldOut)
+	parts, err := evaluate.Split(examples, c.Seed, 1-c.HeldOut, c.HeldOut/2, c.HeldOut/2)
 	if err != nil {
 		return nil, err
 	}
 	c.Policy = neverActs(c.Policy)
-	c.train, c.heldOut = parts[0], parts[1]
-	if len(c.heldOut) < enoughHeldOut {
-		c.report.Warnings = append(c.report.Warnings, fmt.Sprintf("a program is tested on only %s, so it may "+
-			"be wrong on other inputs; hold out at least %d", display.Plural(len(c.heldOut), "example"), enoughHeldOut))
+	c.train, c.val, c.test = parts[0], parts[1], parts[2]
+	if n := len(c.test); n < enoughTests {
+		c.report.Warnings = append(c.report.Warnings, fmt.Sprintf("the program is tested on only %s, so up to %d %% of "+
+			"all answers may be wrong even if these are right; hold out at least %d examples",
+			display.Plural(n, "example"), mayFail(0, n), 2*enoughTests))
 	}
 	p := act.Program(module.Script{Code: "0"}) // a placeholder, for its briefing and its declarations
 	briefing := p.Briefing()
 	known := strings.Join([]string{
 		act.Predictor.Spec.Instructions(), p.Script.Instructions, p.Script.Signature, briefing,
 	}, "\n")
-	if c.answers, err = expectedAnswers(known, c.train, c.heldOut); err != nil {
+	if c.answers, err = expectedAnswers(known, c.train, slices.Concat(c.val, c.test)); err != nil {
 		return nil, err
 	}
 	if c.Model == nil {
@@ -192,7 +213,7 @@ func newCompiler[In, Out any](
 	return c, nil
 }
 
-// search writes and tries programs until one is accepted.
+// search writes and tries programs until one passes the validation, and tests that one.
 func (c *compiler[In, Out]) search(ctx context.Context) (p *module.Program[In, Out], err error) {
 	if c.report.Train, err = c.run(ctx, c.act, c.train); err != nil {
 		return nil, err
@@ -203,17 +224,25 @@ func (c *compiler[In, Out]) search(ctx context.Context) (p *module.Program[In, O
 		return nil, fmt.Errorf("no run of the CodeAct on a training example has a score of at least %v, so there is "+
 			"nothing to learn from%s", c.Threshold, firstError(c.report.Train))
 	}
+	c.answers.know(c.report.Train)
 	task := c.task(right)
 	for n := range c.Programs {
 		try, err := c.try(ctx, n, task)
+		if err == nil && try.Problem == "" {
+			err = c.finalTest(ctx, &try)
+		}
 		if err != nil {
 			return nil, err
 		}
 		task.Program, task.Problem = try.Code, try.told
 		c.report.Programs = append(c.report.Programs, try)
-		if try.Problem == "" {
-			c.say("program %d: accepted, with %s on held-out examples", n+1, scoreText(try.HeldOut))
+		switch {
+		case try.Problem == "":
+			c.say("program %d: accepted, with %s on the test examples: %s", n+1, scoreText(try.Test), try.Bound)
 			return c.accepted(try), nil
+		case try.Test != nil:
+			return nil, fmt.Errorf("program %d is rejected for good: %s; no other program can be tested on the same "+
+				"examples, so call Compile with new ones", n+1, try.Problem)
 		}
 		c.say("program %d: %s", n+1, try.Problem)
 	}
@@ -238,41 +267,46 @@ func (c *compiler[In, Out]) try(ctx context.Context, n int, task compileTask) (C
 			return try, nil
 		}
 	}
-	if try.Problem, err = c.answers.problem(ctx, code); err != nil || try.Problem != "" {
-		try.told = try.Problem
+	if try.told, err = c.answers.problem(ctx, code); err != nil || try.told != "" {
+		try.Problem = try.told + "; if it has to know them, put them into the instructions of the CodeAct, or give it a " +
+			"tool that returns them"
 		return try, err
 	}
-	p := c.act.Program(module.Script{Code: code})
-	p.Predictor.Model = nil // no fallback
-	if try.Train, err = c.run(ctx, p, c.train); err != nil {
+	if try.Train, err = c.run(ctx, c.program(code), c.train); err != nil {
 		return try, err
 	}
 	if try.Problem = worseThan(try.Train, c.report.Train, "training"); try.Problem != "" {
 		try.told = c.failures(try.Train)
 		return try, nil
 	}
-	if try.HeldOut, err = c.run(ctx, p, c.heldOut); err != nil {
+	if try.Val, err = c.runBoth(ctx, code, c.val, "validation", &c.report.Val); err != nil {
 		return try, err
 	}
-	if c.report.HeldOut == nil {
-		if c.report.HeldOut, err = c.run(ctx, c.act, c.heldOut); err != nil {
-			return try, err
-		}
-		c.say("CodeAct: %s on %d held-out examples", scoreText(c.report.HeldOut), len(c.heldOut))
-	}
-	if try.Problem = worseThan(try.HeldOut, c.report.HeldOut, "held-out"); try.Problem != "" {
+	if try.Problem = worseThan(try.Val, c.report.Val, "validation"); try.Problem != "" {
 		try.told = prompt.NotGeneral
 	}
 	return try, nil
+}
+
+// finalTest tests a program that has no Problem so far. It is called only once: examples that test a second program
+// would help to choose one, and the score of that program would again be partly luck.
+func (c *compiler[In, Out]) finalTest(ctx context.Context, try *CompileTry) (err error) {
+	if try.Test, err = c.runBoth(ctx, try.Code, c.test, "test", &c.report.Test); err != nil {
+		return err
+	}
+	n, right := len(try.Test.Results), len(c.right(try.Test))
+	try.Bound = fmt.Sprintf("%d of %d right; up to %d %% of all answers may be wrong", right, n, mayFail(n-right, n))
+	try.Problem = clearlyWorse(try.Test, c.report.Test)
+	return nil
 }
 
 // accepted returns the module of an accepted program.
 func (c *compiler[In, Out]) accepted(try CompileTry) *module.Program[In, Out] {
 	return c.act.Program(module.Script{
 		Code: try.Code,
-		From: fmt.Sprintf("optimize.Compile: %d training examples, %d held-out examples: %s; CodeAct: %s",
-			len(c.train), len(c.heldOut), scoreText(try.HeldOut), scoreText(c.report.HeldOut)),
-		Examples: c.examples(try.HeldOut, try.Train),
+		From: fmt.Sprintf("optimize.Compile: %d training, %d validation, %d test examples: %s (%s); CodeAct: %s",
+			len(c.train), len(c.val), len(c.test), scoreText(try.Test), try.Bound, scoreText(c.report.Test)),
+		Examples: c.examples(try.Test, try.Val, try.Train),
 	})
 }
 

@@ -3,6 +3,8 @@ package optimize
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
@@ -15,6 +17,26 @@ func (c *compiler[In, Out]) run(
 	return evaluate.Evaluate(ctx, m, examples, c.metric, &evaluate.Options{
 		Workers: c.Workers, MaxErrors: -1, Policy: c.Policy,
 	})
+}
+
+// program returns the module of a program, without a fallback.
+func (c *compiler[In, Out]) program(code string) *module.Program[In, Out] {
+	p := c.act.Program(module.Script{Code: code})
+	p.Predictor.Model = nil
+	return p
+}
+
+// runBoth evaluates a program and, unless its report exists, the CodeAct.
+func (c *compiler[In, Out]) runBoth(
+	ctx context.Context, code string, examples []evaluate.Example[In, Out], kind string, act **evaluate.Report,
+) (report *evaluate.Report, err error) {
+	if report, err = c.run(ctx, c.program(code), examples); err != nil || *act != nil {
+		return report, err
+	}
+	if *act, err = c.run(ctx, c.act, examples); err == nil {
+		c.say("CodeAct: %s on %d %s examples", scoreText(*act), len(examples), kind)
+	}
+	return report, err
 }
 
 // worseThan returns why a program is worse than the CodeAct on the same examples, or "" if it is not. A program is
@@ -46,6 +68,45 @@ func worseThan(program, act *evaluate.Report, kind string) string {
 	}
 	return fmt.Sprintf("its score on the %s examples is %.4g, but that of the CodeAct is %.4g",
 		kind, sum/weights, of/weights)
+}
+
+// clearlyWorse returns why a program is worse than the CodeAct on the test examples by more than chance explains, or ""
+// if it is not. An example without an answer counts as wrong. If every loss were a reason, a program would need luck to
+// be accepted, and its score would be too high.
+func clearlyWorse(program, act *evaluate.Report) string {
+	all := evaluate.Report{Results: slices.Clone(program.Results)}
+	for i := range all.Results {
+		all.Results[i].Err = ""
+	}
+	c, err := evaluate.Compare(act, &all)
+	switch {
+	case err != nil:
+		return "it cannot be compared with the CodeAct on the test examples: " + err.Error()
+	case c.Difference.High >= 0:
+		return ""
+	}
+	return fmt.Sprintf("its score on the test examples differs from that of the CodeAct by %v%s", c.Difference,
+		firstError(program))
+}
+
+// mayFail returns how many percent of all answers may be wrong if wrong of n answers were: the upper end of the one-sided
+// 95% interval of Clopper and Pearson. It is the share of wrong answers at which so few would be seen in 5% of tests.
+func mayFail(wrong, n int) int {
+	low, high := 0.0, 1.0
+	for range 50 {
+		share := (low + high) / 2
+		seen, ways := 0.0, 0.0 // the probability of at most wrong, and the logarithm of n over i
+		for i := range wrong + 1 {
+			seen += math.Exp(ways + float64(i)*math.Log(share) + float64(n-i)*math.Log1p(-share))
+			ways += math.Log(float64(n-i) / float64(i+1))
+		}
+		if seen < 0.05 {
+			high = share
+		} else {
+			low = share
+		}
+	}
+	return int(math.Ceil(100 * low))
 }
 
 // scoreText returns the score of a report, and the number of its errors if there are any.
