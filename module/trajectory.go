@@ -53,8 +53,8 @@ type Trajectory struct {
 	// rewards and tools started with the context that they got.
 	Runs []Trajectory `json:"runs,omitempty"`
 
-	// Fallback is why the compiled program of a [Program] gave no answer, so that the model was asked. It is empty if
-	// the model was not asked.
+	// Fallback is why the compiled program of a [Program] did not give the answer, or not alone, so that the model was
+	// asked. It is empty if the model was not asked.
 	Fallback string `json:"fallback,omitempty"`
 
 	// Chosen is the number of the run that gave the answer, from 1, or 0 if none of them did.

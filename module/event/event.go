@@ -75,8 +75,8 @@ type ModelRequest struct {
 	// Rollout is the Rollout of the module.Predictor.
 	Rollout int `json:"rollout,omitempty"`
 
-	// Fallback is set in the first request after the compiled program of a module.Program gave no answer. It says why
-	// the program failed.
+	// Fallback is set in the first request of a run of a module.Program, and says why the model is asked instead of,
+	// or in addition to, the compiled program.
 	Fallback string `json:"fallback,omitempty"`
 
 	// Extract reports that the steps are used up, so that the request asks for an answer from what the model knows.
@@ -164,5 +164,6 @@ type RunEnd struct {
 	Origin
 	Output    json.RawMessage `json:"output,omitempty"` // the outputs as a JSON object
 	Reasoning string          `json:"reasoning,omitempty"`
+	Fallback  string          `json:"fallback,omitempty"` // as in module.Trajectory
 	Err       error           `json:"-"`
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
 	"github.com/writ-go/writ/module/event"
+	"github.com/writ-go/writ/module/internal/kinds"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
@@ -228,9 +229,6 @@ func (c *compiler[In, Out]) search(ctx context.Context) (p *module.Program[In, O
 	task := c.task(right)
 	for n := range c.Programs {
 		try, err := c.try(ctx, n, task)
-		if err == nil && try.Problem == "" {
-			err = c.finalTest(ctx, &try)
-		}
 		if err != nil {
 			return nil, err
 		}
@@ -272,42 +270,50 @@ func (c *compiler[In, Out]) try(ctx context.Context, n int, task compileTask) (C
 			"tool that returns them"
 		return try, err
 	}
-	if try.Train, err = c.run(ctx, c.program(code), c.train); err != nil {
+	p := c.act.Program(module.Script{Code: code})
+	p.Predictor.Model = nil // no fallback
+	if try.Train, err = c.run(ctx, p, c.train); err != nil {
 		return try, err
 	}
-	if try.Problem = worseThan(try.Train, c.report.Train, "training"); try.Problem != "" {
+	if try.Problem = worseThan(try.Train, c.report.Train, "training", false); try.Problem != "" {
 		try.told = c.failures(try.Train)
 		return try, nil
 	}
-	if try.Val, err = c.runBoth(ctx, code, c.val, "validation", &c.report.Val); err != nil {
+	if try.Val, err = c.runBoth(ctx, p, c.val, "validation", &c.report.Val); err != nil {
 		return try, err
 	}
-	if try.Problem = worseThan(try.Val, c.report.Val, "validation"); try.Problem != "" {
+	if try.Problem = worseThan(try.Val, c.report.Val, "validation", false); try.Problem != "" {
 		try.told = prompt.NotGeneral
+		return try, nil
 	}
-	return try, nil
-}
-
-// finalTest tests a program that has no Problem so far. It is called only once: examples that test a second program
-// would help to choose one, and the score of that program would again be partly luck.
-func (c *compiler[In, Out]) finalTest(ctx context.Context, try *CompileTry) (err error) {
-	if try.Test, err = c.runBoth(ctx, try.Code, c.test, "test", &c.report.Test); err != nil {
-		return err
+	// If the test examples tested a second program, they would help to choose one, and its score would be partly luck.
+	if try.Test, err = c.runBoth(ctx, p, c.test, "test", &c.report.Test); err != nil {
+		return try, err
 	}
 	n, right := len(try.Test.Results), len(c.right(try.Test))
 	try.Bound = fmt.Sprintf("%d of %d right; up to %d %% of all answers may be wrong", right, n, mayFail(n-right, n))
-	try.Problem = clearlyWorse(try.Test, c.report.Test)
-	return nil
+	try.Problem = worseThan(try.Test, c.report.Test, "test", true)
+	return try, nil
 }
 
 // accepted returns the module of an accepted program.
 func (c *compiler[In, Out]) accepted(try CompileTry) *module.Program[In, Out] {
-	return c.act.Program(module.Script{
+	s := c.act.Program(module.Script{
 		Code: try.Code,
 		From: fmt.Sprintf("optimize.Compile: %d training, %d validation, %d test examples: %s (%s); CodeAct: %s",
 			len(c.train), len(c.val), len(c.test), scoreText(try.Test), try.Bound, scoreText(c.report.Test)),
 		Examples: c.examples(try.Test, try.Val, try.Train),
-	})
+	}).Script
+	sig, _ := signature.Parse(s.Signature, "") // the signature was written by its String method
+	for _, report := range []*evaluate.Report{try.Train, try.Val, try.Test} {
+		for _, r := range c.right(report) {
+			seen, _ := kinds.Of(sig.Spec().InputSchema(), r.Inputs)
+			s.Seen = append(s.Seen, seen...)
+		}
+	}
+	slices.Sort(s.Seen)
+	s.Seen = slices.Compact(s.Seen)
+	return c.act.Program(s)
 }
 
 // examples returns a few questions that a program answered correctly, with its answers. It leaves out long ones.

@@ -48,7 +48,7 @@ func TestCompileReportsNoLuck(t *testing.T) {
 		all = append(all, example{In: values{{Name: "n", JSON: raw}}, Want: values{{Name: "m", JSON: raw}}})
 	}
 	var chosen, reported, actual, variance, accepted float64
-	for seed := range uint64(100) {
+	for seed := range uint64(60) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 			program := 0.85
@@ -70,7 +70,7 @@ func TestCompileReportsNoLuck(t *testing.T) {
 	}
 	chosen, reported, actual = chosen/accepted, reported/accepted, actual/accepted
 	noise := math.Sqrt(variance) / accepted
-	if accepted < 50 || chosen-actual < 3*noise || math.Abs(reported-actual) > 2*noise {
+	if accepted < 30 || chosen-actual < 3*noise || math.Abs(reported-actual) > 2*noise {
 		t.Errorf("%v programs: %.3f ± %.3f reported, %.3f on the examples that chose them, %.3f true",
 			accepted, reported, noise, chosen, actual)
 	}
