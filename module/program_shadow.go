@@ -32,8 +32,7 @@ func (p *Program[In, Out]) shadow(ctx context.Context, in In) (s *shadow, alone 
 	}
 	alone = slices.ContainsFunc(p.tools.Bindings(), func(b *tools.Binding) bool { return b.Hints.Class != tools.Read })
 	s = &shadow{compared: p.compared}
-	all, _ := kinds.Of(p.coder.signature.Spec().InputSchema(), raw)
-	for _, kind := range all {
+	for _, kind := range kinds.Of(p.coder.signature.Spec().InputSchema(), raw) {
 		if equal, known := p.compared.Load(kind); equal != true && !slices.Contains(p.Script.Seen, kind) {
 			s.kinds, alone = append(s.kinds, kind), alone || known
 		}
@@ -69,7 +68,9 @@ func (r *codeRun) accept(answer json.RawMessage) *recorder {
 			}
 		}
 		if !equal {
-			r.keepFallback("the program and the model gave different answers; " + s.why)
+			r.mu.Lock()
+			r.Fallback = "the program and the model gave different answers; " + s.why
+			r.mu.Unlock()
 		}
 	}
 	return r.run.accept()

@@ -276,13 +276,6 @@ func (r *recorder) keepEvidence(facts []sandbox.Finding) {
 	r.Evidence = facts
 }
 
-// keepFallback sets the reason why the answer is not that of a compiled program.
-func (r *recorder) keepFallback(why string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.Fallback = why
-}
-
 // incomplete ends the run without an answer.
 func (r *recorder) incomplete(err error) error {
 	if r.journal != nil {

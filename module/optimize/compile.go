@@ -32,8 +32,8 @@ type CompileOptions struct {
 	// Threshold is the lowest score of a right answer. The model learns from the runs with right answers. Zero means 1.
 	Threshold float64
 
-	// HeldOut is the fraction of the examples that the model does not see. One half of them, the validation examples,
-	// chooses the program; the other half are the test examples. Zero means one half.
+	// HeldOut is the fraction of the examples that the model does not see: the validation examples, which choose the
+	// program, and as many test examples. Zero means one half.
 	HeldOut float64
 
 	// Seed decides which examples are held out.
@@ -56,8 +56,7 @@ type CompileReport struct {
 	// Programs are the programs that the model wrote, in order.
 	Programs []CompileTry `json:"programs"`
 
-	// Train, Val and Test are the evaluations of the CodeAct. Val is nil if no program was good enough on the training
-	// examples, and Test is nil if none was good enough on the validation examples.
+	// Train, Val and Test are the evaluations of the CodeAct. Val and Test are nil if no program got that far.
 	Train *evaluate.Report `json:"train,omitempty"`
 	Val   *evaluate.Report `json:"val,omitempty"`
 	Test  *evaluate.Report `json:"test,omitempty"`
@@ -77,14 +76,13 @@ type CompileTry struct {
 	Problem string `json:"problem,omitempty"`
 
 	// Train, Val and Test are the evaluations of the program, or nil if an earlier check failed. Only the score of Test
-	// is an estimate for other inputs: Train and Val chose the program.
+	// is an unbiased estimate.
 	Train *evaluate.Report `json:"train,omitempty"`
 	Val   *evaluate.Report `json:"val,omitempty"`
 	Test  *evaluate.Report `json:"test,omitempty"`
 
-	// Bound says how many test answers were right, and how many other answers may nevertheless be wrong: "20 of 20
-	// right; up to 14 % of all answers may be wrong". It is the one-sided 95 % bound of Clopper and Pearson ("The Use of
-	// Confidence or Fiducial Limits", 1934), for inputs of the same kind that do not depend on each other.
+	// Bound says what the test shows: "20 of 20 right; up to 14 % of all answers may be wrong". This is the one-sided
+	// 95% bound of Clopper and Pearson ("The Use of Confidence or Fiducial Limits", 1934), for independent examples.
 	Bound string `json:"bound,omitempty"`
 
 	told string // the problem, as the model is told
@@ -93,20 +91,19 @@ type CompileTry struct {
 // String returns the report as text.
 func (r *CompileReport) String() string {
 	var b strings.Builder
-	lines := func(who string, train, val, test *evaluate.Report) {
-		for i, report := range []*evaluate.Report{train, val, test} {
-			if report != nil {
-				fmt.Fprintf(&b, "%s%s examples: %s\n", who, []string{"training", "validation", "test"}[i], scoreText(report))
-			}
+	line := func(name string, report *evaluate.Report, more string) {
+		if report != nil {
+			fmt.Fprintf(&b, "%s examples: %s%s\n", name, scoreText(report), more)
 		}
 	}
-	lines("CodeAct, ", r.Train, r.Val, r.Test)
+	line("CodeAct, training", r.Train, "")
+	line("CodeAct, validation", r.Val, "")
+	line("CodeAct, test", r.Test, "")
 	for i, try := range r.Programs {
 		fmt.Fprintf(&b, "program %d: %s\n", i+1, cmp.Or(try.Problem, "accepted"))
-		lines("  ", try.Train, try.Val, try.Test)
-		if try.Bound != "" {
-			fmt.Fprintf(&b, "  %s\n", try.Bound)
-		}
+		line("  training", try.Train, "")
+		line("  validation", try.Val, "")
+		line("  test", try.Test, ", "+try.Bound)
 	}
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(&b, "warning: %s\n", warning)
@@ -117,20 +114,18 @@ func (r *CompileReport) String() string {
 // Compile turns the steps that a CodeAct repeats for every question into one program. It runs the CodeAct on some of
 // the examples, and has a model write a program from the runs with right answers. If the program fails on these
 // examples, the model repairs it. The other examples are held out: the model never sees them. The program must answer
-// all validation examples, with a score that is not lower than that of the CodeAct; the model may try again until one
-// does. The score of that program on the test examples is the one to trust, because they are asked only once: if the
-// program is clearly worse than the CodeAct there, Compile returns an error and tries no other program. Do not repeat
-// Compile with the same test examples until a program passes.
+// all validation examples, with a score that is not lower than that of the CodeAct; otherwise, the model tries again.
+// The first program that does is run on the test examples. No other program is: if this one is clearly worse than the
+// CodeAct, Compile returns an error. So the score on the test examples is not the best of several.
 //
-// The resulting module answers without a model, except where its program calls llm. If the program fails, the CodeAct
-// takes over. If an input has a kind of value that no example had, the CodeAct answers too, and the answers are
-// compared; see [module.Program]. To keep the program, write its Script to a file.
+// The resulting module answers without a model, except where its program calls llm. If the program fails, or if an
+// input is unlike all examples, the CodeAct answers; see [module.Program]. To keep the program, write its Script to a
+// file.
 //
 // Compile rejects programs that contain expected answers: strings and numbers in Want that have at least four
 // characters and do not occur in an input, in the instructions, in the declarations of the signature and the tools, or
-// in what the tools returned for the training examples. A single number with which the program calculates is accepted.
-// If a program needs to know something, such as a list of categories, put it into the instructions, or give the CodeAct
-// a tool that returns it.
+// in what tools returned for the training examples. One number with which the program calculates is accepted. If a
+// program needs to know something, such as a list of categories, put it into the instructions, or give it a tool.
 //
 // Use Compile for tasks whose steps are the same each time: reports, conversions, checks, lookups across tools. Provide
 // at least 80 examples.
@@ -195,9 +190,9 @@ func newCompiler[In, Out any](
 	c.Policy = neverActs(c.Policy)
 	c.train, c.val, c.test = parts[0], parts[1], parts[2]
 	if n := len(c.test); n < enoughTests {
-		c.report.Warnings = append(c.report.Warnings, fmt.Sprintf("the program is tested on only %s, so up to %d %% of "+
-			"all answers may be wrong even if these are right; hold out at least %d examples",
-			display.Plural(n, "example"), mayFail(0, n), 2*enoughTests))
+		c.report.Warnings = append(c.report.Warnings, fmt.Sprintf("a program is tested on only %s, so up to %d %% of "+
+			"all answers may be wrong even if it passes; test it on at least %d examples", display.Plural(n, "example"),
+			mayFail(0, n), enoughTests))
 	}
 	p := act.Program(module.Script{Code: "0"}) // a placeholder, for its briefing and its declarations
 	briefing := p.Briefing()
@@ -239,8 +234,8 @@ func (c *compiler[In, Out]) search(ctx context.Context) (p *module.Program[In, O
 			c.say("program %d: accepted, with %s on the test examples: %s", n+1, scoreText(try.Test), try.Bound)
 			return c.accepted(try), nil
 		case try.Test != nil:
-			return nil, fmt.Errorf("program %d is rejected for good: %s; no other program can be tested on the same "+
-				"examples, so call Compile with new ones", n+1, try.Problem)
+			return nil, fmt.Errorf("program %d failed the final test: %s; a second program cannot be tested on the "+
+				"same examples, so call Compile with new ones", n+1, try.Problem)
 		}
 		c.say("program %d: %s", n+1, try.Problem)
 	}
@@ -266,33 +261,43 @@ func (c *compiler[In, Out]) try(ctx context.Context, n int, task compileTask) (C
 		}
 	}
 	if try.told, err = c.answers.problem(ctx, code); err != nil || try.told != "" {
-		try.Problem = try.told + "; if it has to know them, put them into the instructions of the CodeAct, or give it a " +
-			"tool that returns them"
+		try.Problem = try.told + "; if it has to know them, put them into the instructions of the CodeAct, or give " +
+			"the CodeAct a tool that returns them"
 		return try, err
 	}
 	p := c.act.Program(module.Script{Code: code})
 	p.Predictor.Model = nil // no fallback
-	if try.Train, err = c.run(ctx, p, c.train); err != nil {
-		return try, err
+	for _, part := range []struct {
+		name     string
+		examples []evaluate.Example[In, Out]
+		got, act **evaluate.Report
+	}{
+		{"training", c.train, &try.Train, &c.report.Train}, {"validation", c.val, &try.Val, &c.report.Val},
+		{"test", c.test, &try.Test, &c.report.Test}, // once: examples that test two programs help to choose one
+	} {
+		if *part.got, err = c.run(ctx, p, part.examples); err != nil {
+			return try, err
+		}
+		if *part.act == nil {
+			if *part.act, err = c.run(ctx, c.act, part.examples); err != nil {
+				return try, err
+			}
+			c.say("CodeAct: %s on %d %s examples", scoreText(*part.act), len(part.examples), part.name)
+		}
+		if try.Problem = worseThan(*part.got, *part.act, part.name); try.Problem != "" {
+			break
+		}
 	}
-	if try.Problem = worseThan(try.Train, c.report.Train, "training", false); try.Problem != "" {
-		try.told = c.failures(try.Train)
-		return try, nil
-	}
-	if try.Val, err = c.runBoth(ctx, p, c.val, "validation", &c.report.Val); err != nil {
-		return try, err
-	}
-	if try.Problem = worseThan(try.Val, c.report.Val, "validation", false); try.Problem != "" {
+	switch {
+	case try.Test != nil:
+		n, right := len(try.Test.Results), len(c.right(try.Test))
+		try.Bound = fmt.Sprintf("%d of %d right; up to %d %% of all answers may be wrong", right, n,
+			mayFail(n-right, n))
+	case try.Val != nil:
 		try.told = prompt.NotGeneral
-		return try, nil
+	default:
+		try.told = c.failures(try.Train)
 	}
-	// If the test examples tested a second program, they would help to choose one, and its score would be partly luck.
-	if try.Test, err = c.runBoth(ctx, p, c.test, "test", &c.report.Test); err != nil {
-		return try, err
-	}
-	n, right := len(try.Test.Results), len(c.right(try.Test))
-	try.Bound = fmt.Sprintf("%d of %d right; up to %d %% of all answers may be wrong", right, n, mayFail(n-right, n))
-	try.Problem = worseThan(try.Test, c.report.Test, "test", true)
 	return try, nil
 }
 
@@ -307,8 +312,7 @@ func (c *compiler[In, Out]) accepted(try CompileTry) *module.Program[In, Out] {
 	sig, _ := signature.Parse(s.Signature, "") // the signature was written by its String method
 	for _, report := range []*evaluate.Report{try.Train, try.Val, try.Test} {
 		for _, r := range c.right(report) {
-			seen, _ := kinds.Of(sig.Spec().InputSchema(), r.Inputs)
-			s.Seen = append(s.Seen, seen...)
+			s.Seen = append(s.Seen, kinds.Of(sig.Spec().InputSchema(), r.Inputs)...)
 		}
 	}
 	slices.Sort(s.Seen)

@@ -19,24 +19,11 @@ func (c *compiler[In, Out]) run(
 	})
 }
 
-// runBoth evaluates a program and, unless its report exists, the CodeAct.
-func (c *compiler[In, Out]) runBoth(
-	ctx context.Context, p *module.Program[In, Out], examples []evaluate.Example[In, Out], kind string, act **evaluate.Report,
-) (report *evaluate.Report, err error) {
-	if report, err = c.run(ctx, p, examples); err != nil || *act != nil {
-		return report, err
-	}
-	if *act, err = c.run(ctx, c.act, examples); err == nil {
-		c.say("CodeAct: %s on %d %s examples", scoreText(*act), len(examples), kind)
-	}
-	return report, err
-}
-
-// worseThan returns why a program is worse than the CodeAct on the same examples, or "" if it is not. On the examples of
-// a search, it must answer all of them, and its mean score must not be lower. In the final test, an example without an
-// answer has the score 0, and the score must not be lower by more than chance explains: if every loss were a reason,
-// only luck would pass the test, and the reported score would be too high.
-func worseThan(program, act *evaluate.Report, kind string, final bool) string {
+// worseThan returns why a program is worse than the CodeAct on the same examples, or "" if it is not. During the
+// search, the program must answer all examples, and its score must not be lower. In the final test, the score must not
+// be lower by more than chance explains: if only lucky programs passed, the reported score would be too high.
+func worseThan(program, act *evaluate.Report, kind string) string {
+	final := kind == "test"
 	if program.Errors > 0 && !final {
 		return fmt.Sprintf("it fails on %d of %d %s examples%s", program.Errors, len(program.Results), kind,
 			firstError(program))
@@ -57,8 +44,8 @@ func worseThan(program, act *evaluate.Report, kind string, final bool) string {
 		c.A.Mean, firstError(program))
 }
 
-// mayFail returns how many percent of all answers may be wrong if wrong of n answers were: the upper end of the one-sided
-// 95% interval of Clopper and Pearson. It is the share of wrong answers at which so few would be seen in 5% of tests.
+// mayFail returns how many percent of all answers may be wrong if wrong of n were: the percentage at which so few would
+// be wrong in 5% of all tests.
 func mayFail(wrong, n int) int {
 	low, high := 0.0, 1.0
 	for range 50 {

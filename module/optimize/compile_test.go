@@ -189,17 +189,18 @@ func TestCompileFinalTest(t *testing.T) {
 	}
 	for code, why := range map[string]string{
 		`throw new Error('unknown')`: "; example ",
-		`submit({kind: 'strange'})`:  "; no other program can be tested on the same examples, so call Compile with new ones",
+		`submit({kind: 'strange'})`:  "; a second program cannot be tested on the same examples, so call Compile with new",
 	} {
 		lucky := `if (![` + strings.Join(seen, ", ") + `].includes(n)) ` + code + `; else ` + c.agent
 		c.drafts = []string{lucky, c.agent}
 		p, report, err := optimize.Compile(t.Context(), c.codeAct(t, c.model(), nil), all,
 			evaluate.ExactMatch[values, values](), nil)
-		if want := "optimize: compile: program 1 is rejected for good: its score on the test examples is 0, but that " +
+		if want := "optimize: compile: program 1 failed the final test: its score on the test examples is 0, but that " +
 			"of the CodeAct is 1" + why; p != nil || err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v\nwant %s", err, want)
 		}
-		if tried := report.Programs; len(tried) != 1 || tried[0].Bound != "0 of 5 right; up to 100 % of all answers may be wrong" {
+		const bound = "0 of 5 right; up to 100 % of all answers may be wrong"
+		if tried := report.Programs; len(tried) != 1 || tried[0].Bound != bound {
 			t.Errorf("the programs are %+v", tried)
 		}
 	}
@@ -400,7 +401,7 @@ func TestCompileRefusesAnswers(t *testing.T) {
 
 // remedy is the end of a message about expected answers.
 const remedy = "; it must compute them from its constants and tools; if it has to know them, put them into the " +
-	"instructions of the CodeAct, or give it a tool that returns them"
+	"instructions of the CodeAct, or give the CodeAct a tool that returns them"
 
 // Expected answers of examples that were held out are counted, not named, since the model reads what is wrong.
 func TestCompileNamesNoHeldOutAnswers(t *testing.T) {
@@ -509,10 +510,9 @@ program 1: it contains expected answers: "2022-03-03", "2023-04-04"` + remedy + 
 program 2: accepted
   training examples: score 1
   validation examples: score 1
-  test examples: score 1
-  5 of 5 right; up to 46 % of all answers may be wrong
-warning: the program is tested on only 5 examples, so up to 46 % of all answers may be wrong even if these are ` +
-		`right; hold out at least 40 examples
+  test examples: score 1, 5 of 5 right; up to 46 % of all answers may be wrong
+warning: a program is tested on only 5 examples, so up to 46 % of all answers may be wrong even if it passes; ` +
+		`test it on at least 20 examples
 `
 	if report.String() != want {
 		t.Errorf("got\n%s", report)

@@ -4,7 +4,6 @@ package kinds
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 
@@ -12,15 +11,15 @@ import (
 )
 
 // Of returns the kinds of the values in an input, sorted, with paths as in jq: ".express is true", ".to is empty",
-// ".lines[].amount is negative", ".note is absent" and, if the schema has an enum, `.mode is "fast"`. It does not read
-// what is behind $ref or in allOf.
-func Of(inputs *schema.Schema, input json.RawMessage) ([]string, error) {
+// ".lines[].amount is negative", ".note is absent" and, if the schema has an enum, `.mode is "fast"`. It reads only the
+// parts of the schema that are neither behind $ref nor in oneOf or allOf.
+func Of(inputs *schema.Schema, input json.RawMessage) []string {
 	var declared, value any
-	err := errors.Join(json.Unmarshal(inputs.Raw(), &declared), json.Unmarshal(input, &value))
+	_, _ = json.Unmarshal(inputs.Raw(), &declared), json.Unmarshal(input, &value)
 	found := set{}
 	found.add("", value, declared)
-	delete(found, " is not empty") // the input itself
-	return slices.Sorted(maps.Keys(found)), err
+	delete(found, " is not empty") // the input as a whole
+	return slices.Sorted(maps.Keys(found))
 }
 
 type set map[string]bool
@@ -28,21 +27,29 @@ type set map[string]bool
 // add adds the kinds of the value at a path, and of the values within it.
 func (s set) add(path string, value, declared any) {
 	schema, _ := declared.(map[string]any)
-	if schema["type"] == "null" && value != nil {
-		return // another part of an anyOf is meant
+	parts, _ := schema["anyOf"].([]any)
+	for _, part := range parts {
+		s.add(path, value, part)
 	}
-	for _, keyword := range []string{"anyOf", "oneOf"} {
-		if parts, found := schema[keyword].([]any); found {
-			for _, part := range parts {
-				s.add(path, value, part)
-			}
-			return
-		}
+	if parts != nil || schema["type"] == "null" && value != nil {
+		return
 	}
 	kind := "not empty"
 	switch v := value.(type) {
 	case map[string]any:
-		s.addMembers(path+".", v, schema)
+		properties, _ := schema["properties"].(map[string]any)
+		for name, property := range properties {
+			if member, present := v[name]; present {
+				s.add(path+"."+name, member, property)
+			} else {
+				s[path+"."+name+" is absent"] = true
+			}
+		}
+		for name, member := range v {
+			if _, found := properties[name]; !found {
+				s.add(path+".*", member, schema["additionalProperties"])
+			}
+		}
 	case []any:
 		for _, item := range v {
 			s.add(path+"[]", item, schema["items"])
@@ -58,21 +65,4 @@ func (s set) add(path string, value, declared any) {
 		kind = text
 	}
 	s[path+" is "+kind] = true
-}
-
-// addMembers adds the kinds of the members of an object.
-func (s set) addMembers(path string, object, schema map[string]any) {
-	properties, _ := schema["properties"].(map[string]any)
-	for name := range properties {
-		if _, present := object[name]; !present {
-			s[path+name+" is absent"] = true
-		}
-	}
-	for name, value := range object {
-		if property, found := properties[name]; found {
-			s.add(path+name, value, property)
-		} else {
-			s.add(path+"*", value, schema["additionalProperties"])
-		}
-	}
 }

@@ -11,7 +11,7 @@ import (
 
 func TestOf(t *testing.T) {
 	t.Parallel()
-	const nested = "order: {express: bool, note: Optional[str], lines: list[{amount: float, unit: Literal['kg', 'l']}]} -> n"
+	const nested = "order: {express: bool, note: Optional[str], lines: list[{amount: float, unit: Literal['l']}]} -> n"
 	for _, c := range []struct{ signature, input, want string }{
 		{"a: bool, b: bool -> n", `{"a": true, "b": false}`, ".a is true; .b is false"},
 		{"a: int, b: float, c: int -> n", `{"a": 0, "b": -0.5, "c": 7}`, ".a is zero; .b is negative; .c is positive"},
@@ -30,9 +30,9 @@ func TestOf(t *testing.T) {
 				`.order.note is absent`},
 	} {
 		sig := signature.Must(signature.Parse(c.signature, ""))
-		got, err := Of(sig.Spec().InputSchema(), json.RawMessage(c.input))
-		if want := strings.Split(c.want, "; "); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%s: got %q, %v\nwant %q", c.signature, got, err, want)
+		got := Of(sig.Spec().InputSchema(), json.RawMessage(c.input))
+		if want := strings.Split(c.want, "; "); !slices.Equal(got, want) {
+			t.Errorf("%s: got  %q\nwant %q", c.signature, got, want)
 		}
 	}
 }
