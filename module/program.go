@@ -23,10 +23,10 @@ import (
 // no effect is repeated. A run never changes the Script.
 //
 // A program may ignore a rare case. If Shadow is set, an input has a kind of value that no example had, and Predictor
-// has a model, then the CodeAct answers as well, without seeing what the program did, and its answer is returned. If
-// the answers are equal, the program is trusted with that kind. If they differ, Trajectory.Fallback says so, and all
-// further inputs of that kind go to the CodeAct alone. If the module has tools with effects, this is so from the
-// beginning, because two runs would have the effects twice. What the comparisons find is not saved.
+// has a model, the model answers as well, as if there were no program, and its answer is returned. If both answers are
+// equal, the program is trusted with that kind. If they differ, Trajectory.Fallback says so, and the model alone
+// answers all further inputs of that kind. If the module has tools with effects, which must not happen twice, the model
+// alone answers all inputs of such kinds. What the comparisons find is not saved.
 //
 // Where judgment is needed, a program may call
 //
@@ -48,8 +48,8 @@ type Program[In, Out any] struct {
 	// If the Model is nil, the program cannot call llm.
 	Sub *Predictor
 
-	// Shadow makes the CodeAct answer as well if an input has kinds of values that are not in Script.Seen. It is true
-	// from the beginning if Script.Seen is not empty, as in the Scripts of optimize.Compile.
+	// Shadow makes the model answer as well if an input has kinds of values that are not in Script.Seen. It is set at
+	// the beginning if Script.Seen is not empty, as in the Scripts of optimize.Compile.
 	Shadow bool
 
 	coder    coder[In, Out]

@@ -26,9 +26,12 @@ type shadow struct {
 // shadow returns what a run with the input compares, or nil. It also reports whether the model must answer alone,
 // because the program was wrong before, or because a call could have an effect, which must not happen twice.
 func (p *Program[In, Out]) shadow(ctx context.Context, in In) (s *shadow, alone bool) {
-	raw, err := schema.Marshal(in)
-	if !p.Shadow || p.coder.err != nil || p.Predictor.Model == nil || err != nil {
+	if !p.Shadow || p.coder.err != nil || p.Predictor.Model == nil {
 		return nil, false
+	}
+	raw, err := schema.Marshal(in)
+	if err != nil {
+		return nil, false // the run returns the error
 	}
 	alone = slices.ContainsFunc(p.tools.Bindings(), func(b *tools.Binding) bool { return b.Hints.Class != tools.Read })
 	s = &shadow{compared: p.compared}

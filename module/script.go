@@ -207,7 +207,7 @@ func (s *Script) add(key, value string) error {
 		}
 		s.Examples = append(s.Examples, d)
 	default:
-		return errors.New("unknown entry; this version of Writ reads signature, instructions, tool, from, seen, example")
+		return errors.New("unknown entry; known are signature, instructions, tool, from, seen and example")
 	}
 	return nil
 }

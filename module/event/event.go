@@ -145,7 +145,7 @@ type ToolCallEnd struct {
 }
 
 // ProgramEnd reports how a program ended and what the model is told about it. Observation is empty if the run ends with
-// this program.
+// this program, or if the answer of a compiled program is only compared.
 type ProgramEnd struct {
 	Origin
 	Outcome     *sandbox.Outcome `json:"outcome"`

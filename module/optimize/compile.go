@@ -63,9 +63,6 @@ type CompileReport struct {
 
 	// Usage is the usage of the model that wrote the programs.
 	Usage event.ModelUsage `json:"usage,omitempty"`
-
-	// Warnings are reasons why the result may be wrong.
-	Warnings []string `json:"warnings,omitempty"`
 }
 
 // CompileTry is a program that was tried.
@@ -104,9 +101,6 @@ func (r *CompileReport) String() string {
 		line("  training", try.Train, "")
 		line("  validation", try.Val, "")
 		line("  test", try.Test, ", "+try.Bound)
-	}
-	for _, warning := range r.Warnings {
-		fmt.Fprintf(&b, "warning: %s\n", warning)
 	}
 	return display.Text(b.String())
 }
@@ -159,9 +153,6 @@ type compiler[In, Out any] struct {
 	report           *CompileReport
 }
 
-// enoughTests is the number of test examples below which Compile warns.
-const enoughTests = 20
-
 func newCompiler[In, Out any](
 	act *module.CodeAct[In, Out], examples []evaluate.Example[In, Out], metric evaluate.Metric[In, Out],
 	o *CompileOptions,
@@ -189,11 +180,6 @@ func newCompiler[In, Out any](
 	}
 	c.Policy = neverActs(c.Policy)
 	c.train, c.val, c.test = parts[0], parts[1], parts[2]
-	if n := len(c.test); n < enoughTests {
-		c.report.Warnings = append(c.report.Warnings, fmt.Sprintf("a program is tested on only %s, so up to %d %% of "+
-			"all answers may be wrong even if it passes; test it on at least %d examples", display.Plural(n, "example"),
-			mayFail(0, n), enoughTests))
-	}
 	p := act.Program(module.Script{Code: "0"}) // a placeholder, for its briefing and its declarations
 	briefing := p.Briefing()
 	known := strings.Join([]string{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
@@ -44,24 +45,17 @@ func worseThan(program, act *evaluate.Report, kind string) string {
 		c.A.Mean, firstError(program))
 }
 
-// mayFail returns how many percent of all answers may be wrong if wrong of n were: the percentage at which so few would
-// be wrong in 5% of all tests.
+// mayFail returns how many percent of all answers may be wrong if wrong of n were: the smallest percentage at which so
+// few are wrong with a probability of at most 5%.
 func mayFail(wrong, n int) int {
-	low, high := 0.0, 1.0
-	for range 50 {
-		share := (low + high) / 2
-		seen, ways := 0.0, 0.0 // the probability of at most wrong, and the logarithm of n over i
+	return sort.Search(100, func(percent int) bool {
+		share, few, ways := float64(percent)/100, 0.0, 0.0 // ways is the logarithm of n over i
 		for i := range wrong + 1 {
-			seen += math.Exp(ways + float64(i)*math.Log(share) + float64(n-i)*math.Log1p(-share))
+			few += math.Exp(ways + float64(i)*math.Log(share) + float64(n-i)*math.Log1p(-share))
 			ways += math.Log(float64(n-i) / float64(i+1))
 		}
-		if seen < 0.05 {
-			high = share
-		} else {
-			low = share
-		}
-	}
-	return int(math.Ceil(100 * low))
+		return few < 0.05+1e-9
+	})
 }
 
 // scoreText returns the score of a report, and the number of its errors if there are any.

@@ -35,8 +35,9 @@ func TestCompile(t *testing.T) {
 			if usage := report.Programs[len(c.drafts)-1].Test.Usage.Total(); usage.Calls != 0 {
 				t.Errorf("the test examples took %v", usage)
 			}
-			if report.Usage.Total().Calls != len(c.drafts) || len(report.Warnings) != 1 {
-				t.Errorf("the report has %v and the warnings %q", report.Usage, report.Warnings)
+			if bound := report.Programs[len(c.drafts)-1].Bound; report.Usage.Total().Calls != len(c.drafts) ||
+				bound != "5 of 5 right; up to 46 % of all answers may be wrong" {
+				t.Errorf("the report has %v and the bound %q", report.Usage, bound)
 			}
 			var file bytes.Buffer
 			if err := p.Script.Write(&file); err != nil {
@@ -511,8 +512,6 @@ program 2: accepted
   training examples: score 1
   validation examples: score 1
   test examples: score 1, 5 of 5 right; up to 46 % of all answers may be wrong
-warning: a program is tested on only 5 examples, so up to 46 % of all answers may be wrong even if it passes; ` +
-		`test it on at least 20 examples
 `
 	if report.String() != want {
 		t.Errorf("got\n%s", report)

@@ -15,7 +15,8 @@ import (
 // parts of the schema that are neither behind $ref nor in oneOf or allOf.
 func Of(inputs *schema.Schema, input json.RawMessage) []string {
 	var declared, value any
-	_, _ = json.Unmarshal(inputs.Raw(), &declared), json.Unmarshal(input, &value)
+	_ = json.Unmarshal(inputs.Raw(), &declared) // a schema that was compiled
+	_ = json.Unmarshal(input, &value)           // an input that was encoded
 	found := set{}
 	found.add("", value, declared)
 	delete(found, " is not empty") // the input as a whole
