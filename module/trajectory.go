@@ -33,7 +33,7 @@ type Trajectory struct {
 	// Err is why there is no answer, or nil. Its JSON is the text of the error.
 	Err error `json:"-"`
 
-	// Steps are the model calls of the module itself. The first step of a [Program] is its compiled program.
+	// Steps are the model calls of the module itself. In a [Program], the compiled program is a step, too.
 	Steps []Step `json:"steps,omitempty"`
 
 	// Calls are the tool calls of the module itself, including reads, from its journal. AllCalls includes

@@ -220,8 +220,8 @@ func (c *compiler[In, Out]) search(ctx context.Context) (p *module.Program[In, O
 			c.say("program %d: accepted, with %s on the test examples: %s", n+1, scoreText(try.Test), try.Bound)
 			return c.accepted(try), nil
 		case try.Test != nil:
-			return nil, fmt.Errorf("program %d failed the final test: %s; a second program cannot be tested on the "+
-				"same examples, so call Compile with new ones", n+1, try.Problem)
+			return nil, fmt.Errorf("program %d failed the final test (%s): %s; a second program cannot be tested on the "+
+				"same examples, so call Compile with new ones", n+1, try.Bound, try.Problem)
 		}
 		c.say("program %d: %s", n+1, try.Problem)
 	}
@@ -251,7 +251,14 @@ func (c *compiler[In, Out]) try(ctx context.Context, n int, task compileTask) (C
 			"the CodeAct a tool that returns them"
 		return try, err
 	}
-	p := c.act.Program(module.Script{Code: code})
+	err = c.score(ctx, &try)
+	return try, err
+}
+
+// score evaluates a program on one part of the examples after another, until it is worse than the CodeAct. So only one
+// program comes to the test examples: those that have tested two programs have helped to choose one.
+func (c *compiler[In, Out]) score(ctx context.Context, try *CompileTry) (err error) {
+	p := c.act.Program(module.Script{Code: try.Code})
 	p.Predictor.Model = nil // no fallback
 	for _, part := range []struct {
 		name     string
@@ -259,14 +266,14 @@ func (c *compiler[In, Out]) try(ctx context.Context, n int, task compileTask) (C
 		got, act **evaluate.Report
 	}{
 		{"training", c.train, &try.Train, &c.report.Train}, {"validation", c.val, &try.Val, &c.report.Val},
-		{"test", c.test, &try.Test, &c.report.Test}, // once: examples that test two programs help to choose one
+		{"test", c.test, &try.Test, &c.report.Test},
 	} {
 		if *part.got, err = c.run(ctx, p, part.examples); err != nil {
-			return try, err
+			return err
 		}
 		if *part.act == nil {
 			if *part.act, err = c.run(ctx, c.act, part.examples); err != nil {
-				return try, err
+				return err
 			}
 			c.say("CodeAct: %s on %d %s examples", scoreText(*part.act), len(part.examples), part.name)
 		}
@@ -284,7 +291,7 @@ func (c *compiler[In, Out]) try(ctx context.Context, n int, task compileTask) (C
 	default:
 		try.told = c.failures(try.Train)
 	}
-	return try, nil
+	return nil
 }
 
 // accepted returns the module of an accepted program.

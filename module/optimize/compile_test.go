@@ -196,11 +196,11 @@ func TestCompileFinalTest(t *testing.T) {
 		c.drafts = []string{lucky, c.agent}
 		p, report, err := optimize.Compile(t.Context(), c.codeAct(t, c.model(), nil), all,
 			evaluate.ExactMatch[values, values](), nil)
-		if want := "optimize: compile: program 1 failed the final test: its score on the test examples is 0, but that " +
-			"of the CodeAct is 1" + why; p != nil || err == nil || !strings.HasPrefix(err.Error(), want) {
+		const bound = "0 of 5 right; up to 100 % of all answers may be wrong"
+		if want := "optimize: compile: program 1 failed the final test (" + bound + "): its score on the test examples " +
+			"is 0, but that of the CodeAct is 1" + why; p != nil || err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v\nwant %s", err, want)
 		}
-		const bound = "0 of 5 right; up to 100 % of all answers may be wrong"
 		if tried := report.Programs; len(tried) != 1 || tried[0].Bound != bound {
 			t.Errorf("the programs are %+v", tried)
 		}
