@@ -220,8 +220,8 @@ func (c *compiler[In, Out]) search(ctx context.Context) (p *module.Program[In, O
 			c.say("program %d: accepted, with %s on the test examples: %s", n+1, scoreText(try.Test), try.Bound)
 			return c.accepted(try), nil
 		case try.Test != nil:
-			return nil, fmt.Errorf("program %d failed the final test (%s): %s; a second program cannot be tested on the "+
-				"same examples, so call Compile with new ones", n+1, try.Bound, try.Problem)
+			return nil, fmt.Errorf("program %d failed the final test (%s): %s; a second program cannot be tested on "+
+				"the same examples, so call Compile with new ones", n+1, try.Bound, try.Problem)
 		}
 		c.say("program %d: %s", n+1, try.Problem)
 	}

@@ -158,20 +158,19 @@ func unquoted(source string) string {
 	return text
 }
 
-// beforeOperand and afterOperand match the source around a number that is an operand of arithmetic, or a constant.
-var (
-	beforeOperand = regexp.MustCompile(`(?:[*/%]|[\w)\]]\s*[-+]|\bconst\s+\w+\s*=)\s*$`)
-	afterOperand  = regexp.MustCompile(`^\s*(?:[*%]|/[^/*]|[-+]\s*[\w(])`)
-)
+// operand matches the source around an operand of arithmetic, or a constant. The number itself is replaced by \x00.
+var operand = regexp.MustCompile(`(?:[*/%]|[\w)\]]\s*[-+]|\bconst\s+\w+\s*=)\s*\x00` +
+	`|\x00\s*(?:[*%]|/[^/*]|[-+]\s*[\w(])`)
 
 // calculatesWith reports whether an answer is a number that occurs in the code only as an operand or a constant.
 func calculatesWith(code, answer string) bool {
 	const near = 40 // bytes that are read on each side
 	number, ok := numeric(answer)
 	for _, at := range literal.FindAllStringIndex(code, -1) {
-		before, text, after := code[max(at[0]-near, 0):at[0]], code[at[0]:at[1]], code[at[1]:min(at[1]+near, len(code))]
+		text := code[at[0]:at[1]]
 		if n, isNumber := numeric(text); isNumber && n == number {
-			ok = ok && (beforeOperand.MatchString(before) || afterOperand.MatchString(after))
+			around := code[max(at[0]-near, 0):at[0]] + "\x00" + code[at[1]:min(at[1]+near, len(code))]
+			ok = ok && operand.MatchString(around)
 		} else if text[0] != '/' {
 			ok = ok && !containsWord(text, answer)
 		}
