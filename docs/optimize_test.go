@@ -122,7 +122,7 @@ func TestOptimizeAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	var examples []evaluate.Example[debtor, debt]
-	for n := range 40 {
+	for n := range 80 {
 		examples = append(examples, evaluate.Example[debtor, debt]{In: debtor{n}, Want: debt{100 + n, n > 5}})
 	}
 	ctx := t.Context()

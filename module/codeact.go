@@ -93,12 +93,15 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 			r.observe(r.rejected(c.coder.signature.Spec(), outcome, err))
 			continue
 		}
+		if r.holdBack(answer) {
+			continue
+		}
 		// Ask the model to confirm an answer that facts of the run contradict, or that ignores the effects of earlier
 		// programs.
 		if valid = (&candidate[Out]{out, answer}); r.question(outcome, answer) || r.askAboutOrphans(answer) {
 			continue
 		}
-		return complete(r.accept(), out, answer, "")
+		return complete(r.accept(answer), out, answer, "")
 	}
 	if valid != nil || !c.coder.options.Extract {
 		return valid.orFail(r, r.usedUp())
@@ -107,7 +110,7 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 	if err != nil {
 		return nil, r.incomplete(err)
 	}
-	return complete(r.accept(), out, raw, "")
+	return complete(r.accept(raw), out, raw, "")
 }
 
 // candidate is a valid answer and its JSON.
@@ -121,7 +124,7 @@ func (a *candidate[Out]) orFail(r *codeRun, err error) (*Prediction[Out], error)
 	if a == nil {
 		return nil, r.incomplete(err)
 	}
-	return complete(r.accept(), a.out, a.raw, "")
+	return complete(r.accept(a.raw), a.out, a.raw, "")
 }
 
 // execute checks and runs the program of the last step.

@@ -44,6 +44,7 @@ type environment struct {
 	budget  func() string          // tells the model what is left of an RLM's budget; may be nil
 
 	compiled *compiled  // the program that runs first, or nil
+	shadow   *shadow    // what is compared with the compiled program, or nil
 	sub      *Predictor // answers calls of llm by the compiled program, or nil
 
 	limits    sandbox.Limits // the limits of each program, or zero for the limits of box
@@ -216,6 +217,9 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 		return nil, nil, err
 	}
 	r.allowance = r.options.allowance()
+	if r.shadow != nil && r.compiled == nil {
+		r.fallback = r.shadow.why
+	}
 	r.keepCalls(journal.New(r.options.Journal))
 	return ctx, r, nil
 }

@@ -3,6 +3,7 @@ package module
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/sandbox"
@@ -19,6 +20,12 @@ import (
 // or if its answer is invalid, and Predictor has a model, the run continues like a run of a [CodeAct] whose first
 // program failed: the model sees what happened and writes the next program. All programs of a run share one journal, so
 // no effect is repeated. A run never changes the Script.
+//
+// A program may ignore a rare case. If Shadow is set, an input has a kind of value that no example had, and Predictor
+// has a model, the model answers as well, as if there were no program, and its answer is returned. If both answers are
+// equal, the program is trusted with that kind. If they differ, Trajectory.Fallback says so, and the model alone
+// answers all further inputs of that kind. If the module has tools with effects, which must not happen twice, the model
+// alone answers all inputs of such kinds. What the comparisons find is not saved.
 //
 // Where judgment is needed, a program may call
 //
@@ -40,8 +47,13 @@ type Program[In, Out any] struct {
 	// If the Model is nil, the program cannot call llm.
 	Sub *Predictor
 
-	coder coder[In, Out]
-	tools *tools.Set // the tools without llm
+	// Shadow makes the model answer as well if an input has kinds of values that are not in Script.Seen. It is set at
+	// the beginning if Script.Seen is not empty, as in the Scripts of optimize.Compile.
+	Shadow bool
+
+	coder    coder[In, Out]
+	tools    *tools.Set // the tools without llm
+	compared *sync.Map  // see shadow
 }
 
 // NewProgram returns a module that answers sig with the program of s, which may call the tools of set; a nil set has no
@@ -87,6 +99,7 @@ func (p *Program[In, Out]) finish() {
 	if c.compiled, c.err = p.Script.compile(c.signature.Spec(), c.set); c.err != nil {
 		return
 	}
+	p.Shadow, p.compared = len(p.Script.Seen) > 0, &sync.Map{}
 	if namesIn(p.Script.Code)[llmTool.Name] {
 		p.Sub = c.options.sub(p.Predictor.Model)
 		c.set, c.err = c.set.Plus(askTool)
@@ -97,7 +110,8 @@ func (p *Program[In, Out]) finish() {
 // Run runs the program and, if it fails, asks the model for further programs. Run returns what [CodeAct.Run] returns;
 // Trajectory.Fallback says why the model was asked. Without a model, Run returns an *[IncompleteError] that wraps the
 // [ErrNoAnswer] and the reason, such as the *[sandbox.Failure] of the program.
-func (p *Program[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error) {
+func (p *Program[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
+	defer rescue("Run of Program", &err)
 	if p == nil || p.coder.name == "" {
 		return nil, notMade("Program")
 	}
@@ -111,6 +125,10 @@ func (p *Program[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], er
 			return nil, err
 		}
 		act.coder.sub = p.Sub
+	}
+	var alone bool
+	if act.coder.shadow, alone = p.shadow(ctx, in); alone {
+		act.coder.compiled = nil
 	}
 	return act.Run(ctx, in)
 }

@@ -151,7 +151,7 @@ func complete[Out any](r *recorder, out Out, raw json.RawMessage, reasoning stri
 	if r.journal != nil {
 		r.journal.End()
 	}
-	r.emit(event.RunEnd{Origin: r.at(0), Output: raw, Reasoning: reasoning})
+	r.emit(event.RunEnd{Origin: r.at(0), Output: raw, Reasoning: reasoning, Fallback: r.Fallback})
 	if err := r.fault(); err != nil {
 		return nil, r.incomplete(err)
 	}

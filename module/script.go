@@ -20,7 +20,8 @@ import (
 //	// @signature customer: str -> total: float
 //	// @instructions Add up the orders of the customer.
 //	// @tool 5d2c01aa orders.list(args: {customer: string}): {amount: number}[]
-//	// @from optimize.Compile: 20 training examples, 20 held-out examples: score 1; CodeAct: score 0.97
+//	// @from optimize.Compile: 40 training, 20 validation, 20 test examples: score 1 (20 of 20 right; …
+//	// @seen .customer is not empty
 //	// @example {"inputs":{"customer":"ann"},"outputs":{"total":12}}
 //
 //	const list = await orders.list({customer});
@@ -43,6 +44,10 @@ type Script struct {
 
 	// From says where the program came from, for people who read the file.
 	From string
+
+	// Seen are the kinds of values that the examples had, such as ".lines[].amount is negative", ".note is absent" or
+	// `.mode is "fast"`. If it is empty, the kinds of inputs do not matter; see [Program].
+	Seen []string
 
 	// Examples are questions with the right answers. [Program.Verify] runs the program on them.
 	Examples []Demo
@@ -100,6 +105,9 @@ func (s Script) text() (string, error) {
 		line("tool", t)
 	}
 	line("from", s.From)
+	for _, kind := range s.Seen {
+		line("seen", kind)
+	}
 	for _, e := range s.Examples {
 		raw, err := json.Marshal(e)
 		if err != nil {
@@ -190,6 +198,8 @@ func (s *Script) add(key, value string) error {
 		}
 	case "from":
 		s.From = value
+	case "seen":
+		s.Seen = append(s.Seen, value)
 	case "example":
 		var d Demo
 		if err := json.Unmarshal([]byte(value), &d); err != nil {
@@ -197,7 +207,7 @@ func (s *Script) add(key, value string) error {
 		}
 		s.Examples = append(s.Examples, d)
 	default:
-		return errors.New("unknown entry; this version of Writ reads signature, instructions, tool, from and example")
+		return errors.New("unknown entry; known are signature, instructions, tool, from, seen and example")
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ type Trajectory struct {
 	// Err is why there is no answer, or nil. Its JSON is the text of the error.
 	Err error `json:"-"`
 
-	// Steps are the model calls of the module itself. The first step of a [Program] is its compiled program.
+	// Steps are the model calls of the module itself. In a [Program], the compiled program is a step, too.
 	Steps []Step `json:"steps,omitempty"`
 
 	// Calls are the tool calls of the module itself, including reads, from its journal. AllCalls includes
@@ -53,8 +53,8 @@ type Trajectory struct {
 	// rewards and tools started with the context that they got.
 	Runs []Trajectory `json:"runs,omitempty"`
 
-	// Fallback is why the compiled program of a [Program] gave no answer, so that the model was asked. It is empty if
-	// the model was not asked.
+	// Fallback is why the compiled program of a [Program] did not give the answer, or not alone, so that the model was
+	// asked. It is empty if the model was not asked.
 	Fallback string `json:"fallback,omitempty"`
 
 	// Chosen is the number of the run that gave the answer, from 1, or 0 if none of them did.

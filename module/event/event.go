@@ -75,8 +75,8 @@ type ModelRequest struct {
 	// Rollout is the Rollout of the module.Predictor.
 	Rollout int `json:"rollout,omitempty"`
 
-	// Fallback is set in the first request after the compiled program of a module.Program gave no answer. It says why
-	// the program failed.
+	// Fallback is set in the first request of a run of a module.Program, and says why the model is asked instead of,
+	// or in addition to, the compiled program.
 	Fallback string `json:"fallback,omitempty"`
 
 	// Extract reports that the steps are used up, so that the request asks for an answer from what the model knows.
@@ -145,7 +145,7 @@ type ToolCallEnd struct {
 }
 
 // ProgramEnd reports how a program ended and what the model is told about it. Observation is empty if the run ends with
-// this program.
+// this program, or if the answer of a compiled program is only compared.
 type ProgramEnd struct {
 	Origin
 	Outcome     *sandbox.Outcome `json:"outcome"`
@@ -164,5 +164,6 @@ type RunEnd struct {
 	Origin
 	Output    json.RawMessage `json:"output,omitempty"` // the outputs as a JSON object
 	Reasoning string          `json:"reasoning,omitempty"`
+	Fallback  string          `json:"fallback,omitempty"` // as in module.Trajectory
 	Err       error           `json:"-"`
 }

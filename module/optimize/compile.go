@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -14,6 +15,7 @@ import (
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
 	"github.com/writ-go/writ/module/event"
+	"github.com/writ-go/writ/module/internal/kinds"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
@@ -30,7 +32,8 @@ type CompileOptions struct {
 	// Threshold is the lowest score of a right answer. The model learns from the runs with right answers. Zero means 1.
 	Threshold float64
 
-	// HeldOut is the fraction of the examples that the model does not see. Zero means one half.
+	// HeldOut is the fraction of the examples that the model does not see: the validation examples, which choose the
+	// program, and as many test examples. Zero means one half.
 	HeldOut float64
 
 	// Seed decides which examples are held out.
@@ -53,16 +56,13 @@ type CompileReport struct {
 	// Programs are the programs that the model wrote, in order.
 	Programs []CompileTry `json:"programs"`
 
-	// Train and HeldOut are the evaluations of the CodeAct. HeldOut is nil if no program was good enough on the
-	// training examples.
-	Train   *evaluate.Report `json:"train,omitempty"`
-	HeldOut *evaluate.Report `json:"held_out,omitempty"`
+	// Train, Val and Test are the evaluations of the CodeAct. Val and Test are nil if no program got that far.
+	Train *evaluate.Report `json:"train,omitempty"`
+	Val   *evaluate.Report `json:"val,omitempty"`
+	Test  *evaluate.Report `json:"test,omitempty"`
 
 	// Usage is the usage of the model that wrote the programs.
 	Usage event.ModelUsage `json:"usage,omitempty"`
-
-	// Warnings are reasons why the result may be wrong.
-	Warnings []string `json:"warnings,omitempty"`
 }
 
 // CompileTry is a program that was tried.
@@ -72,9 +72,15 @@ type CompileTry struct {
 	// Problem is the reason why the program was rejected, or empty if it was accepted.
 	Problem string `json:"problem,omitempty"`
 
-	// Train and HeldOut are the evaluations of the program, or nil if an earlier check failed.
-	Train   *evaluate.Report `json:"train,omitempty"`
-	HeldOut *evaluate.Report `json:"held_out,omitempty"`
+	// Train, Val and Test are the evaluations of the program, or nil if an earlier check failed. Only the score of Test
+	// is an unbiased estimate.
+	Train *evaluate.Report `json:"train,omitempty"`
+	Val   *evaluate.Report `json:"val,omitempty"`
+	Test  *evaluate.Report `json:"test,omitempty"`
+
+	// Bound says what the test shows: "20 of 20 right; up to 14 % of all answers may be wrong". This is the one-sided
+	// 95% bound of Clopper and Pearson ("The Use of Confidence or Fiducial Limits", 1934), for independent examples.
+	Bound string `json:"bound,omitempty"`
 
 	told string // the problem, as the model is told
 }
@@ -82,37 +88,41 @@ type CompileTry struct {
 // String returns the report as text.
 func (r *CompileReport) String() string {
 	var b strings.Builder
-	line := func(name string, report *evaluate.Report) {
+	line := func(name string, report *evaluate.Report, more string) {
 		if report != nil {
-			fmt.Fprintf(&b, "%s: %s\n", name, scoreText(report))
+			fmt.Fprintf(&b, "%s examples: %s%s\n", name, scoreText(report), more)
 		}
 	}
-	line("CodeAct, training examples", r.Train)
-	line("CodeAct, held-out examples", r.HeldOut)
+	line("CodeAct, training", r.Train, "")
+	line("CodeAct, validation", r.Val, "")
+	line("CodeAct, test", r.Test, "")
 	for i, try := range r.Programs {
 		fmt.Fprintf(&b, "program %d: %s\n", i+1, cmp.Or(try.Problem, "accepted"))
-		line("  training examples", try.Train)
-		line("  held-out examples", try.HeldOut)
-	}
-	for _, warning := range r.Warnings {
-		fmt.Fprintf(&b, "warning: %s\n", warning)
+		line("  training", try.Train, "")
+		line("  validation", try.Val, "")
+		line("  test", try.Test, ", "+try.Bound)
 	}
 	return display.Text(b.String())
 }
 
 // Compile turns the steps that a CodeAct repeats for every question into one program. It runs the CodeAct on some of
 // the examples, and has a model write a program from the runs with right answers. If the program fails on these
-// examples, the model repairs it. The other examples are held out: the model never sees them, and the program must
-// answer all of them, with a score that is not lower than that of the CodeAct. The resulting module answers without a
-// model, except where its program calls llm. If the program fails, the CodeAct takes over; see [module.Program]. To
-// keep the program, write its Script to a file.
+// examples, the model repairs it. The other examples are held out: the model never sees them. The program must answer
+// all validation examples, with a score that is not lower than that of the CodeAct; otherwise, the model tries again.
+// The first program that does is run on the test examples. No other program is: if this one is clearly worse than the
+// CodeAct, Compile returns an error. So the score on the test examples is not the best of several.
+//
+// The resulting module answers without a model, except where its program calls llm. If the program fails, or if an
+// input is unlike all examples, the CodeAct answers; see [module.Program]. To keep the program, write its Script to a
+// file.
 //
 // Compile rejects programs that contain expected answers: strings and numbers in Want that have at least four
-// characters and do not occur in an input, in the instructions, or in the declarations of the signature and the tools.
-// If a program needs to know something, such as a list of categories, put it into the instructions.
+// characters and do not occur in an input, in the instructions, in the declarations of the signature and the tools, or
+// in what tools returned for the training examples. One number with which the program calculates is accepted. If a
+// program needs to know something, such as a list of categories, put it into the instructions, or give it a tool.
 //
 // Use Compile for tasks whose steps are the same each time: reports, conversions, checks, lookups across tools. Provide
-// at least 40 examples.
+// at least 80 examples.
 //
 // The report is nil if the arguments are invalid. If no program was accepted, the error says why.
 func Compile[In, Out any](
@@ -134,17 +144,14 @@ func Compile[In, Out any](
 // compiler is the state of one call of Compile.
 type compiler[In, Out any] struct {
 	CompileOptions
-	act            *module.CodeAct[In, Out]
-	metric         evaluate.Metric[In, Out]
-	train, heldOut []evaluate.Example[In, Out]
-	answers        *answers
-	writer         *module.ChainOfThought[compileTask, compiledCode]
-	written        []module.Trajectory // the runs of the writer
-	report         *CompileReport
+	act              *module.CodeAct[In, Out]
+	metric           evaluate.Metric[In, Out]
+	train, val, test []evaluate.Example[In, Out]
+	answers          *answers
+	writer           *module.ChainOfThought[compileTask, compiledCode]
+	written          []module.Trajectory // the runs of the writer
+	report           *CompileReport
 }
-
-// enoughHeldOut is the number of held-out examples below which Compile warns.
-const enoughHeldOut = 20
 
 func newCompiler[In, Out any](
 	act *module.CodeAct[In, Out], examples []evaluate.Example[In, Out], metric evaluate.Metric[In, Out],
@@ -161,28 +168,24 @@ func newCompiler[In, Out any](
 		var in In
 		_, err := act.Run(context.Background(), in) // returns the reason why it cannot run
 		return nil, err
-	case len(examples) < 2:
-		return nil, errors.New("there must be at least 2 examples: some to learn from, and some to test the program")
+	case len(examples) < 3:
+		return nil, errors.New("there must be at least 3 examples: to learn from, to choose a program, and to test it")
 	}
 	if c.HeldOut < 0 || c.HeldOut >= 1 {
 		return nil, fmt.Errorf("HeldOut is %v; it must be more than 0 and less than 1", c.HeldOut)
 	}
-	parts, err := evaluate.Split(examples, c.Seed, 1-c.HeldOut, c.HeldOut)
+	parts, err := evaluate.Split(examples, c.Seed, 1-c.HeldOut, c.HeldOut/2, c.HeldOut/2)
 	if err != nil {
 		return nil, err
 	}
 	c.Policy = neverActs(c.Policy)
-	c.train, c.heldOut = parts[0], parts[1]
-	if len(c.heldOut) < enoughHeldOut {
-		c.report.Warnings = append(c.report.Warnings, fmt.Sprintf("a program is tested on only %s, so it may "+
-			"be wrong on other inputs; hold out at least %d", display.Plural(len(c.heldOut), "example"), enoughHeldOut))
-	}
+	c.train, c.val, c.test = parts[0], parts[1], parts[2]
 	p := act.Program(module.Script{Code: "0"}) // a placeholder, for its briefing and its declarations
 	briefing := p.Briefing()
 	known := strings.Join([]string{
 		act.Predictor.Spec.Instructions(), p.Script.Instructions, p.Script.Signature, briefing,
 	}, "\n")
-	if c.answers, err = expectedAnswers(known, c.train, c.heldOut); err != nil {
+	if c.answers, err = expectedAnswers(known, c.train, slices.Concat(c.val, c.test)); err != nil {
 		return nil, err
 	}
 	if c.Model == nil {
@@ -192,7 +195,7 @@ func newCompiler[In, Out any](
 	return c, nil
 }
 
-// search writes and tries programs until one is accepted.
+// search writes and tries programs until one passes the validation, and tests that one.
 func (c *compiler[In, Out]) search(ctx context.Context) (p *module.Program[In, Out], err error) {
 	if c.report.Train, err = c.run(ctx, c.act, c.train); err != nil {
 		return nil, err
@@ -203,6 +206,7 @@ func (c *compiler[In, Out]) search(ctx context.Context) (p *module.Program[In, O
 		return nil, fmt.Errorf("no run of the CodeAct on a training example has a score of at least %v, so there is "+
 			"nothing to learn from%s", c.Threshold, firstError(c.report.Train))
 	}
+	c.answers.know(c.report.Train)
 	task := c.task(right)
 	for n := range c.Programs {
 		try, err := c.try(ctx, n, task)
@@ -211,9 +215,13 @@ func (c *compiler[In, Out]) search(ctx context.Context) (p *module.Program[In, O
 		}
 		task.Program, task.Problem = try.Code, try.told
 		c.report.Programs = append(c.report.Programs, try)
-		if try.Problem == "" {
-			c.say("program %d: accepted, with %s on held-out examples", n+1, scoreText(try.HeldOut))
+		switch {
+		case try.Problem == "":
+			c.say("program %d: accepted, with %s on the test examples: %s", n+1, scoreText(try.Test), try.Bound)
 			return c.accepted(try), nil
+		case try.Test != nil:
+			return nil, fmt.Errorf("program %d failed the final test (%s): %s; a second program cannot be tested on "+
+				"the same examples, so call Compile with new ones", n+1, try.Bound, try.Problem)
 		}
 		c.say("program %d: %s", n+1, try.Problem)
 	}
@@ -238,42 +246,71 @@ func (c *compiler[In, Out]) try(ctx context.Context, n int, task compileTask) (C
 			return try, nil
 		}
 	}
-	if try.Problem, err = c.answers.problem(ctx, code); err != nil || try.Problem != "" {
-		try.told = try.Problem
+	if try.told, err = c.answers.problem(ctx, code); err != nil || try.told != "" {
+		try.Problem = try.told + "; if it has to know them, put them into the instructions of the CodeAct, or give " +
+			"the CodeAct a tool that returns them"
 		return try, err
 	}
-	p := c.act.Program(module.Script{Code: code})
+	err = c.score(ctx, &try)
+	return try, err
+}
+
+// score evaluates a program on one part of the examples after another, until it is worse than the CodeAct. So only one
+// program comes to the test examples: those that have tested two programs have helped to choose one.
+func (c *compiler[In, Out]) score(ctx context.Context, try *CompileTry) (err error) {
+	p := c.act.Program(module.Script{Code: try.Code})
 	p.Predictor.Model = nil // no fallback
-	if try.Train, err = c.run(ctx, p, c.train); err != nil {
-		return try, err
-	}
-	if try.Problem = worseThan(try.Train, c.report.Train, "training"); try.Problem != "" {
-		try.told = c.failures(try.Train)
-		return try, nil
-	}
-	if try.HeldOut, err = c.run(ctx, p, c.heldOut); err != nil {
-		return try, err
-	}
-	if c.report.HeldOut == nil {
-		if c.report.HeldOut, err = c.run(ctx, c.act, c.heldOut); err != nil {
-			return try, err
+	for _, part := range []struct {
+		name     string
+		examples []evaluate.Example[In, Out]
+		got, act **evaluate.Report
+	}{
+		{"training", c.train, &try.Train, &c.report.Train}, {"validation", c.val, &try.Val, &c.report.Val},
+		{"test", c.test, &try.Test, &c.report.Test},
+	} {
+		if *part.got, err = c.run(ctx, p, part.examples); err != nil {
+			return err
 		}
-		c.say("CodeAct: %s on %d held-out examples", scoreText(c.report.HeldOut), len(c.heldOut))
+		if *part.act == nil {
+			if *part.act, err = c.run(ctx, c.act, part.examples); err != nil {
+				return err
+			}
+			c.say("CodeAct: %s on %d %s examples", scoreText(*part.act), len(part.examples), part.name)
+		}
+		if try.Problem = worseThan(*part.got, *part.act, part.name); try.Problem != "" {
+			break
+		}
 	}
-	if try.Problem = worseThan(try.HeldOut, c.report.HeldOut, "held-out"); try.Problem != "" {
+	switch {
+	case try.Test != nil:
+		n, right := len(try.Test.Results), len(c.right(try.Test))
+		try.Bound = fmt.Sprintf("%d of %d right; up to %d %% of all answers may be wrong", right, n,
+			mayFail(n-right, n))
+	case try.Val != nil:
 		try.told = prompt.NotGeneral
+	default:
+		try.told = c.failures(try.Train)
 	}
-	return try, nil
+	return nil
 }
 
 // accepted returns the module of an accepted program.
 func (c *compiler[In, Out]) accepted(try CompileTry) *module.Program[In, Out] {
-	return c.act.Program(module.Script{
+	s := c.act.Program(module.Script{
 		Code: try.Code,
-		From: fmt.Sprintf("optimize.Compile: %d training examples, %d held-out examples: %s; CodeAct: %s",
-			len(c.train), len(c.heldOut), scoreText(try.HeldOut), scoreText(c.report.HeldOut)),
-		Examples: c.examples(try.HeldOut, try.Train),
-	})
+		From: fmt.Sprintf("optimize.Compile: %d training, %d validation, %d test examples: %s (%s); CodeAct: %s",
+			len(c.train), len(c.val), len(c.test), scoreText(try.Test), try.Bound, scoreText(c.report.Test)),
+		Examples: c.examples(try.Test, try.Val, try.Train),
+	}).Script
+	sig, _ := signature.Parse(s.Signature, "") // the signature was written by its String method
+	for _, report := range []*evaluate.Report{try.Train, try.Val, try.Test} {
+		for _, r := range c.right(report) {
+			s.Seen = append(s.Seen, kinds.Of(sig.Spec().InputSchema(), r.Inputs)...)
+		}
+	}
+	slices.Sort(s.Seen)
+	s.Seen = slices.Compact(s.Seen)
+	return c.act.Program(s)
 }
 
 // examples returns a few questions that a program answered correctly, with its answers. It leaves out long ones.

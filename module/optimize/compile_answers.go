@@ -19,7 +19,7 @@ import (
 // answers holds the strings and numbers in the expected answers. A program must not contain any that it cannot know.
 type answers struct {
 	wanted map[string]bool // the keys are answers; true if the answer is in a training example, so the model may see it
-	known  string          // the inputs, the instructions and the declarations, in lower case
+	known  string          // the inputs, instructions, declarations and results of tools, in lower case
 }
 
 // minAnswer is the minimum number of characters of a string or number that counts as an answer. Shorter ones occur in
@@ -55,9 +55,21 @@ func expectedAnswers[In, Out any](text string, train, heldOut []evaluate.Example
 	return a, nil
 }
 
+// know permits what tools returned in the runs of a report.
+func (a *answers) know(report *evaluate.Report) {
+	known := []string{a.known}
+	for _, r := range report.Results {
+		for call := range r.Trajectory.AllCalls() {
+			known = append(known, strings.ToLower(strings.Join(stringsIn(call.Result), "\n")))
+		}
+	}
+	a.known = strings.Join(known, "\n")
+}
+
 // problem returns why a program is rejected, or "" if it passes. A program is rejected if its literals contain answers
-// that it cannot know. The returned text names only answers of training examples. A program that hides answers, for
-// example by encoding them, passes, but it fails on the held-out examples.
+// that it cannot know, except a single number with which it calculates: one number is no table of answers. The returned
+// text names only answers of training examples. A program that hides answers, for example by encoding them, passes, but
+// it fails on the held-out examples.
 func (a *answers) problem(ctx context.Context, code string) (string, error) {
 	found := literals(code)
 	numbers := map[float64]bool{}
@@ -68,7 +80,7 @@ func (a *answers) problem(ctx context.Context, code string) (string, error) {
 	}
 	texts := strings.Join(found, "\n")
 	var named []string
-	others := 0
+	others, last := 0, ""
 	for answer, shown := range a.wanted {
 		if n, ok := numeric(answer); !(ok && numbers[n]) && !containsWord(texts, answer) {
 			continue
@@ -78,10 +90,13 @@ func (a *answers) problem(ctx context.Context, code string) (string, error) {
 			return "", ctx.Err()
 		case containsWord(a.known, strings.ToLower(answer)):
 		case shown:
-			named = append(named, answer)
+			named, last = append(named, answer), answer
 		default:
-			others++
+			others, last = others+1, answer
 		}
+	}
+	if len(named)+others == 1 && calculatesWith(code, last) {
+		return "", nil
 	}
 	slices.Sort(named)
 	return containsAnswers(named, others), nil
@@ -141,6 +156,26 @@ func unquoted(source string) string {
 		return inner
 	}
 	return text
+}
+
+// operand matches the source around an operand of arithmetic, or a constant. The number itself is replaced by \x00.
+var operand = regexp.MustCompile(`(?:[*/%]|[\w)\]]\s*[-+]|\bconst\s+\w+\s*=)\s*\x00` +
+	`|\x00\s*(?:[*%]|/[^/*]|[-+]\s*[\w(])`)
+
+// calculatesWith reports whether an answer is a number that occurs in the code only as an operand or a constant.
+func calculatesWith(code, answer string) bool {
+	const near = 40 // bytes that are read on each side
+	number, ok := numeric(answer)
+	for _, at := range literal.FindAllStringIndex(code, -1) {
+		text := code[at[0]:at[1]]
+		if n, isNumber := numeric(text); isNumber && n == number {
+			around := code[max(at[0]-near, 0):at[0]] + "\x00" + code[at[1]:min(at[1]+near, len(code))]
+			ok = ok && operand.MatchString(around)
+		} else if text[0] != '/' {
+			ok = ok && !containsWord(text, answer)
+		}
+	}
+	return ok
 }
 
 // containsAnswers returns the problem of a program that contains expected answers, or "" if there are no such answers.

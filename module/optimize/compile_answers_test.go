@@ -52,3 +52,16 @@ func TestLiterals(t *testing.T) {
 		literals(strings.Repeat(hostile, 30_000))
 	}
 }
+
+// The bounds of Clopper and Pearson, from a table of the incomplete beta function.
+func TestMayFail(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ wrong, n, percent int }{
+		{0, 1, 95}, {0, 10, 26}, {0, 20, 14}, {0, 59, 5}, {0, 5000, 1}, {1, 10, 40}, {1, 20, 22}, {5, 50, 20},
+		{20, 20, 100}, {1000, 2000, 52},
+	} {
+		if got := mayFail(c.wrong, c.n); got != c.percent {
+			t.Errorf("%d of %d: got %d, want %d", c.wrong, c.n, got, c.percent)
+		}
+	}
+}

@@ -57,7 +57,7 @@ submit({names: [...new Set(names)].sort()})`,
 const names = await Promise.all(list.map(async id => (await shop.customer({id})).name));
 submit({names: [...new Set(names)].sort()})`,
 		},
-		problems: []string{`it contains expected answers: "Anneliese", "Bartholomew";`},
+		problems: []string{"its score on the training examples is "}, // the names are not refused: a tool returns them
 		question: func(i int) (in, want map[string]any) {
 			names := []string{"Anneliese", "Bartholomew", "Clementine"}[:i%3+1]
 			return map[string]any{"day": i}, map[string]any{"names": names}
@@ -94,8 +94,12 @@ return {sent: all.length}`},
 		signature: "text: str -> date: str", instructions: "Write the date as in ISO 8601.",
 		agent: `const parts = text.split('.').reverse();
 submit({date: parts.map(n => String(n).padStart(2, '0')).join('-')})`,
-		drafts: []string{`const parts = text.split('.').reverse();
-submit({date: parts.map(n => String(n).padStart(2, '0')).join('-')})`},
+		drafts: []string{
+			`submit({date: {'3.3.2022': '2022-03-03', '4.4.2023': '2023-04-04'}[text]})`,
+			`const parts = text.split('.').reverse();
+submit({date: parts.map(n => String(n).padStart(2, '0')).join('-')})`,
+		},
+		problems: []string{`it contains expected answers: "`},
 		question: func(i int) (in, want map[string]any) {
 			day := time.Date(2020+i, time.Month(i%12+1), i+1, 0, 0, 0, 0, time.UTC)
 			return map[string]any{"text": day.Format("2.1.2006")}, map[string]any{"date": day.Format(time.DateOnly)}

@@ -51,7 +51,7 @@ func ExampleCompile() {
 	agent := module.NewCodeAct(sig, model, box, set, nil)
 
 	var examples []evaluate.Example[account, balance]
-	for i := range 40 {
+	for i := range 80 {
 		name := strings.Repeat("x", i+1)
 		examples = append(examples, evaluate.Example[account, balance]{
 			In: account{name}, Want: balance{100 + len(name)},
@@ -76,12 +76,15 @@ func ExampleCompile() {
 		panic(err)
 	}
 	fmt.Println(pred.Output.Open, "with", pred.Trajectory.Usage().Calls, "model calls")
-	fmt.Println(script.From)
+	_, from, _ := strings.Cut(script.From, ": ") // optimize.Compile
+	from, _, _ = strings.Cut(from, "; CodeAct")
+	fmt.Println(from)
 	// Output:
-	// CodeAct: score 1 on 20 training examples
+	// CodeAct: score 1 on 40 training examples
 	// program 1: its score on the training examples is 0, but that of the CodeAct is 1
-	// CodeAct: score 1 on 20 held-out examples
-	// program 2: accepted, with score 1 on held-out examples
+	// CodeAct: score 1 on 20 validation examples
+	// CodeAct: score 1 on 20 test examples
+	// program 2: accepted, with score 1 on the test examples: 20 of 20 right; up to 14 % of all answers may be wrong
 	// 103 with 0 model calls
-	// optimize.Compile: 20 training examples, 20 held-out examples: score 1; CodeAct: score 1
+	// 40 training, 20 validation, 20 test examples: score 1 (20 of 20 right; up to 14 % of all answers may be wrong)
 }

@@ -73,6 +73,12 @@
 //
 // DSPy's COPRO, SIMBA and BetterTogether are left out on purpose: in practice, GEPA has replaced them.
 //
+// # Programs instead of agents
+//
+// [Compile] turns the steps that an agent repeats into a program. Some of the held-out examples choose the program, and
+// the others test it once, so that the reported score is not the best of several; the report also says how many answers
+// may nevertheless be wrong.
+//
 // # What a search does
 //
 // [Run] runs an optimizer. The original module is the first candidate; another candidate replaces it only if it scores
