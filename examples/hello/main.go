@@ -28,7 +28,7 @@ func forecast(ctx context.Context, c City) ([]float64, error) { // any Go functi
 
 func main() {
 	ctx := context.Background()
-	model := must(models.Open("openai:gpt-5.1", nil)) // or any llms.Model of langchaingo
+	model := must(models.Open("openai:gpt-5.1", nil)) // or any langchaingo llms.Model
 	box := must(sandbox.New(nil))
 	defer box.Close()
 	set := must(tools.NewSet(ctx, tools.Func("forecast", "Rain in mm for the next three hours.", forecast,

@@ -29,7 +29,7 @@ var errBudget = errors.New("the budget of the optimization is spent")
 // The tokens and the cost of a call are known only when its reply arrives. The calls that are then in progress, about
 // one for each of Options.Workers, may exceed the limits, and equal searches may spend different amounts. A call counts
 // once, even if models.Retry within the model repeats it, or the model runs modules of its own. Calls that a metric or
-// an [Embed] makes directly, and not through a module, are not counted.
+// an [Embed] makes directly, and not through a module, are not counted, nor are calls of a search within the module.
 type Budget struct {
 	StudentCalls    int           // calls of the module's own models
 	TeacherCalls    int           // calls of Options.Teacher
@@ -94,11 +94,11 @@ type ledger struct {
 	total  *models.Budget // counts tokens and money
 
 	mu       sync.Mutex
-	settled  *sync.Cond   // broadcasts that a call has ended
-	calls    map[role]int // finished calls, except free ones
-	underway map[role]int // calls in progress
-	refused  bool         // whether a call was refused
-	dearest  price        // the highest price of a run in any batch
+	settled  *sync.Cond    // broadcasts that a call has ended
+	calls    map[role]int  // finished calls, except free ones
+	underway map[role]int  // calls in progress
+	refused  map[role]bool // whether a call was refused
+	dearest  price         // the highest price of a run in any batch
 }
 
 // price is what a run of the module takes, on average over a batch.
@@ -129,7 +129,7 @@ func (l *ledger) affords(n int) bool {
 }
 
 func newLedger(limits Budget, prices map[string]models.Price, log *models.Store) *ledger {
-	l := &ledger{limits: limits, began: time.Now(), log: log, calls: map[role]int{}, underway: map[role]int{}}
+	l := &ledger{limits: limits, began: time.Now(), log: log, calls: map[role]int{}, underway: map[role]int{}, refused: map[role]bool{}}
 	l.settled = sync.NewCond(&l.mu)
 	priced := models.Limits{Prices: prices}
 	if limits.Cost > 0 {
@@ -143,7 +143,7 @@ func newLedger(limits Budget, prices map[string]models.Price, log *models.Store)
 // that a resumed search gives each of them its own reply.
 func (l *ledger) model(r role, scope string, m llms.Model) llms.Model {
 	name := models.CapabilitiesOf(m).Model
-	m = lm.Wrap(m, l.inTime(m))
+	m = lm.Wrap(m, l.inTime(r, m))
 	if l.log != nil {
 		m = l.log.Model(m, strings.Join([]string{string(r), name, scope}, "\n"))
 	}
@@ -157,12 +157,12 @@ func (l *ledger) inContext(ctx context.Context, r role, scope string) context.Co
 }
 
 // inTime refuses calls of m after the time limit.
-func (l *ledger) inTime(m llms.Model) lm.Func {
+func (l *ledger) inTime(r role, m llms.Model) lm.Func {
 	return func(ctx context.Context, messages []llms.MessageContent,
 		options []llms.CallOption) (*llms.ContentResponse, error) {
 		l.paid.Add(1)
 		if l.limits.Time > 0 && time.Since(l.began) >= l.limits.Time {
-			return nil, l.refuse()
+			return nil, l.refuse(r)
 		}
 		return lm.Generate(ctx, m, messages, options...)
 	}
@@ -178,7 +178,7 @@ func (l *ledger) counted(r role, m llms.Model) lm.Func {
 	return func(ctx context.Context, messages []llms.MessageContent,
 		options []llms.CallOption) (*llms.ContentResponse, error) {
 		if !l.begin(r) {
-			return nil, l.refuse()
+			return nil, l.refuse(r)
 		}
 		l.asked.Add(1)
 		response, err := lm.Generate(ctx, m, messages, options...)
@@ -234,19 +234,19 @@ func (l *ledger) reached() bool {
 		l.limits.Cost > 0 && s.Cost >= l.limits.Cost
 }
 
-func (l *ledger) refuse() error {
+func (l *ledger) refuse(r role) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.refused = true
+	l.refused[r] = true
 	return &lm.Error{Kind: lm.KindOverBudget, Err: errBudget}
 }
 
-// over reports whether calls have exceeded the budget, in whatever order they were made.
-func (l *ledger) over() bool {
+// over reports whether calls in a role have exceeded the budget, in whatever order they were made.
+func (l *ledger) over(r role) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.total.Spent()
-	return l.refused || l.limits.Tokens > 0 && s.InputTokens+s.OutputTokens > l.limits.Tokens ||
+	return l.refused[r] || l.limits.Tokens > 0 && s.InputTokens+s.OutputTokens > l.limits.Tokens ||
 		l.limits.Cost > 0 && s.Cost > l.limits.Cost
 }
 

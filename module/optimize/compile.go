@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/internal/display"
@@ -41,6 +42,9 @@ type CompileOptions struct {
 
 	// Workers is the maximum number of examples that are run at the same time. Zero means 8.
 	Workers int
+
+	// RunTimeout limits each run, as in [evaluate.Options]. Zero means 10 minutes.
+	RunTimeout time.Duration
 
 	// Policy replaces or refuses calls of tools with effects, as in [evaluate.Options]. It is required if the CodeAct
 	// has such tools. Compile never has effects: if a call would reach such a tool, even through [evaluate.Act], the

@@ -15,7 +15,7 @@ func (c *compiler[In, Out]) run(
 	ctx context.Context, m module.Module[In, Out], examples []evaluate.Example[In, Out],
 ) (*evaluate.Report, error) {
 	return evaluate.Evaluate(ctx, m, examples, c.metric, &evaluate.Options{
-		Workers: c.Workers, MaxErrors: -1, Policy: c.Policy,
+		Workers: c.Workers, RunTimeout: c.RunTimeout, MaxErrors: -1, Policy: c.Policy,
 	})
 }
 

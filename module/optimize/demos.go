@@ -107,11 +107,17 @@ func (t *task) traced(p predictor, o outcome) (demos []module.Demo) {
 			demos = append(demos, t.madeOf(d, t.train[o.item].key))
 		}
 	}
+	led := map[uint64]bool{} // the runs that led to the answer
+	if o.Trajectory != nil {
+		for _, run := range runsIn(*o.Trajectory) {
+			led[run.ID] = run.Answer() != nil
+		}
+	}
 	runs := map[uint64][]predictorCall{}
 	var order []uint64
 	for _, c := range o.Calls {
 		switch {
-		case c.Path != p.Path || c.Outputs == nil || c.failed:
+		case c.Path != p.Path || c.Outputs == nil || c.failed || !led[c.run]:
 		case !c.acts():
 			if c.Problem == "" {
 				add(module.Demo{Inputs: c.Inputs, Outputs: c.Outputs})

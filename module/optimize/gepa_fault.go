@@ -2,9 +2,13 @@ package optimize
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/module/internal/prompt"
 )
 
 // atFault returns the component to rewrite after runs that failed, or all of them with Together. Only a component that
@@ -12,19 +16,25 @@ import (
 // If there are several predictors to choose from, the reflection model is asked. If it names none of them, the components
 // take turns.
 func (s *gepaSearch) atFault(ctx context.Context, parent *gepaCandidate, failed []outcome) ([]component, error) {
-	isBlamed := func(path string) bool {
-		return !slices.ContainsFunc(failed, func(o outcome) bool { return len(o.Score.For) > 0 }) ||
-			slices.ContainsFunc(failed, func(o outcome) bool { return o.Score.For[path] != "" })
-	}
-	var paths []string
+	var paths, named []string
 	for _, c := range s.components {
 		path := c.predictor.Path
-		if !slices.Contains(paths, path) && isBlamed(path) && slices.ContainsFunc(failed, c.tookPart) {
-			paths = append(paths, path)
+		if slices.Contains(paths, path) || !slices.ContainsFunc(failed, c.tookPart) {
+			continue
 		}
+		paths = append(paths, path)
+		if slices.ContainsFunc(failed, func(o outcome) bool { return o.Score.For[path] != "" }) {
+			named = append(named, path)
+		}
+	}
+	if len(named) > 0 {
+		paths = named
 	}
 	if len(paths) > 1 && !s.Together {
 		reply, err := s.task.ask(ctx, s.faultPrompt(parent, paths, failed))
+		if failure, ok := errors.AsType[*lm.Error](err); ok && failure.Kind == lm.KindContextTooLong {
+			err = nil // they take turns
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -62,7 +72,8 @@ func (s *gepaSearch) faultPrompt(parent *gepaCandidate, paths []string, failed [
 		for _, p := range s.task.predictors {
 			var calls strings.Builder
 			writePredictorCalls(&calls, p, o.Calls)
-			element(&e, "step-"+p.Path, calls.String())
+			element(&calls, "feedback-for-the-step", data(o.Score.For[p.Path]))
+			element(&e, "step-"+p.Path, prompt.Cut(calls.String(), maxBriefing))
 		}
 		writeResult(&e, s.task.train[o.item], o, true)
 		examples = append(examples, e.String())

@@ -110,7 +110,8 @@ func writeResult(b *strings.Builder, item item, o outcome, withAnswer bool) {
 		element(b, "answer-of-the-program", data(string(o.answer())))
 	}
 	writeWanted(b, item)
-	for _, fact := range o.evidence() {
+	facts := o.evidence()
+	for _, fact := range facts[:min(len(facts), maxFacts)] {
 		element(b, "contradicts-the-answer", data(fact.String()))
 	}
 	if o.Err != nil {
@@ -121,8 +122,9 @@ func writeResult(b *strings.Builder, item item, o outcome, withAnswer bool) {
 	element(b, "feedback", data(o.Score.Feedback))
 }
 
-// The maximum numbers of calls that an example shows of a predictor or a tool, and of tool calls after each of them.
-const maxCalls, maxToolCalls = 4, 6
+// The maximum numbers of calls that an example shows of a predictor or a tool, of tool calls after each of them, and of
+// facts that contradict the answer.
+const maxCalls, maxToolCalls, maxFacts = 4, 6, 5
 
 // writePredictorCalls shows the calls of a predictor in a run, with the calls of tools that they led to.
 func writePredictorCalls(b *strings.Builder, p predictor, calls []predictorCall) {

@@ -12,13 +12,14 @@ import (
 // proposal is an iteration of the search: a rewrite of a candidate, up to the decision whether it is evaluated on all of
 // Val.
 type proposal struct {
-	rand   *rand.Rand
-	parent *gepaCandidate
-	batch  []int       // the examples of Train that were run
-	before []outcome   // their outcomes
-	blamed []component // what is rewritten; none if there is nothing to learn
-	seen   []outcome   // what the reflection model sees
-	turn   int         // parent.next after the choice of blamed
+	rand    *rand.Rand
+	workers int // its share of the workers
+	parent  *gepaCandidate
+	batch   []int       // the examples of Train that were run
+	before  []outcome   // their outcomes
+	blamed  []component // what is rewritten; none if there is nothing to learn
+	seen    []outcome   // what the reflection model sees
+	turn    int         // parent.next after the choice of blamed
 
 	// The results of write. The candidate is nil if the reflection model gave no text.
 	child    *Candidate
@@ -36,9 +37,9 @@ type proposal struct {
 // it, reflect already begins the next proposals, as if the first ones were rejected, which most are. If one is accepted,
 // those that follow are discarded, so that the result is the same as without them.
 func (s *gepaSearch) reflect(ctx context.Context, n int) error {
-	depth := min(1+s.rejected, max(1, s.task.workers/s.batches.size), s.Iterations-n)
-	for len(s.ahead) < depth && (len(s.ahead) == 0 || !s.ahead[0].isDone()) {
-		p := s.begin(ctx, n+len(s.ahead))
+	depth := min(s.depth(), s.Iterations-n)
+	for len(s.ahead) == 0 || len(s.ahead) < depth && !s.ahead[0].isDone() {
+		p := s.begin(ctx, n+len(s.ahead), depth)
 		s.ahead = append(s.ahead, p)
 	}
 	p := s.ahead[0]
@@ -54,6 +55,16 @@ func (s *gepaSearch) reflect(ctx context.Context, n int) error {
 	s.rejected = 0
 	s.discard()
 	return s.accept(ctx, &gepaCandidate{Candidate: p.child, next: p.turn, failed: s.failed(nil, p.after)})
+}
+
+// depth returns how many proposals may be in progress. A search that can continue has only one, since the replies that
+// discarded proposals got would not be used when it continues. So has a search that is about to spend its budget.
+func (s *gepaSearch) depth() int {
+	n, l := max(1, min(1+s.rejected, s.task.workers/s.batches.size)), s.task.ledger
+	if l.log != nil || !l.affords(n*2*s.batches.size+len(s.task.val)) || l.left(reflection)/3 < n {
+		return 1
+	}
+	return n
 }
 
 func (p *proposal) isDone() bool {
@@ -77,8 +88,11 @@ func (s *gepaSearch) discard() {
 
 // begin runs a candidate on a minibatch, decides what to rewrite, and starts to write the proposal. The n-th proposal has
 // its own random numbers, so that they do not depend on which proposals were discarded.
-func (s *gepaSearch) begin(ctx context.Context, n int) *proposal {
-	p := &proposal{rand: rand.New(rand.NewPCG(s.task.options.Seed, uint64(n))), done: make(chan struct{})}
+func (s *gepaSearch) begin(ctx context.Context, n, depth int) *proposal {
+	p := &proposal{
+		workers: max(s.task.workers/depth, 1),
+		rand:    rand.New(rand.NewPCG(s.task.options.Seed, uint64(n))), done: make(chan struct{}),
+	}
 	p.parent = s.choose(p.rand)
 	left, idle, next, failed := s.batches.left, s.idle, p.parent.next, p.parent.failed
 	p.undo = func() { s.batches.left, s.idle, p.parent.next, p.parent.failed = left, idle, next, failed }
@@ -105,7 +119,7 @@ func (s *gepaSearch) choose(r *rand.Rand) *gepaCandidate {
 
 // examine runs the parent on the minibatch, and finds what is at fault.
 func (s *gepaSearch) examine(ctx context.Context, p *proposal) (err error) {
-	if p.before, err = s.task.evaluate(ctx, p.parent.Candidate, trainSplit, p.batch); err != nil {
+	if p.before, err = s.run(ctx, p, p.parent.Candidate, trainSplit, p.batch); err != nil {
 		return err
 	}
 	failed := s.failed(nil, p.before)
@@ -142,7 +156,7 @@ func (s *gepaSearch) write(ctx context.Context, p *proposal) error {
 		return nil
 	}
 	var err error
-	if p.after, err = s.task.evaluate(ctx, child, trainSplit, p.batch); err != nil {
+	if p.after, err = s.run(ctx, p, child, trainSplit, p.batch); err != nil {
 		return err
 	}
 	if total(p.after) <= total(p.before) {
@@ -153,11 +167,18 @@ func (s *gepaSearch) write(ctx context.Context, p *proposal) error {
 	// of Val would be a waste.
 	n := len(p.parent.Scores)
 	sample := p.rand.Perm(n)[:min(n, max(n/4, mergeSample))]
-	outcomes, err := s.task.evaluate(ctx, child, valSplit, sample)
+	outcomes, err := s.run(ctx, p, child, valSplit, sample)
 	if total(outcomes) < s.task.totalOnVal(p.parent, sample) {
 		p.rejected = "it is worse than its parent on a part of Val"
 	}
 	return err
+}
+
+// run runs a candidate on examples with the proposal's share of the workers.
+func (s *gepaSearch) run(
+	ctx context.Context, p *proposal, c *Candidate, split split, indices []int,
+) ([]outcome, error) {
+	return s.task.runBatch(ctx, batch{candidate: c, split: split, indices: indices, workers: p.workers})
 }
 
 // about returns the names of what is rewritten.

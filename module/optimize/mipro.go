@@ -129,7 +129,7 @@ func (s *miproSearch) search(ctx context.Context) error {
 	s.combine(make([]int, len(estimator.sizes))).accepted = true
 	estimator.add(make([]int, len(estimator.sizes)), 0)
 	for trial := range s.Trials {
-		if s.lastCall() {
+		if s.lastCall(0) {
 			s.task.warn("MIPROv2: the budget was enough for %d of %d trials", trial, s.Trials)
 			break
 		}
@@ -147,10 +147,11 @@ func (s *miproSearch) search(ctx context.Context) error {
 	return s.acceptBest(ctx)
 }
 
-// lastCall reports whether the budget is enough for only one more evaluation on all of Val.
-func (s *miproSearch) lastCall() bool {
+// lastCall reports whether more runs would not leave enough of the budget for a trial and the last evaluation on all of
+// Val.
+func (s *miproSearch) lastCall(more int) bool {
 	n := len(s.task.val)
-	return !s.task.ledger.affords(n + min(n, trialExamples))
+	return !s.task.ledger.affords(more + n + min(n, trialExamples))
 }
 
 // combine returns the combination with the given choice.

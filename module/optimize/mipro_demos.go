@@ -48,7 +48,7 @@ const demoRuns = 20
 func (s *miproSearch) goodRuns(ctx context.Context) ([]outcome, error) {
 	var good []outcome
 	for indices := range slices.Chunk(s.task.balanced(), demoRuns) {
-		if len(good) >= s.DemoSets*s.Demos || s.lastCall() {
+		if len(good) >= s.DemoSets*s.Demos || s.lastCall(len(indices)) {
 			break
 		}
 		outcomes, err := s.task.teach(ctx, s.task.start, indices, 0)

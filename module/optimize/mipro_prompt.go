@@ -31,12 +31,12 @@ func (s *miproSearch) proposeInstructions(ctx context.Context) error {
 		return nil
 	}
 	summary, err := s.task.ask(ctx, s.summaryPrompt())
-	if err != nil {
+	if err != nil && !errors.Is(err, errBudget) {
 		return err
 	}
 	for i, p := range s.predictors {
 		for n := range s.Instructions - 1 {
-			if s.lastCall() {
+			if s.lastCall(0) || s.task.ledger.left(reflection) == 0 {
 				break
 			}
 			text, err := askForText(ctx, s.task, s.proposalPrompt(i, n, summary))

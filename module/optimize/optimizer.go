@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"time"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
@@ -47,10 +48,13 @@ type Options struct {
 	// Workers is the maximum number of examples that are run at the same time. Zero means 8.
 	Workers int
 
+	// RunTimeout limits each run of the module, as in evaluate.Options. Zero means 10 minutes.
+	RunTimeout time.Duration
+
 	// Dir is a directory in which Run keeps the replies of all models. To continue a search that was killed, call Run
 	// again with the same arguments. Run creates the directory if it does not exist, and returns an error if another
 	// search is using it. If Dir is empty, nothing is kept. Models without a name (see models.Capabilities) are not
-	// distinguished from each other.
+	// distinguished from each other. With Dir, GEPA writes one proposal at a time.
 	//
 	// Tools that only read are called again when a search continues. If their results have changed, so have the
 	// requests that follow, and the replies to these requests are paid for again. The replies of models that a metric

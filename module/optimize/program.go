@@ -1,6 +1,7 @@
 package optimize
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,6 +42,7 @@ type batch struct {
 	indices   []int  // the examples to run
 	teach     bool   // whether the teacher runs the examples
 	round     int    // the round of the teacher, from 0
+	workers   int    // how many runs may be in progress; 0 means all workers of the task
 }
 
 func newTypedTask[M module.Module[In, Out], In, Out any](
@@ -145,7 +147,7 @@ func (p *typedTask[M, In, Out]) run(ctx context.Context, t *task, b batch) ([]ou
 		})
 	}
 	report, err := evaluate.Evaluate(ctx, w, examples, w.score, &evaluate.Options{
-		Workers: t.workers, MaxErrors: -1, Policy: p.policy, DropTrajectories: b.split == valSplit,
+		Workers: cmp.Or(b.workers, t.workers), RunTimeout: t.options.RunTimeout, MaxErrors: -1, Policy: p.policy, DropTrajectories: b.split == valSplit,
 	})
 	if err != nil {
 		return nil, err
@@ -225,13 +227,7 @@ func (w *watched[M, In, Out]) moduleFor(index int) M {
 // Run runs the candidate. See [module.Module].
 func (w *watched[M, In, Out]) Run(ctx context.Context, in place[In, Out]) (*module.Prediction[Out], error) {
 	index, r := w.batch.indices[in.i], newCallRecorder(w.task.specs)
-	ctx = w.task.ledger.inContext(ctx, w.role(), w.batch.scope(index))
-	if err := w.task.slots.Acquire(ctx, 1); err != nil {
-		return nil, err
-	}
-	release := sync.OnceFunc(func() { w.task.slots.Release(1) })
-	defer context.AfterFunc(ctx, release)() // even if the run ignores ctx
-	defer release()
+	ctx = w.task.ledger.inContext(ctx, w.task.role(w.batch), w.batch.scope(index))
 	m := module.Module[In, Out](w.moduleFor(index))
 	results, _ := module.Parallel(module.Observe(ctx, r.observe), m, []In{in.example.In}, nil)
 	w.mu.Lock()
@@ -241,9 +237,9 @@ func (w *watched[M, In, Out]) Run(ctx context.Context, in place[In, Out]) (*modu
 	return results[0].Prediction, results[0].Err
 }
 
-// role returns the role of the models that the batch calls. Without Options.Teacher, the teacher is the student.
-func (w *watched[M, In, Out]) role() role {
-	if w.batch.teach && w.task.options.Teacher != nil {
+// role returns the role of the models that a batch calls. Without Options.Teacher, the teacher is the student.
+func (t *task) role(b batch) role {
+	if b.teach && t.options.Teacher != nil {
 		return teacher
 	}
 	return student

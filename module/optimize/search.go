@@ -16,7 +16,12 @@ import (
 
 // search evaluates the original module and runs the optimizer.
 func (t *task) search(ctx context.Context, by Optimizer) (err error) {
-	defer func() { err = t.close(ctx, err) }()
+	defer func() {
+		err = t.close(ctx, err)
+		t.events.Lock()
+		defer t.events.Unlock()
+		t.ended = true
+	}()
 	if n := len(t.val); n < 20 {
 		t.warn("Val has only %s, so scores may differ by chance; use at least 20", display.Plural(n, "example"))
 	}
@@ -96,13 +101,9 @@ func (t *task) close(ctx context.Context, err error) error {
 	return errors.Join(err, log.Close())
 }
 
-// callsPerRun returns the number of calls of the student in a run of the original module.
-func (t *task) callsPerRun() float64 {
-	if t.ledger.dearest.calls == 0 { // a cache answered all calls
-		return 1
-	}
-	return t.ledger.dearest.calls
-}
+// callsPerRun returns the number of calls of the student in a run of the original module, at least 1, since a cache may
+// have answered calls.
+func (t *task) callsPerRun() float64 { return max(1, t.ledger.dearest.calls) }
 
 // applyEffort sets the budget by the effort, unless there is one.
 func (t *task) applyEffort() {
@@ -226,11 +227,17 @@ func (t *task) say(format string, args ...any) { t.emit(Event{Text: fmt.Sprintf(
 func (t *task) emit(e Event) {
 	t.events.Lock()
 	defer t.events.Unlock()
+	if t.ended {
+		return // a run that ignored its context
+	}
 	if t.options.Progress != nil && e.Text != "" {
 		fmt.Fprintln(t.options.Progress, display.Text("optimize: "+e.Text))
 	}
 	if t.options.OnEvent != nil {
 		e.Spent = t.ledger.spent()
+		if e.Candidate != nil {
+			e.Candidate = new(*e.Candidate)
+		}
 		t.options.OnEvent(e)
 	}
 }

@@ -21,7 +21,6 @@ import (
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
-	"golang.org/x/sync/semaphore"
 )
 
 // task is what an [Optimizer] works with: the module and its examples, without their types. All runs of the module and
@@ -43,9 +42,9 @@ type task struct {
 	warnings   []string
 	negative   bool // whether there was a warning about a negative score
 	workers    int
-	slots      *semaphore.Weighted // one for each worker
-	runs       sync.Mutex          // guards outcomes and negative
-	events     sync.Mutex          // guards warnings, and serializes events
+	runs       sync.Mutex // guards outcomes and negative
+	events     sync.Mutex // guards warnings and ended, and serializes events
+	ended      bool       // whether the search is over
 }
 
 // split is the name of a set of examples.
@@ -131,7 +130,6 @@ func newTask(r runner, by Optimizer, o *Options) (*task, error) {
 		options: *o, runner: r, by: nameOf(by), specs: map[string]*signature.Spec{}, outcomes: map[string]outcome{},
 		sources: map[string]map[string]bool{}, workers: cmp.Or(max(o.Workers, 0), 8),
 	}
-	t.slots = semaphore.NewWeighted(int64(t.workers))
 	var err error
 	if t.train, t.val, err = r.items(); err != nil {
 		return nil, err
@@ -289,7 +287,7 @@ func (t *task) runNew(ctx context.Context, b batch) error {
 	before := t.ledger.spent()
 	outcomes, err := t.runner.run(ctx, t, b)
 	t.ledger.priceRuns(before, len(b.indices))
-	over := t.ledger.over()
+	over := t.ledger.over(t.role(b)) || t.ledger.over(judge)
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("optimize: stopped: %w", context.Cause(ctx))
@@ -353,7 +351,7 @@ func (t *task) ask(ctx context.Context, prompt string) (string, error) {
 	question := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, prompt)}
 	ctx = tools.WithPolicies(ctx, withoutEffects) // the model may be an agent with tools
 	response, err := lm.Generate(ctx, t.ledger.model(reflection, "", t.options.Reflection), question)
-	over := t.ledger.over()
+	over := t.ledger.over(reflection)
 	switch {
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("optimize: stopped: %w", context.Cause(ctx))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -136,7 +137,8 @@ func (c *Calling) Example(n int, outputs signature.Values, observation string) [
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
-	call := llms.ToolCall{ID: fmt.Sprintf("example%02d", n%100), Type: "function",
+	id := strconv.FormatInt(int64(n)%(36*36), 36) // some providers want nine letters and digits
+	call := llms.ToolCall{ID: fmt.Sprintf("example%02s", id), Type: "function",
 		FunctionCall: &llms.FunctionCall{Name: name, Arguments: string(args)}}
 	done := cmp.Or(observation, "(The result is omitted.)")
 	if path == Submit && observation == "" {
