@@ -144,3 +144,58 @@ func TestGEPALooksAhead(t *testing.T) {
 		}
 	}
 }
+
+// A search that is continued takes the same steps, and pays for nothing again.
+func TestGEPAContinues(t *testing.T) {
+	t.Parallel()
+	dir, first, paid := t.TempDir(), "", int64(0)
+	for range 2 {
+		var asked atomic.Int64
+		reflection := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+			n := asked.Add(1)
+			time.Sleep(time.Duration(n%3) * 5 * time.Millisecond)
+			if strings.Contains(r.Last(), asksForFault) {
+				return llmtest.Reply{Text: "Polish"}, nil
+			}
+			return llmtest.Reply{Text: "Write " + strings.Repeat("more ", int(n*7%11)) + "now."}, nil
+		})
+		r, err := Run(t.Context(), newTwoSteps(), GEPA{Iterations: 12}, Data[question, reply]{questions(30), questions(20)},
+			longer, &Options{Reflection: reflection, Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(r.Candidates)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == "" {
+			first, paid = string(text), asked.Load()
+			continue
+		}
+		if n := asked.Load(); n > 0 || string(text) != first {
+			t.Errorf("continued: %d of %d calls again, and\n%s\nnot\n%s", n, paid, text, first)
+		}
+	}
+}
+
+// Feedback without text blames nobody, and feedback for a frozen predictor leaves the choice to the search.
+func TestGEPAWithoutUsefulBlame(t *testing.T) {
+	t.Parallel()
+	for _, blame := range []map[string]string{{"Draft": "", "Polish": ""}, {"Draft": "It is too short."}} {
+		metric := func(
+			ctx context.Context, e evaluate.Example[question, reply], p *module.Prediction[reply],
+		) (module.Score, error) {
+			s, err := longer(ctx, e, p)
+			s.For = blame
+			return s, err
+		}
+		r, err := Run(t.Context(), newTwoSteps(), GEPA{Iterations: 3}, Data[question, reply]{questions(20), questions(20)},
+			metric, &Options{Reflection: replying("Polish more.", "Polish a lot more."), Frozen: []string{"Draft"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Candidates) < 2 {
+			t.Errorf("%v: nothing was rewritten; warnings %q", blame, r.Warnings)
+		}
+	}
+}

@@ -168,3 +168,16 @@ func TestMIPROv2ReservesTheLastEvaluation(t *testing.T) {
 		}
 	}
 }
+
+// When the reflection model may be asked no more, MIPROv2 goes on with the instructions that it has.
+func TestMIPROv2WithoutMoreReflection(t *testing.T) {
+	t.Parallel()
+	o := Options{Budget: Budget{StudentCalls: 800, ReflectionCalls: 3}}
+	r, err := optimizeTwoSteps(t, MIPROv2{DemoSets: -1}, o, "a summary", "Draft more.", "Draft a lot more.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Spent.ReflectionCalls != 3 || r.Best.Score <= r.Candidates[0].Score {
+		t.Errorf("got the score %v, spent %v, warnings %q", r.Best.Score, r.Spent, r.Warnings)
+	}
+}
