@@ -89,7 +89,9 @@ func (p *Program[In, Out]) finish() {
 	}
 	if namesIn(p.Script.Code)[llmTool.Name] {
 		p.Sub = c.options.sub(p.Predictor.Model)
-		c.set, c.err = c.set.Plus(askTool)
+		if c.set, c.err = c.set.Plus(askTool); c.err == nil {
+			c.err = checkParts(c.signature.Spec(), c.box, c.set)
+		}
 		p.Predictor.set = c.set
 	}
 }
