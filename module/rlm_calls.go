@@ -90,7 +90,7 @@ func answerPrompts(ctx context.Context, args json.RawMessage) (json.RawMessage, 
 type subCalls struct {
 	budget *budget.Budget
 	width  int   // the maximum number of concurrent calls
-	room   int64 // the maximum number of bytes of the answers to an array of prompts
+	room   int64 // the maximum number of bytes of the answers to an array of prompts; as JSON, they are longer
 	sub    *Predictor
 	nested *RLM[subTask, subReply]
 

@@ -2,7 +2,6 @@ package budget
 
 import (
 	"errors"
-	"math"
 	"time"
 
 	"github.com/writ-go/writ/sandbox"
@@ -21,7 +20,7 @@ const (
 func (b Limits) Programs(l sandbox.Limits) (sandbox.Limits, error) {
 	rounds := min((b.Calls+b.Concurrency-1)/b.Concurrency, int(maxProgramTime/subCallTime))
 	l.Time = max(l.Time, min(l.Time+time.Duration(rounds)*subCallTime, maxProgramTime))
-	room := int(min(l.Memory/promptShare, math.MaxInt32))
+	room := int(min(l.Memory/promptShare, 1<<30))
 	l.Argument, l.Result = max(l.Argument, room), max(l.Result, room)
 	if l.Memory < minMemory {
 		return l, errors.New("module: an RLM keeps its inputs in the memory of its programs; " +
