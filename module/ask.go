@@ -128,7 +128,7 @@ func responseOf(reply lm.Reply, err error) event.ModelResponse {
 	return event.ModelResponse{
 		Text: reply.Text, Thinking: reply.Reasoning, Model: reply.Model, ID: reply.ID,
 		FinishReason: reply.StopReason, Failed: reply.Failed, Truncated: reply.Truncated,
-		Usage: usageOf(reply, err), Err: err,
+		Usage: usageOf(reply, err), Err: err, ToolCalls: reply.ToolCalls,
 	}
 }
 

@@ -102,7 +102,9 @@ func (p *Program[In, Out]) finish() {
 	p.Shadow, p.compared = len(p.Script.Seen) > 0, &sync.Map{}
 	if namesIn(p.Script.Code)[llmTool.Name] {
 		p.Sub = c.options.sub(p.Predictor.Model)
-		c.set, c.err = c.set.Plus(askTool)
+		if c.set, c.err = c.set.Plus(askTool); c.err == nil {
+			c.err = checkParts(c.signature.Spec(), c.box, c.set)
+		}
 		p.Predictor.set = c.set
 	}
 }

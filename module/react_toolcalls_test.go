@@ -10,6 +10,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/internal/stub"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/tools"
@@ -42,9 +43,15 @@ func TestReActCallsTools(t *testing.T) {
 				stub.Reply{Text: "That is all."},
 				stub.Reply{ToolCalls: []stub.ToolCall{call("c3", "submit", `{"total": "many"}`)}},
 				stub.Reply{ToolCalls: []stub.ToolCall{call("c4", "submit", `{"total": 3}`)}})
-			pred, err := module.NewReAct(adding, model, toolSet(t, adder()), nil).Run(t.Context(), anything)
+			var history event.History
+			ctx := module.Observe(t.Context(), history.Observe)
+			pred, err := module.NewReAct(adding, model, toolSet(t, adder()), nil).Run(ctx, anything)
 			if err != nil || pred.Output.Total != 3 || len(pred.Trajectory.Steps) != 4 {
 				t.Fatalf("got %+v, %v", pred, err)
+			}
+			if text := history.Last(1); !strings.Contains(text, "--- ai ---\n\nsubmit({") ||
+				!strings.Contains(text, pred.Trajectory.Steps[3].Sent()) {
+				t.Errorf("the history does not have the last request and its reply:\n%s", text)
 			}
 			first := pred.Trajectory.Steps[0]
 			if want := "add returned:\n3\n\nadd failed: below zero"; !strings.HasPrefix(first.Observation, want) ||

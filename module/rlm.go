@@ -21,9 +21,9 @@ import (
 // It is safe for concurrent use.
 //
 // There is no need to raise the sandbox's limits. Since a program waits for the models that it calls, its time limit
-// is extended by MaxCalls/Concurrency minutes, and the arguments of a call may take up to 4 MiB. Calls of llm and rlm
-// (see [RLMOptions].Depth) count against MaxCalls first, and against the sandbox's Limits.Calls after that. Within a
-// run, a repeated prompt gets the same reply and is paid for once.
+// is extended by MaxCalls/Concurrency minutes, and the arguments of a call and its result may each take 1/16 of the
+// sandbox's Limits.Memory. Calls of llm and rlm (see [RLMOptions].Depth) count against MaxCalls first, and against the
+// sandbox's Limits.Calls after that. Within a run, a repeated prompt gets the same reply and is paid for once.
 //
 // The method was published by Zhang, Kraska and Khattab, "Recursive Language Models" (2025).
 type RLM[In, Out any] struct {
@@ -177,7 +177,8 @@ func (m *RLM[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], e
 	}
 	limit := m.options.strategy()
 	calls := &subCalls{
-		budget: budget.New(ctx, m.options.budget()), width: m.options.Concurrency, sub: m.Sub, nested: m.Nested,
+		budget: budget.New(ctx, m.options.budget()), width: m.options.Concurrency, room: int64(m.limits.Result / 2),
+		sub: m.Sub, nested: m.Nested,
 	}
 	act := CodeAct[In, Out]{Predictor: m.Predictor, coder: m.coder}
 	act.coder.box = &rlmSession{notebook.New(m.box), calls, act.coder.uncounted, m.limits}

@@ -89,7 +89,8 @@ func answerPrompts(ctx context.Context, args json.RawMessage) (json.RawMessage, 
 // prompt of a failed program does not pay for it again. It is a value of each program's context.
 type subCalls struct {
 	budget *budget.Budget
-	width  int // the maximum number of concurrent calls
+	width  int   // the maximum number of concurrent calls
+	room   int64 // the maximum number of bytes of the answers to an array of prompts; as JSON, they are longer
 	sub    *Predictor
 	nested *RLM[subTask, subReply]
 
@@ -109,9 +110,6 @@ func (c *subCalls) in(ctx context.Context) context.Context {
 	return context.WithValue(c.budget.In(ctx), subCallsKey{}, c)
 }
 
-// maxAnswers limits the bytes of the answers to an array of prompts, so that they fit into a tool result.
-const maxAnswers = 2 << 20
-
 // askAll sends several prompts, as many at the same time as the budget allows. A prompt that fails yields an
 // object with the reason, so that the other answers are not lost.
 func (c *subCalls) askAll(ctx context.Context, prompts []string) (json.RawMessage, error) {
@@ -126,15 +124,15 @@ func (c *subCalls) askAll(ctx context.Context, prompts []string) (json.RawMessag
 	var next, size atomic.Int64
 	for range min(len(prompts), c.width) {
 		wg.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(prompts)) && size.Load() <= maxAnswers; i = next.Add(1) - 1 {
+			for i := next.Add(1) - 1; i < int64(len(prompts)) && size.Load() <= c.room; i = next.Add(1) - 1 {
 				size.Add(int64(len(answer(int(i)))))
 			}
 		})
 	}
 	wg.Wait()
-	if size.Load() > maxAnswers {
+	if size.Load() > c.room {
 		return nil, &tools.ToolError{Kind: tools.KindLimit, Message: fmt.Sprintf("the answers have more than %d bytes "+
-			"together; send fewer prompts at a time (answered prompts are free)", maxAnswers)}
+			"together; send fewer prompts at a time (answered prompts are free)", c.room)}
 	}
 	for i, err := range errs {
 		te, ok := errors.AsType[*tools.ToolError](err)

@@ -54,10 +54,26 @@ func TestRLMRepeatedPrompts(t *testing.T) {
 	if err != nil || pred.Output.Total != 40 || len(sub.Requests()) != 1 {
 		t.Fatalf("got %v, %v after %d calls", pred, err, len(sub.Requests()))
 	}
-	const told = "the answers have more than 2097152 bytes together; send fewer prompts at a time (answered " +
+	const told = "the answers have more than 8388608 bytes together; send fewer prompts at a time (answered " +
 		"prompts are free)"
 	if got := model.Requests()[2].Last(); !strings.Contains(got, told) {
 		t.Errorf("told %s", got)
+	}
+}
+
+// One call with many long prompts returns what a call for each prompt returns.
+func TestRLMLongPromptsInOneCall(t *testing.T) {
+	t.Parallel()
+	sub := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		last := r.Last()
+		return llmtest.Reply{Text: strings.Repeat(last[len(last)-10:], 500)}, nil
+	})
+	m, _ := rlm(t, openBox(t, sandbox.New, nil), sub, &module.RLMOptions{MaxCalls: 500},
+		`const parts = Array.from({length: 500}, (_, i) => "x".repeat(10_000) + i);
+const answers = await llm(parts), each = await Promise.all(parts.map(part => llm(part)));
+submit({total: answers.filter((answer, i) => answer === each[i]).length})`)
+	if pred := mustRun(t, m, book{"x"}); pred.Output.Total != 500 || len(sub.Requests()) != 500 {
+		t.Errorf("%d answers are the same; %d requests", pred.Output.Total, len(sub.Requests()))
 	}
 }
 

@@ -123,8 +123,12 @@ func TestNamesThatAreTaken(t *testing.T) {
 	wantError(t, second(global.Run(t.Context(), date{})),
 		`module: the input "Date" has the name of a global that programs use; rename the input`)
 	rlm := module.NewRLM(signature.Must(signature.New[function, sum]("")), model, box, nil, nil)
-	wantError(t, second(rlm.Run(t.Context(), function{})),
-		`module: the input "llm" has the same name as a tool or a namespace; rename one`)
+	const llmTaken = `module: the input "llm" has the same name as a tool or a namespace; rename one`
+	wantError(t, second(rlm.Run(t.Context(), function{})), llmTaken)
+	program := module.NewCodeAct(signature.Must(signature.New[function, sum]("")), model, box, nil, nil).Program(
+		module.Script{Code: "submit(await llm('Guess.', {type: 'object'}))"})
+	wantError(t, second(program.Run(t.Context(), function{})), llmTaken)
+	wantError(t, second(module.Clone(program).Run(t.Context(), function{})), llmTaken)
 	act := module.NewReAct(signature.Must(signature.New[output, sum]("")), model, nil, nil)
 	wantError(t, second(act.Run(t.Context(), output{})),
 		`module: the signature does not fit the outputs of ReAct (thought, tool, args): signature: output field `+

@@ -31,6 +31,7 @@ func TestProgramLimits(t *testing.T) {
 		}{
 			{source, sandbox.Limits{}, "the argument of length: the value is too large: as JSON it has more than 1000 bytes"},
 			{source, sandbox.Limits{Argument: 10_000}, "value: 8000"},
+			{`await length({Text: "x".repeat(17 << 20)})`, sandbox.Limits{Argument: 20 << 20}, "value: 17825792"},
 			{`"y".repeat(3000)`, sandbox.Limits{Argument: 10_000}, "as JSON it has more than 1000 bytes"},
 			{`"y".repeat(3000).length; "y".repeat(3000)`, sandbox.Limits{Output: 10_000}, "yyyyy"},
 			{`for (const i of [1, 2]) await length({Text: ""})`, sandbox.Limits{Calls: 1},

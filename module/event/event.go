@@ -104,16 +104,17 @@ type TextDelta struct {
 // ModelResponse reports the reply of the model, or that the request failed.
 type ModelResponse struct {
 	Origin
-	Text         string        `json:"text"`
-	Thinking     string        `json:"thinking,omitempty"` // if the provider reports it
-	Model        string        `json:"model,omitempty"`    // the model that replied, if the provider reports it
-	ID           string        `json:"id,omitempty"`       // the provider's ID of the reply
-	FinishReason string        `json:"finish_reason,omitempty"`
-	Failed       string        `json:"failed,omitempty"`    // the errors of models that a models.Fallback tried before
-	Truncated    bool          `json:"truncated,omitempty"` // the reply was cut off at the token limit
-	Usage        Usage         `json:"usage"`
-	Duration     time.Duration `json:"duration_ns"`
-	Err          error         `json:"-"`
+	Text         string          `json:"text"`
+	Thinking     string          `json:"thinking,omitempty"` // if the provider reports it
+	Model        string          `json:"model,omitempty"`    // the model that replied, if the provider reports it
+	ID           string          `json:"id,omitempty"`       // the provider's ID of the reply
+	FinishReason string          `json:"finish_reason,omitempty"`
+	Failed       string          `json:"failed,omitempty"`    // the errors of models that a models.Fallback tried before
+	Truncated    bool            `json:"truncated,omitempty"` // the reply was cut off at the token limit
+	Usage        Usage           `json:"usage"`
+	Duration     time.Duration   `json:"duration_ns"`
+	Err          error           `json:"-"`
+	ToolCalls    []llms.ToolCall `json:"-"` // the calls in the reply, through the provider's protocol
 }
 
 // ReplyRejected reports that a reply cannot be used, and what the model is told about it.

@@ -151,16 +151,16 @@ func TestGEPAContinues(t *testing.T) {
 	dir, first, paid := t.TempDir(), "", int64(0)
 	for range 2 {
 		var asked atomic.Int64
-		reflection := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
-			n := asked.Add(1)
-			time.Sleep(time.Duration(n%3) * 5 * time.Millisecond)
-			if strings.Contains(r.Last(), asksForFault) {
-				return llmtest.Reply{Text: "Polish"}, nil
+		reflection := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+			n := int(asked.Add(1))
+			if n%3 != 0 {
+				return llmtest.Reply{Text: "No."}, nil // rejected, so that the search would look ahead
 			}
-			return llmtest.Reply{Text: "Write " + strings.Repeat("more ", int(n*7%11)) + "now."}, nil
+			time.Sleep(30 * time.Millisecond)
+			return llmtest.Reply{Text: "Write " + strings.Repeat("more ", n) + "now."}, nil
 		})
 		r, err := Run(t.Context(), newTwoSteps(), GEPA{Iterations: 12}, Data[question, reply]{questions(30), questions(20)},
-			longer, &Options{Reflection: reflection, Dir: dir})
+			longer, &Options{Reflection: reflection, Dir: dir, Frozen: []string{"Draft"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,18 +11,18 @@ const (
 	subCallTime    = time.Minute    // the time for the reply of a model
 	maxProgramTime = 24 * time.Hour // the longest time for one program
 
-	// The arguments of a call may take promptBytes or 1/promptShare of the sandbox's memory, whichever is less. A
-	// sandbox whose memory allows less than minPromptBytes is refused.
-	promptBytes, promptShare, minPromptBytes = 4 << 20, 64, 64 << 10
+	// The arguments of a call, and its result, may take 1/promptShare of the sandbox's memory, since one call of llm can
+	// have all prompts of a program. A sandbox with less memory than minMemory is refused.
+	promptShare, minMemory = 16, 4 << 20
 )
 
 // Programs returns the limits of a program that makes model calls, based on the limits of the sandbox.
 func (b Limits) Programs(l sandbox.Limits) (sandbox.Limits, error) {
 	rounds := min((b.Calls+b.Concurrency-1)/b.Concurrency, int(maxProgramTime/subCallTime))
 	l.Time = max(l.Time, min(l.Time+time.Duration(rounds)*subCallTime, maxProgramTime))
-	room := min(promptBytes, int(l.Memory/promptShare))
-	l.Argument = max(l.Argument, room)
-	if room < minPromptBytes {
+	room := int(min(l.Memory/promptShare, 1<<30))
+	l.Argument, l.Result = max(l.Argument, room), max(l.Result, room)
+	if l.Memory < minMemory {
 		return l, errors.New("module: an RLM keeps its inputs in the memory of its programs; " +
 			"the sandbox's Limits.Memory must be at least 4 MiB")
 	}

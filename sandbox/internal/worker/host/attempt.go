@@ -150,7 +150,7 @@ func (r *attempt) limit(k worker.Kind) int {
 	case k == worker.KindReport:
 		return min(maxFrame, frameMargin+sourceFactor*len(r.job.Source))
 	case k == worker.KindCall && argument > 0: // a call has two arguments
-		return min(maxFrame, frameMargin+2*argument)
+		return frameMargin + 2*min(argument, worker.MaxBody/4)
 	case output <= 0, k == worker.KindCall:
 		return maxFrame
 	}
