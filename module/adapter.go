@@ -147,8 +147,8 @@ func (p *Predictor) opening(q conversation.Question) ([]conversation.Message, er
 }
 
 // read finds the outputs of spec in a reply, and returns the predictor's other outputs as the reasoning. Needed reports
-// whether the reply must have an output. Since read caches the lenient spec, all calls for a predictor must pass the
-// same function.
+// whether the reply must have an output. Since read caches the lenient spec, all calls for a predictor must pass
+// functions that report the same.
 func (p *Predictor) read(
 	s *Step, spec *signature.Spec, needed func(name string) bool,
 ) (outputs signature.Values, reasoning string, err error) {

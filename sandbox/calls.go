@@ -90,7 +90,7 @@ func (h *host) count(path string) {
 type tracker struct {
 	host *host
 
-	Call                          // guarded by host.mu, like execution
+	Call                          // changes are guarded by host.mu; Tool and execution are set before the call runs
 	execution *dispatch.Execution // nil until the call is issued
 
 	mu    sync.Mutex

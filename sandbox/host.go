@@ -139,7 +139,7 @@ func (h *host) drop() {
 	})
 }
 
-// hasEnded reports whether the program has ended or its calls have been canceled.
+// hasEnded reports whether the program has ended or is being stopped.
 func (h *host) hasEnded() bool {
 	select {
 	case <-h.ended:

@@ -18,8 +18,8 @@ import (
 // stands still while the program only waits for calls that have called [tools.Pause], such as calls that a person must
 // approve. Such calls do not count towards Concurrency.
 //
-// Calls that the journal answers, and the calls in [Program].Uncounted, do not count towards Calls. Further calls are
-// refused. Output keeps the beginning of stdout and stderr.
+// Calls that the journal answers, and the calls in [Program].Uncounted, do not count towards Calls. Calls beyond Calls
+// are refused. Output keeps the beginning of stdout and stderr.
 type Limits struct {
 	Time        time.Duration // total time; default 30 s
 	Compute     time.Duration // computing time; default 10 s

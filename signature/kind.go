@@ -95,8 +95,8 @@ func checkKind(f Field, output bool) error {
 	case output:
 		return errors.New("images, files and histories can only be inputs; use a type that a model can write")
 	case n > 1 || f.Kind() == KindValue:
-		return errors.New("an image, file or history cannot be nested in another value; make it a separate input, " +
-			"which may be optional and, except for a history, a list")
+		return errors.New("an image, file or history can only be an input of its own, which may be optional and, " +
+			"except for a history, a list; make it a separate input")
 	case !slices.Contains([]Kind{KindImage, KindFile, KindHistory}, f.Kind()):
 		return fmt.Errorf("unknown kind %q; use %q, %q or %q", f.Kind(), KindImage, KindFile, KindHistory)
 	default:

@@ -64,8 +64,8 @@ func TestKinds(t *testing.T) {
 
 func TestKindErrors(t *testing.T) {
 	t.Parallel()
-	const within = `: an image, file or history cannot be nested in another value; make it a separate input, ` +
-		`which may be optional and, except for a history, a list`
+	const within = `: an image, file or history can only be an input of its own, ` +
+		`which may be optional and, except for a history, a list; make it a separate input`
 	unknown := mustCompile(t, `{"x-writ": "sound"}`)
 	_, unknownErr := signature.NewSpec("Hear.", []signature.Field{{Name: "a", Schema: unknown}},
 		[]signature.Field{{Name: "b"}})

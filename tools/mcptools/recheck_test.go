@@ -29,12 +29,12 @@ func TestToolsChangeWithARestart(t *testing.T) {
 		{"one, refused", true, false, changed,
 			"denied: the tool has changed since it was first listed; the call was not made",
 			said[:len(said)-1] +
-				`: the tool has changed since it was first listed; to approve it, copy its pin from Servers.Pins to Options.Pins`,
+				`: the tool has changed since it was first listed; to approve it, copy the server's pins from Servers.Pins to Options.Pins`,
 			said + "has changed since it was first listed; it is left out"},
 		{"one of several pinned tools", true, true, changed,
 			"denied: the tool has changed since it was approved; the call was not made",
 			said[:len(said)-1] +
-				`: the tool has changed since it was approved; to approve it, copy its pin from Servers.Pins to Options.Pins`,
+				`: the tool has changed since it was approved; to approve it, copy the server's pins from Servers.Pins to Options.Pins`,
 			said + "has changed since it was approved; it is left out"},
 		{"one", false, false, changed, `"fine"`, "", said +
 			"has changed since it was first listed"},

@@ -60,7 +60,7 @@
 //
 // # Limits
 //
-// A message may have 4 MiB and 100,000 JSON values; the server stops reading at these limits. A principal may have
+// A message may have 4 MiB and 100,000 JSON values; the server measures it while reading it. A principal may have
 // 512 open requests, with decoded messages of an estimated 64 MiB in total, and 256 sessions of the older protocols.
 // A session ends after 30 minutes without a request. Options.Rate bounds the messages per second. A client may take 20
 // seconds to send a message, or to accept a piece of a response. A message that is too large gets status 413, and a

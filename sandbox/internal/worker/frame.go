@@ -59,7 +59,7 @@ const MaxBody = 1 << 30
 
 const (
 	headerSize = 9
-	chunk      = 64 << 10 // the minimum growth of a buffer
+	chunk      = 64 << 10 // the growth of a small buffer, at most to the size of the frame
 	keep       = 1 << 20  // buffers larger than this are released after use
 )
 

@@ -84,6 +84,9 @@ func ParseSpec(text string) (Spec, error) {
 
 // badName returns the reason why the name of a package is refused, or "" if it is valid.
 func badName(name string) string {
+	if name == "" {
+		return "the name of a package is empty"
+	}
 	if len(name) > maxName {
 		return fmt.Sprintf("the name has %d characters; the limit is %d", len(name), maxName)
 	}

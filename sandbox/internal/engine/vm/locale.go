@@ -37,7 +37,7 @@ func (r *machine) refuseLocale(what string) {
 	panic(r.rangeError(what + "; format by hand"))
 }
 
-// checkLocale throws unless the locale is en-US, en or missing.
+// checkLocale throws unless the locale is en-US, en, empty or missing.
 func (r *machine) checkLocale(method string, v goja.Value) {
 	list := []string{v.String()}
 	if array, ok := v.(*goja.Object); ok && array.ClassName() == "Array" {
