@@ -23,7 +23,7 @@ func TestProof(t *testing.T) {
 	}
 	t.Log("| task | optimizer | calls allowed | before | after | gain | student calls | reflection calls | tokens |")
 	t.Log("|---|---|---|---|---|---|---|---|---|")
-	for _, task := range student.Tasks() {
+	for _, task := range student.Benchmarks() {
 		for _, calls := range bench.calls {
 			for _, s := range searches() {
 				if s.runs(task) {
@@ -46,11 +46,11 @@ type search struct {
 
 // runs reports whether the search is run on a task. Without runs,
 // these two have no demos for the steps of a module.
-func (s search) runs(task *student.Task) bool {
-	if (s.name == "LabeledFewShot" || s.name == "KNNFewShot") && len(task.Steps) > 1 {
+func (s search) runs(task student.Benchmark) bool {
+	if (s.name == "LabeledFewShot" || s.name == "KNNFewShot") && task.Calls() > 1 {
 		return false
 	}
-	return isFull() || s.quick == task.Name
+	return isFull() || s.quick == task.Title()
 }
 
 func searches() []search {
@@ -70,34 +70,34 @@ type proof struct {
 }
 
 // check runs a search with every seed, and compares what it found with the module as it was given.
-func (p proof) check(t *testing.T, task *student.Task, s search, calls int) {
+func (p proof) check(t *testing.T, task student.Benchmark, s search, calls int) {
 	t.Helper()
 	var m measured
 	for seed := range uint64(p.seeds) {
 		m.run(t, p, task, s.by, calls, seed, 0)
 	}
-	t.Logf("| %s | %s | %d | %s", task.Name, s.name, calls*len(task.Steps), m.row())
+	t.Logf("| %s | %s | %d | %s", task.Title(), s.name, calls*task.Calls(), m.row())
 	gain, margin := m.gain()
-	switch learnable := task.Name != "products"; {
+	switch learnable := task.Title() != "products"; {
 	case learnable && gain <= margin:
-		t.Errorf("%s gains %.3f ± %.3f on %s", s.name, gain, margin, task.Name)
+		t.Errorf("%s gains %.3f ± %.3f on %s", s.name, gain, margin, task.Title())
 	case gain < -margin:
-		t.Errorf("%s loses %.3f ± %.3f on %s", s.name, -gain, margin, task.Name)
+		t.Errorf("%s loses %.3f ± %.3f on %s", s.name, -gain, margin, task.Title())
 	}
 }
 
 // control shows that the bench can fail: random search over examples with wrong answers gains nothing.
 func (p proof) control(t *testing.T) {
 	t.Helper()
-	for _, task := range student.Tasks()[:min(2*p.seeds-1, 4)] {
+	for _, task := range student.Benchmarks()[:min(2*p.seeds-1, 4)] {
 		calls := slices.Max(p.calls)
 		var m measured
 		for seed := range uint64(p.seeds) {
 			m.run(t, p, task, optimize.BootstrapRandomSearch{}, calls, seed, 1)
 		}
-		t.Logf("| %s, wrong answers | BootstrapRandomSearch | %d | %s", task.Name, calls*len(task.Steps), m.row())
+		t.Logf("| %s, wrong answers | BootstrapRandomSearch | %d | %s", task.Title(), calls*task.Calls(), m.row())
 		if gain, margin := m.gain(); gain > margin {
-			t.Errorf("the search gains %.3f ± %.3f on %s from wrong answers", gain, margin, task.Name)
+			t.Errorf("the search gains %.3f ± %.3f on %s from wrong answers", gain, margin, task.Title())
 		}
 	}
 }
@@ -111,15 +111,15 @@ type measured struct {
 
 // run makes one search. The answers of its examples are those of examples that are shift places further.
 func (m *measured) run(
-	t *testing.T, p proof, task *student.Task, by optimize.Optimizer, calls int, seed uint64, shift int,
+	t *testing.T, p proof, task student.Benchmark, by optimize.Optimizer, calls int, seed uint64, shift int,
 ) {
 	t.Helper()
 	sets := optimize.Data[asked, answered]{
 		Train: shifted(rows(task, 100+seed, 40), shift), Val: shifted(rows(task, 200+seed, 40), shift),
 	}
-	start := newSolver(task)
-	r, err := optimize.Run(t.Context(), start, by, sets, exact, &optimize.Options{
-		Budget:     optimize.Budget{StudentCalls: calls * len(task.Steps)},
+	start := newSolver(t, task)
+	r, err := optimize.Run(t.Context(), start, by, sets, exact(task), &optimize.Options{
+		Budget:     optimize.Budget{StudentCalls: calls * task.Calls()},
 		Reflection: task.Reflection(),
 		Seed:       seed,
 	})
@@ -127,8 +127,8 @@ func (m *measured) run(
 		t.Fatal(err)
 	}
 	test := rows(task, 300+seed, p.test)
-	m.before = append(m.before, scores(t, start, test)...)
-	m.after = append(m.after, scores(t, r.Module, test)...)
+	m.before = append(m.before, scores(t, task, start, test)...)
+	m.after = append(m.after, scores(t, task, r.Module, test)...)
 	m.spent.StudentCalls += r.Spent.StudentCalls
 	m.spent.ReflectionCalls += r.Spent.ReflectionCalls
 	m.spent.InputTokens += r.Spent.InputTokens + r.Spent.OutputTokens
@@ -162,7 +162,7 @@ func average(numbers []float64) float64 {
 	return sum / float64(len(numbers))
 }
 
-func scores(t *testing.T, m *solver, test []evaluate.Example[asked, answered]) []float64 {
+func scores(t *testing.T, task student.Benchmark, m *solver, test []evaluate.Example[asked, answered]) []float64 {
 	t.Helper()
 	var all []float64
 	for _, e := range test {
@@ -170,13 +170,13 @@ func scores(t *testing.T, m *solver, test []evaluate.Example[asked, answered]) [
 		if err != nil {
 			t.Fatal(err)
 		}
-		score, _ := exact(t.Context(), e, pred)
+		score, _ := exact(task)(t.Context(), e, pred)
 		all = append(all, score.Value)
 	}
 	return all
 }
 
-func rows(task *student.Task, seed uint64, n int) []evaluate.Example[asked, answered] {
+func rows(task student.Benchmark, seed uint64, n int) []evaluate.Example[asked, answered] {
 	var all []evaluate.Example[asked, answered]
 	for _, r := range task.Rows(seed, n) {
 		all = append(all, evaluate.Example[asked, answered]{
