@@ -12,8 +12,7 @@ import (
 // was rejected on another minibatch gets a second chance.
 func (s *gepaSearch) reflect(ctx context.Context) error {
 	parent := s.parent()
-	batch := s.batches.next()
-	before, err := s.task.evaluate(ctx, parent.Candidate, trainSplit, batch)
+	batch, before, err := s.mistakes(ctx, parent)
 	if err != nil {
 		return err
 	}
@@ -73,6 +72,19 @@ func (s *gepaSearch) reflect(ctx context.Context) error {
 		return nil
 	}
 	return s.accept(ctx, &gepaCandidate{Candidate: child, next: parent.next, failed: s.failed(nil, after)})
+}
+
+// mistakes runs a candidate on minibatches until it makes a mistake, or has been run on all of Train. It returns the last
+// minibatch.
+func (s *gepaSearch) mistakes(ctx context.Context, c *gepaCandidate) (batch []int, outcomes []outcome, err error) {
+	for n := 0; n < s.batches.n; n += s.batches.size {
+		batch = s.batches.next()
+		outcomes, err = s.task.evaluate(ctx, c.Candidate, trainSplit, batch)
+		if err != nil || len(s.failed(nil, outcomes)) > 0 {
+			break
+		}
+	}
+	return batch, outcomes, err
 }
 
 // parent returns the candidate to continue from.
