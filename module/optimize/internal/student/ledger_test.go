@@ -71,7 +71,7 @@ func (Ledger) Tools(ctx context.Context) (*tools.Set, error) {
 			func(_ context.Context, c currency) (float64, error) { return rates[c.Currency], nil }, read))
 }
 
-var rates = map[string]float64{"USD": 92, "SEK": 8, "CHF": 105, "NOK": 8.5}
+var rates = map[string]float64{"USD": 92, "SEK": 9.1, "CHF": 105, "NOK": 8.5}
 
 // invoicesOf returns the invoices of a customer, which depend only on the ID.
 func invoicesOf(id string) []invoice {
