@@ -53,14 +53,14 @@ func (t *task) setLabeled(c *Candidate, order []int, k int) (n int) {
 // programs. If there are too few such demos, examples of Train are added as they are. Use it if an answer takes several
 // steps or several predictors, and you have at least ten examples.
 //
-// The teacher is the module itself, with Options.Teacher as its model if that is set. It has labeled demos, and in later
-// rounds the successful runs as well, but never the demo of the example that it answers.
+// The teacher is the module itself, with Options.Teacher as its model if that is set. It has labeled demos, and in
+// later rounds the successful runs as well, but never the demo of the example that it answers.
 //
 // The method was published by Khattab et al., "DSPy: Compiling Declarative Language Model Calls into Self-Improving
 // Pipelines" (ICLR 2024).
 type BootstrapFewShot struct {
-	// MaxBootstrapped is the maximum number of demos from runs. Zero means 4, or as many as MaxLabeled if a predictor can
-	// have no other demos, because the examples lack its fields.
+	// MaxBootstrapped is the maximum number of demos from runs. Zero means 4, or as many as MaxLabeled if a predictor
+	// can have no other demos, because the examples lack its fields.
 	MaxBootstrapped int
 
 	MaxLabeled int // all demos of a predictor; zero means 16, and a negative number means only demos from runs

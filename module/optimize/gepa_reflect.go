@@ -74,8 +74,8 @@ func (s *gepaSearch) reflect(ctx context.Context) error {
 	return s.accept(ctx, &gepaCandidate{Candidate: child, next: parent.next, failed: s.failed(nil, after)})
 }
 
-// mistakes runs a candidate on minibatches until it makes a mistake, or has been run on all of Train. It returns the last
-// minibatch.
+// mistakes runs a candidate on minibatches until it makes a mistake, or has been run on all of Train. It returns the
+// last minibatch.
 func (s *gepaSearch) mistakes(ctx context.Context, c *gepaCandidate) (batch []int, outcomes []outcome, err error) {
 	for n := 0; n < s.batches.n; n += s.batches.size {
 		batch = s.batches.next()

@@ -71,8 +71,9 @@ func (Claims) Rows(seed uint64, n int) []Row {
 		kind := pick(r, "member guest")
 		rows[i] = Row{
 			ID: fmt.Sprintf("claims-%d-%d", seed, i+1),
-			Request: fmt.Sprintf("I am a %s. My %s of order %d for %d EUR: %s.", kind,
-				pick(r, "kettle lamp chair jacket shelf desk tent bag"), 10000+r.IntN(90000), 10+r.IntN(300), c.message),
+			Request: fmt.Sprintf("I am a %s. My %s of order %d for %d EUR: %s.",
+				kind, pick(r, "kettle lamp chair jacket shelf desk tent bag"),
+				10000+r.IntN(90000), 10+r.IntN(300), c.message),
 			Answer: c.action + ", " + channelOf(kind),
 		}
 	}

@@ -175,7 +175,7 @@ func TestClaimsLearn(t *testing.T) {
 		kind := []string{"member", "guest"}[i%2]
 		for _, n := range []string{"1", "2"} {
 			demos = append(demos, module.Demo{
-				Inputs:  values("facts", "customer: "+kind+"; article: lamp; order: "+n+"; price: 9; reason: "+c.reason),
+				Inputs:  values("facts", "customer: "+kind+"; article: lamp; order: "+n+"; reason: "+c.reason),
 				Outputs: values("answer", c.action+", "+channelOf(kind)),
 			})
 		}
@@ -242,8 +242,9 @@ func TestLedgerLearns(t *testing.T) {
 		observation := fmt.Sprintf(`{"found":[{"id":"C-1"}],"list":%s,"rate":%g}`, list, max(rates[to], 1))
 		first := values("code", lookUp(row.Request, knowsAll))
 		d := module.Demo{
-			Inputs: values("request", row.Request), Outputs: values("code", compute(row.Request, observation, knowsAll)),
-			Steps: []module.DemoStep{{Outputs: first, Observation: observation}},
+			Inputs:  values("request", row.Request),
+			Outputs: values("code", compute(row.Request, observation, knowsAll)),
+			Steps:   []module.DemoStep{{Outputs: first, Observation: observation}},
 		}
 		whole, parts = append(whole, d), append(parts, module.Demo{Inputs: d.Inputs, Outputs: first})
 	}
@@ -264,7 +265,8 @@ func TestLedgerLearns(t *testing.T) {
 	}
 	before := asked(func(*module.Predictor) {})
 	told := asked(func(p *module.Predictor) {
-		p.Spec = p.Spec.WithInstructions(strings.Join([]string{byFamily.Rule, inCents.Rule, isVoid.Rule, per100.Rule}, "\n"))
+		rules := []string{byFamily.Rule, inCents.Rule, isVoid.Rule, per100.Rule}
+		p.Spec = p.Spec.WithInstructions(strings.Join(rules, "\n"))
 	})
 	shown := asked(func(p *module.Predictor) { p.Demos = whole })
 	inPart := asked(func(p *module.Predictor) { p.Demos = parts })
@@ -285,7 +287,8 @@ func TestReflectionOfPipelineAndAgent(t *testing.T) {
 		return reply
 	}
 	for _, b := range []Benchmark{Claims{}, Ledger{}} {
-		if got := ask(b.Reflection(), "Write better instructions: "+b.Instructions()[0]); strings.Count(got, "\n") != 1 {
+		got := ask(b.Reflection(), "Write better instructions: "+b.Instructions()[0])
+		if strings.Count(got, "\n") != 1 { // advice
 			t.Errorf("%s: got %q without evidence", b.Title(), got)
 		}
 	}

@@ -59,12 +59,13 @@ type (
 func (Ledger) Tools(ctx context.Context) (*tools.Set, error) {
 	read := &tools.Hints{Class: tools.Read}
 	return tools.NewSet(ctx,
-		tools.Func("customers", "Finds customers by name.", func(_ context.Context, n customerName) ([]customer, error) {
-			if strings.ContainsAny(n.Name, " abcdefghijklmnopqrstuvwxyz") {
-				return []customer{}, nil
-			}
-			return []customer{{"C-" + n.Name}}, nil
-		}, read),
+		tools.Func("customers", "Finds customers by name.",
+			func(_ context.Context, n customerName) ([]customer, error) {
+				if strings.ContainsAny(n.Name, " abcdefghijklmnopqrstuvwxyz") {
+					return []customer{}, nil
+				}
+				return []customer{{"C-" + n.Name}}, nil
+			}, read),
 		tools.Func("invoices", "Lists the invoices of a customer. Amounts are in cents.",
 			func(_ context.Context, c customerID) ([]invoice, error) { return invoicesOf(c.Customer), nil }, read),
 		tools.Func("rate", "Returns how many euros 100 units of a currency are worth.",
@@ -102,9 +103,10 @@ func (Ledger) Rows(seed uint64, n int) []Row {
 			pick(r, "ck dt ll mer n ns r rg ss tz")
 		to := pick(r, "EUR EUR EUR EUR USD SEK CHF NOK")
 		rows[i] = Row{
-			ID:      fmt.Sprintf("ledger-%d-%d", seed, i+1),
-			Request: fmt.Sprintf("What does %s %s owe us in %s?", pick(r, "Ada Ben Eva Ian Lea Max Pia Tom"), family, to),
-			Answer:  fmt.Sprintf("%.2f %s", owed(invoicesOf("C-"+strings.ToUpper(family)), to), to),
+			ID: fmt.Sprintf("ledger-%d-%d", seed, i+1),
+			Request: fmt.Sprintf("What does %s %s owe us in %s?",
+				pick(r, "Ada Ben Eva Ian Lea Max Pia Tom"), family, to),
+			Answer: fmt.Sprintf("%.2f %s", owed(invoicesOf("C-"+strings.ToUpper(family)), to), to),
 		}
 	}
 	return rows
@@ -231,8 +233,8 @@ func learnRun(learned map[string]int, demo []string) {
 	}
 }
 
-// Reflection returns a model that knows only what its prompt shows: what the feedback and the declarations say, and what
-// calls with results and programs with right answers have in common.
+// Reflection returns a model that knows only what its prompt shows: what the feedback and the declarations say, and
+// what calls with results and programs with right answers have in common.
 func (Ledger) Reflection() llms.Model {
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		prompt := r.Last()
