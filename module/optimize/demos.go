@@ -139,8 +139,9 @@ func (t *task) traced(p predictor, o outcome) (demos []module.Demo) {
 // acts reports whether the reply is a program or a call of a tool.
 func (c predictorCall) acts() bool { return has(c.Outputs, "code") || has(c.Outputs, "tool") }
 
-// The maximum number of bytes of a demo with several steps, about 2,000 tokens, and of an observation in it.
-const maxRun, maxObservation = 8000, 1500
+// The maximum numbers of bytes of a demo with several steps, about 2,000 tokens, of an observation in it, and of all
+// demos from runs of a predictor.
+const maxRun, maxObservation, maxRuns = 8000, 1500, 4 * maxRun
 
 // wholeRun returns a run of a module that acts as a demo. If the run is too long or its steps had calls of several
 // tools at once, the demo is only the last program or the first call of a tool.

@@ -53,27 +53,42 @@ func (t *task) setLabeled(c *Candidate, order []int, k int) (n int) {
 // programs. If there are too few such demos, examples of Train are added as they are. Use it if an answer takes several
 // steps or several predictors, and you have at least ten examples.
 //
-// The teacher is the module itself, with Options.Teacher as its model if that is set. It has labeled demos, but never
-// the demo of the example that it answers.
+// The teacher is the module itself, with Options.Teacher as its model if that is set. It has labeled demos, and in
+// later rounds the successful runs as well, but never the demo of the example that it answers.
 //
 // The method was published by Khattab et al., "DSPy: Compiling Declarative Language Model Calls into Self-Improving
 // Pipelines" (ICLR 2024).
 type BootstrapFewShot struct {
-	MaxBootstrapped int // demos from runs; zero means 4
-	MaxLabeled      int // all demos of a predictor; zero means 16, and a negative number means only demos from runs
+	// MaxBootstrapped is the maximum number of demos from runs. Zero means 4, or as many as MaxLabeled if a predictor
+	// can have no other demos, because the examples lack its fields.
+	MaxBootstrapped int
 
-	// Rounds is the maximum number of times that the teacher tries an example. Zero means 1. In later rounds, the
-	// temperature is 1 unless the module sets one.
+	MaxLabeled int // all demos of a predictor; zero means 16, and a negative number means only demos from runs
+
+	// Rounds is the maximum number of times that the teacher tries an example. Zero means 1, or 2 if a predictor can
+	// have no demos but those from runs. In later rounds, the temperature is 1 unless the module sets one.
 	Rounds int
 
 	// Threshold is the lowest score of a run whose replies become demos. Zero means 1.
 	Threshold float64
 }
 
-func (o BootstrapFewShot) withDefaults() BootstrapFewShot {
-	o.MaxBootstrapped, o.Rounds = cmp.Or(max(o.MaxBootstrapped, 0), 4), cmp.Or(max(o.Rounds, 0), 1)
+func (o BootstrapFewShot) withDefaults(t *task) BootstrapFewShot {
+	bootstrapped, rounds := 4, 1
+	if slices.ContainsFunc(t.unfrozen(), func(p predictor) bool { return !t.hasFields(p) }) {
+		bootstrapped, rounds = cmp.Or(max(o.MaxLabeled, 0), 16), 2
+	}
+	o.MaxBootstrapped, o.Rounds = cmp.Or(max(o.MaxBootstrapped, 0), bootstrapped), cmp.Or(max(o.Rounds, 0), rounds)
 	o.MaxLabeled, o.Threshold = cmp.Or(o.MaxLabeled, 16), cmp.Or(o.Threshold, 1)
 	return o
+}
+
+// hasFields reports whether examples of Train can become demos of a predictor as they are.
+func (t *task) hasFields(p predictor) bool {
+	return slices.ContainsFunc(t.train, func(i item) bool {
+		d, ok := p.labeled(i)
+		return ok && p.accepts(d)
+	})
 }
 
 func (o BootstrapFewShot) optimize(ctx context.Context, t *task) error {
@@ -82,7 +97,7 @@ func (o BootstrapFewShot) optimize(ctx context.Context, t *task) error {
 		return err
 	}
 	if n == 0 {
-		t.warnNoTraces(o.withDefaults().Threshold)
+		t.warnNoTraces(o.withDefaults(t).Threshold)
 	}
 	return t.accept(ctx, c)
 }
@@ -93,7 +108,7 @@ func (t *task) warnNoTraces(threshold float64) {
 }
 
 func (o BootstrapFewShot) estimate(t *task) Spent {
-	o = o.withDefaults()
+	o = o.withDefaults(t)
 	return t.taught(len(t.train)*o.Rounds, len(t.val))
 }
 
@@ -108,25 +123,28 @@ func (t *task) taught(teacher, student int) Spent {
 // bootstrap returns a candidate with demos made from Train, and the number of successful runs of the teacher. The
 // teacher tries the examples in the given order. The candidate has not been evaluated.
 func (o BootstrapFewShot) bootstrap(ctx context.Context, t *task, order []int, by string) (*Candidate, int, error) {
-	o = o.withDefaults()
+	o = o.withDefaults(t)
 	prompted := newCandidate(t.start, "teacher")
 	t.setLabeled(prompted, order, o.MaxLabeled)
 	traces, err := o.teach(ctx, t, prompted, order)
 	if err != nil {
 		return nil, 0, err
 	}
-	return o.shown(t, traces, order, by), len(traces), nil
+	return o.shown(t, traces, order, maxRuns, by), len(traces), nil
 }
 
-// shown returns a candidate with demos from runs, and with other examples as they are if there are too few runs.
-func (o BootstrapFewShot) shown(t *task, traces []outcome, order []int, by string) *Candidate {
+// shown returns a candidate with demos from runs, up to about maxBytes for each predictor, and with other examples as
+// they are if there are too few runs.
+func (o BootstrapFewShot) shown(t *task, traces []outcome, order []int, maxBytes int, by string) *Candidate {
 	c := newCandidate(t.start, by)
 	rest := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return t.repeats(i, indicesOf(traces)) })
 	for _, p := range t.unfrozen() {
 		var demos []module.Demo
+		bytes := 0
 		for _, trace := range traces {
-			if traced := t.traced(p, trace); len(traced) > 0 {
+			if traced := t.traced(p, trace); len(traced) > 0 && bytes < maxBytes {
 				demos = append(demos, traced[t.rand.IntN(len(traced))])
+				bytes += len(demoKey(demos[len(demos)-1]))
 			}
 		}
 		more := min(max(o.MaxLabeled-len(demos), 0), len(rest))
@@ -142,6 +160,9 @@ func (o BootstrapFewShot) shown(t *task, traces []outcome, order []int, by strin
 func (o BootstrapFewShot) teach(ctx context.Context, t *task, c *Candidate, order []int) (good []outcome, err error) {
 	left := slices.Clone(order)
 	for round := range o.Rounds {
+		if round > 0 {
+			c = o.shown(t, good, order, maxRuns, "teacher")
+		}
 		var failed []int
 		for len(left) > 0 && len(good) < o.MaxBootstrapped {
 			n := min(o.MaxBootstrapped-len(good), len(left))
@@ -177,7 +198,7 @@ type BootstrapRandomSearch struct {
 }
 
 func (o BootstrapRandomSearch) optimize(ctx context.Context, t *task) error {
-	b := o.withDefaults()
+	b := o.withDefaults(t)
 	done := func(c *Candidate) bool { return c.Score >= 1 }
 	labeled := newCandidate(t.start, "BootstrapRandomSearch: labeled demos")
 	if t.setLabeled(labeled, t.balanced(), b.MaxLabeled) > 0 {
@@ -188,7 +209,7 @@ func (o BootstrapRandomSearch) optimize(ctx context.Context, t *task) error {
 	traces := 0
 	for i := range cmp.Or(max(o.Candidates, 0), 16) + 1 {
 		if i > 0 {
-			b.MaxBootstrapped = 1 + t.rand.IntN(o.withDefaults().MaxBootstrapped)
+			b.MaxBootstrapped = 1 + t.rand.IntN(o.withDefaults(t).MaxBootstrapped)
 		}
 		c, n, err := b.bootstrap(ctx, t, t.balanced(), fmt.Sprintf("BootstrapRandomSearch: set %d", i+1))
 		if err != nil {
@@ -207,7 +228,7 @@ func (o BootstrapRandomSearch) optimize(ctx context.Context, t *task) error {
 
 func (o BootstrapRandomSearch) estimate(t *task) Spent {
 	n := cmp.Or(max(o.Candidates, 0), 16)
-	return t.taught((n+1)*len(t.train)*o.withDefaults().Rounds, (n+2)*len(t.val))
+	return t.taught((n+1)*len(t.train)*o.withDefaults(t).Rounds, (n+2)*len(t.val))
 }
 
 // inOrder returns the indices 0 to n-1.

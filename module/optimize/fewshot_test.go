@@ -243,6 +243,34 @@ func TestComposed(t *testing.T) {
 	}
 }
 
+// If examples cannot become demos of a predictor, runs fill the places: up to 16, and with a second round in which the
+// teacher has the demos of the first. Long demos are fewer.
+func TestBootstrapWithoutFields(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		padding, from, to int
+	}{{0, 16, 16}, {5000, 6, 8}} {
+		d := optimize.Data[letter, response]{Train: letters(40), Val: letters(60)[40:]}
+		for i := range d.Train {
+			d.Train[i].In.Body += strings.Repeat("x", test.padding)
+		}
+		m := newDesk()
+		m.Reply.Predictor.Model = llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+			if name := inputOf(r.Last(), "topic"); name < "d" || strings.Contains(r.Text(), "on a") {
+				return reply("text", "on "+name), nil
+			}
+			return reply("text", "on nothing"), nil
+		})
+		r, err := optimize.Run(t.Context(), m, optimize.BootstrapFewShot{}, d, sameText, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(r.Module.Reply.Predictor.Demos); n < test.from || n > test.to || r.Best.Score != 1 {
+			t.Errorf("%d more bytes: %d demos, score %v", test.padding, n, r.Best.Score)
+		}
+	}
+}
+
 // The demos of a module that writes programs have the programs that did not fail.
 func TestPrograms(t *testing.T) {
 	t.Parallel()

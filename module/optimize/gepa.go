@@ -91,7 +91,8 @@ func (g GEPA) estimate(t *task) Spent {
 		perIteration++ // which predictor is at fault
 	}
 	return Spent{
-		StudentCalls: g.Iterations * (2*g.Minibatch + len(t.val)), ReflectionCalls: g.Iterations * perIteration,
+		StudentCalls:    g.Iterations * (len(t.train) + g.Minibatch + len(t.val)),
+		ReflectionCalls: g.Iterations * perIteration,
 	}
 }
 

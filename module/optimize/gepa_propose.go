@@ -97,7 +97,6 @@ func (s *gepaSearch) begin(ctx context.Context, n, depth int) *proposal {
 	left, idle, next, failed := s.batches.left, s.idle, p.parent.next, p.parent.failed
 	p.undo = func() { s.batches.left, s.idle, p.parent.next, p.parent.failed = left, idle, next, failed }
 	ctx, p.cancel = context.WithCancel(ctx)
-	p.batch = s.batches.next(p.rand)
 	if p.err = s.examine(ctx, p); p.err != nil || len(p.blamed) == 0 {
 		close(p.done)
 		return p
@@ -117,12 +116,17 @@ func (s *gepaSearch) choose(r *rand.Rand) *gepaCandidate {
 	return slices.MaxFunc(s.pool, func(a, b *gepaCandidate) int { return cmp.Compare(a.Score, b.Score) })
 }
 
-// examine runs the parent on the minibatch, and finds what is at fault.
+// examine runs the parent on minibatches until it makes a mistake, or has been run on all of Train. Then it finds what is
+// at fault.
 func (s *gepaSearch) examine(ctx context.Context, p *proposal) (err error) {
-	if p.before, err = s.run(ctx, p, p.parent.Candidate, trainSplit, p.batch); err != nil {
-		return err
+	var failed []outcome
+	for n := 0; n < s.batches.n && len(failed) == 0; n += s.batches.size {
+		p.batch = s.batches.next(p.rand)
+		if p.before, err = s.run(ctx, p, p.parent.Candidate, trainSplit, p.batch); err != nil {
+			return err
+		}
+		failed = s.failed(nil, p.before)
 	}
-	failed := s.failed(nil, p.before)
 	if s.idle++; len(failed) == 0 {
 		return nil
 	}

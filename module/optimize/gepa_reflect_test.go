@@ -80,3 +80,28 @@ func TestGEPAWithoutMistakes(t *testing.T) {
 		t.Errorf("spent %v, warnings: %q", r.Spent, r.Warnings)
 	}
 }
+
+// An iteration looks for a mistake until it finds one, even if there is only one in Train.
+func TestGEPAFindsTheMistake(t *testing.T) {
+	t.Parallel()
+	metric := func(
+		ctx context.Context, e evaluate.Example[question, reply], p *module.Prediction[reply],
+	) (module.Score, error) {
+		if e.Want.Reply != "" {
+			return module.Score{Value: 1}, nil
+		}
+		return longer(ctx, e, p)
+	}
+	d := Data[question, reply]{Train: questions(40), Val: questions(60)[40:]}
+	for i := range d.Train[:39] {
+		d.Train[i].Want.Reply = "anything"
+	}
+	r, err := Run(t.Context(), newTwoSteps(), GEPA{Iterations: 1}, d, metric,
+		&Options{Reflection: replying("Write more and more.")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Candidates) != 2 {
+		t.Errorf("got %d candidates, spent %v", len(r.Candidates), r.Spent)
+	}
+}

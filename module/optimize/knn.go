@@ -45,7 +45,7 @@ func (o KNNFewShot) optimize(ctx context.Context, t *task) error {
 	if !o.Bootstrap {
 		return t.accept(ctx, c)
 	}
-	b := BootstrapFewShot{MaxBootstrapped: len(all), MaxLabeled: len(all)}.withDefaults()
+	b := BootstrapFewShot{MaxBootstrapped: len(all), MaxLabeled: len(all), Rounds: 1}.withDefaults(t)
 	traces, err := b.teach(ctx, t, c, all)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (o KNNFewShot) optimize(ctx context.Context, t *task) error {
 	if len(traces) == 0 {
 		t.warnNoTraces(b.Threshold)
 	}
-	c = b.shown(t, traces, all, "KNNFewShot")
+	c = b.shown(t, traces, all, math.MaxInt, "KNNFewShot")
 	c.setPicks(picks)
 	return t.accept(ctx, c)
 }

@@ -133,7 +133,7 @@ func (s *miproSearch) search(ctx context.Context) error {
 			s.task.warn("MIPROv2: the budget was enough for %d of %d trials", trial, s.Trials)
 			break
 		}
-		c := s.combine(estimator.propose(s.task.rand))
+		c := s.combine(estimator.propose(s.task.rand, s.isDone))
 		if err := s.try(ctx, c); err != nil {
 			return err
 		}
@@ -152,6 +152,12 @@ func (s *miproSearch) search(ctx context.Context) error {
 func (s *miproSearch) lastCall(more int) bool {
 	n := len(s.task.val)
 	return !s.task.ledger.affords(more + n + min(n, trialExamples))
+}
+
+// isDone reports whether the combination with the given choice has been evaluated on all of Val.
+func (s *miproSearch) isDone(choice []int) bool {
+	c := s.tried[fmt.Sprint(choice)]
+	return c != nil && (c.accepted || len(c.gains) == len(s.task.val))
 }
 
 // combine returns the combination with the given choice.

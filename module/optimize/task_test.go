@@ -135,7 +135,7 @@ func TestEstimate(t *testing.T) {
 		{optimize.BootstrapRandomSearch{BootstrapFewShot: small, Candidates: 3}, 100,
 			"at most 80 student calls; they cost about 0.0116, and more if prompts become longer ("},
 		{optimize.KNNFewShot{Bootstrap: true}, 0, "at most 34 student calls ("},
-		{optimize.GEPA{Iterations: 2}, 0, "at most 52 student calls, 4 reflection calls ("},
+		{optimize.GEPA{Iterations: 2}, 0, "at most 74 student calls, 4 reflection calls ("},
 		{optimize.MIPROv2{Instructions: 2, Trials: 4}, 0, "at most 114 student calls, 3 reflection calls ("},
 	} {
 		var progress strings.Builder

@@ -34,13 +34,16 @@ func (t *tpe) add(choice []int, score float64) {
 	t.trials = append(t.trials, trial{slices.Clone(choice), score})
 }
 
-// propose returns the choice to try next.
-func (t *tpe) propose(r *rand.Rand) []int {
+// propose returns the choice to try next. It leaves out choices that are done, unless it finds no other.
+func (t *tpe) propose(r *rand.Rand, done func(choice []int) bool) []int {
+	best := t.uniform(r)
+	for n := 0; n < tpeDraws && done(best); n++ {
+		best = t.uniform(r)
+	}
 	if len(t.trials) < tpeStartup {
-		return t.uniform(r)
+		return best
 	}
 	good, others := t.split()
-	var best []int
 	top := math.Inf(-1)
 	for range tpeDraws {
 		choice := make([]int, len(t.sizes))
@@ -50,7 +53,7 @@ func (t *tpe) propose(r *rand.Rand) []int {
 			choice[v] = drawFrom(r, inGood)
 			ratio += math.Log(inGood[choice[v]] / inOthers[choice[v]])
 		}
-		if ratio > top {
+		if ratio > top && !done(choice) {
 			top, best = ratio, choice
 		}
 	}

@@ -26,10 +26,13 @@ func TestTPE(t *testing.T) {
 		}
 		return scores
 	}
+	informedBy := func(s *tpe, r *rand.Rand) []int {
+		return s.propose(r, func([]int) bool { return false })
+	}
 	var informed, random float64
 	for seed := range uint64(20) {
-		scores := search(seed, (*tpe).propose)
-		if again := search(seed, (*tpe).propose); !slices.Equal(scores, again) {
+		scores := search(seed, informedBy)
+		if again := search(seed, informedBy); !slices.Equal(scores, again) {
 			t.Fatalf("seed %d: the same seed gives %v and %v", seed, scores, again)
 		}
 		informed += mean(scores[20:])
@@ -39,6 +42,20 @@ func TestTPE(t *testing.T) {
 		t.Errorf("the mean score of late trials is %.2f, and %.2f by chance", informed/20, random/20)
 	}
 	t.Logf("%.2f, by chance %.2f", informed/20, random/20)
+}
+
+// A choice that is done is not proposed again while there are others, even if it is the best.
+func TestTPELeavesOutWhatIsDone(t *testing.T) {
+	t.Parallel()
+	r, s, proposed := rand.New(rand.NewPCG(1, 2)), &tpe{sizes: []int{3, 3}}, map[[2]int]bool{}
+	for range 9 {
+		choice := s.propose(r, func(choice []int) bool { return proposed[[2]int(choice)] })
+		proposed[[2]int(choice)] = true
+		s.add(choice, float64(-choice[0]-choice[1]))
+	}
+	if len(proposed) < 8 { // the last one may not be found by chance
+		t.Errorf("9 trials proposed only %d of 9 choices", len(proposed))
+	}
 }
 
 func mean(scores []float64) float64 {

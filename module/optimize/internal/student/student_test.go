@@ -6,6 +6,8 @@
 // kind are converted is a [Skill]. The student has a skill from the beginning in a part of the cases; it learns it
 // from a sentence in the system prompt, or from demos that apply it. The replies depend on nothing but the
 // prompt, so equal prompts have equal replies, and every change of a prompt changes some of them.
+//
+// [Claims] is a pipeline and [Ledger] is an agent. Their students learn at the same rates.
 package student
 
 import (

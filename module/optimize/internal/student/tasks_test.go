@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+
+	"github.com/tmc/langchaingo/llms"
 )
 
 // A Row is an example of a task.
@@ -45,7 +47,43 @@ func (t *Task) row(r *rand.Rand) Row {
 	return row
 }
 
-// Tasks returns the tasks.
+// A Benchmark is a task with its simulated models.
+type Benchmark interface {
+	Title() string
+	Instructions() []string // of the steps, at the beginning
+	Calls() int             // of the student in a run
+	Rows(seed uint64, n int) []Row
+	Model() llms.Model
+	Reflection() llms.Model
+	Feedback(row Row, answer string) string // on a wrong answer, in words
+}
+
+// Benchmarks returns the tasks of this package.
+func Benchmarks() (list []Benchmark) {
+	for _, t := range Tasks() {
+		list = append(list, t)
+	}
+	return append(list, Claims{}, Ledger{})
+}
+
+// Title returns the name of the task.
+func (t *Task) Title() string { return t.Name }
+
+// Instructions returns the instructions of the steps at the beginning.
+func (t *Task) Instructions() (list []string) {
+	for _, s := range t.Steps {
+		list = append(list, s.Instructions)
+	}
+	return list
+}
+
+// Calls returns the number of calls in a run.
+func (t *Task) Calls() int { return len(t.Steps) }
+
+// Feedback returns the note of the example.
+func (t *Task) Feedback(row Row, _ string) string { return row.Note }
+
+// Tasks returns the tasks that convert pieces.
 func Tasks() []*Task { return []*Task{records(), orders(), house(), products()} }
 
 // records has conventions that the feedback states and that demos show.
