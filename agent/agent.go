@@ -136,8 +136,8 @@ var ErrNoTask = errors.New("agent: the task is empty; say what to do")
 
 var errNotMade = errors.New("agent: the Agent is nil or empty; create one with New, and check the error of New")
 
-// Run carries out a task. The error is [ErrNoTask] or an error of [module.CodeAct.Run]. If it is a
-// *[module.IncompleteError], it contains a record of everything that was done.
+// Run carries out a task. The error is [ErrNoTask] or an error returned by [module.CodeAct.Run]. An
+// *[module.IncompleteError] contains a record of everything that was done.
 func (a *Agent) Run(ctx context.Context, in Task) (*module.Prediction[Answer], error) {
 	if a == nil || a.Module == nil {
 		return nil, errNotMade

@@ -78,7 +78,7 @@ func (p *Predictor) adapterFor(spec *signature.Spec) Adapter {
 	return Markers()
 }
 
-// wireSchema is the schema of a spec's outputs as it is sent to providers.
+// wireSchema is the schema for a spec's outputs in the form that is sent to providers.
 type wireSchema struct {
 	raw       json.RawMessage // nil if the providers' subset of JSON Schema cannot express the outputs
 	byDefault bool            // raw is used if no Adapter is set: raw is not nil, and an output is not plain text
@@ -146,7 +146,7 @@ func (p *Predictor) opening(q conversation.Question) ([]conversation.Message, er
 	return p.formatter().Opening(system, internalDemos(p.Demos), q, p.Hint)
 }
 
-// read finds the outputs of spec in a reply, and returns the predictor's other outputs as the reasoning. Needed reports
+// read finds spec's outputs in a reply, and returns the predictor's other outputs as the reasoning. Needed reports
 // whether the reply must have an output. Since read caches the lenient spec, all calls for a predictor must pass the
 // same function.
 func (p *Predictor) read(
@@ -161,7 +161,7 @@ func (p *Predictor) read(
 	return outputs, reasoning, nil
 }
 
-// read finds the outputs of spec in the last reply, and returns them as a JSON object.
+// read finds spec's outputs in the last reply, and returns them as a JSON object.
 func (r *run) read(spec *signature.Spec) (raw json.RawMessage, reasoning string, err error) {
 	needed := func(name string) bool { _, ok := spec.Field(name); return ok }
 	outputs, reasoning, err := r.predictor.read(r.last(), spec, needed)

@@ -201,5 +201,5 @@ func tokensOf(r event.ModelResponse, promptTokens int) int {
 	return promptTokens + estimateTokens(len(r.Text))
 }
 
-// estimateTokens estimates how many tokens a text of the given size has.
+// estimateTokens estimates how many tokens text of the given size has.
 func estimateTokens(bytes int) int { return (bytes + 3) / 4 }

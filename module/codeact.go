@@ -25,9 +25,9 @@ type CodeAct[In, Out any] struct {
 	coder coder[In, Out]
 }
 
-// Sandbox checks and runs programs. A *[sandbox.Sandbox] runs each program independently. A *[sandbox.Session] keeps
-// the variables of a program for later programs, even in later runs of the module; the question to the model lists
-// these variables. Runs that share a session should not be concurrent; a [Chat] prevents that.
+// Sandbox checks and runs programs. A *[sandbox.Sandbox] runs each program independently. A *[sandbox.Session] keeps a
+// program's variables for later programs, even in later runs of the module; the question to the model lists these
+// variables. Runs that share a session should not be concurrent; a [Chat] prevents that.
 //
 // A Sandbox may have two more methods, as both of these types do. If it has Ready() error, a module calls Ready at the
 // beginning of each run and returns its error. If it has Check, a module runs a reply without a code fence if Check
@@ -37,9 +37,9 @@ type Sandbox interface {
 	Run(ctx context.Context, p sandbox.Program) (*sandbox.Outcome, error)
 }
 
-// NewCodeAct returns a module that answers sig with programs that may call the tools of set; a nil set has no tools.
-// Programs have the inputs of sig as constants. Nil options mean the defaults. Run reports missing or incompatible
-// parts before it calls the model.
+// NewCodeAct returns a module that answers sig with programs that may call the tools in set; a nil set has no tools.
+// Programs have sig's inputs as constants. Nil options mean the defaults. Run reports missing or incompatible parts
+// before it calls the model.
 func NewCodeAct[In, Out any](
 	sig *signature.Signature[In, Out], model llms.Model, box Sandbox, set *tools.Set, o *Options,
 ) *CodeAct[In, Out] {
@@ -124,12 +124,12 @@ func (a *candidate[Out]) orFail(r *codeRun, err error) (*Prediction[Out], error)
 	return complete(r.accept(), a.out, a.raw, "")
 }
 
-// execute checks and runs the program of the last step.
+// execute checks and runs the last step's program.
 //
 // The tools are globals of the program. A call leaves the sandbox as JSON and reaches the [dispatch.Dispatcher] of the
 // set in this process. The dispatcher validates the call, looks it up in the journal's attempt, applies the policies,
 // records the intent, calls the Go function (the Handler of the [tools.Tool]) and records the result. The result goes
-// back into the sandbox as JSON, and the program's promise resolves with it. Since all programs of a run share its
+// back into the sandbox as JSON, and the program's promise resolves with it. Since all programs in a run share its
 // journal, a rewritten program does not repeat the effects of the previous one.
 func (r *codeRun) execute(ctx context.Context, p replies.ProgramReply) (*sandbox.Outcome, error) {
 	step := max(len(r.Steps), 1) // a compiled program has no step yet

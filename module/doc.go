@@ -82,9 +82,8 @@
 //   - [CodeAct] asks the model for JavaScript programs, which may call tools. It checks each program, runs it in a
 //     [Sandbox], and shows the model what happened, until one submits the answer. One program replaces many single
 //     calls.
-//   - [ProgramOfThought] is a CodeAct without tools, for computations. The answer may also be the value of a program.
-//   - [Chat] is a conversation with a CodeAct. Programs can use the variables that programs of earlier turns
-//     declared.
+//   - [ProgramOfThought] is a CodeAct without tools, for computations. The answer may also be a program's value.
+//   - [Chat] is a conversation with a CodeAct. Programs can use the variables that programs in earlier turns declared.
 //   - [RLM] is for inputs that are too long for a model. Programs have the inputs as variables, and ask a model about
 //     parts of them with await llm(prompt).
 //   - [ReAct] calls tools one at a time and shows the model each result before the next call. It needs no sandbox, and
@@ -132,7 +131,7 @@
 // violates the signature, or if a reply cannot be read, the model is shown an observation.
 //
 // During a run, Options.OnEvent is called for every [event.Event]. [Start] begins a run and yields its events,
-// including the text of the model as it arrives:
+// including the model's text as it arrives:
 //
 //	for e, err := range module.Start(ctx, predict, in).Events() { … }
 //

@@ -34,7 +34,7 @@ func (s scope) in(ctx context.Context) context.Context {
 // that modules make. The context that f receives is the context of the run. Observers that ctx already has are called
 // as well.
 //
-// Calls of f may be concurrent, and the run waits for them. If f panics, the run ends. Package [net/http/httptrace]
+// Calls to f may be concurrent, and the run waits for them. If f panics, the run ends. Package [net/http/httptrace]
 // works like this for HTTP.
 func Observe(ctx context.Context, f func(context.Context, event.Event)) context.Context {
 	s := scopeOf(ctx)

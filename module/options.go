@@ -65,7 +65,7 @@ type Options struct {
 	// Temperature is sent to the model; see [Predictor]. Nil leaves it to the provider.
 	Temperature *float64
 
-	// CallOptions are passed to every call of the model, such as llms.WithMaxTokens(4000).
+	// CallOptions are passed to every model call, such as llms.WithMaxTokens(4000).
 	CallOptions []llms.CallOption
 
 	// OnEvent, if set, is called for the events of every run, with the context of the run. Calls may be concurrent, and

@@ -43,7 +43,7 @@ func TestInvalidModules(t *testing.T) {
 			orders) (*module.Prediction[sum], error) {
 			return nil, nil
 		}),
-		"module: the run ended its goroutine with runtime.Goexit instead of returning": own(func(context.Context,
+		"module: the run ended with runtime.Goexit instead of returning": own(func(context.Context,
 			orders) (*module.Prediction[sum], error) {
 			runtime.Goexit()
 			return nil, nil

@@ -18,8 +18,8 @@ type Predict[In, Out any] struct {
 	signature *signature.Signature[In, Out]
 }
 
-// NewPredict returns a module that asks model for the outputs of sig. Nil options mean the defaults. Run reports
-// missing parts.
+// NewPredict returns a module that asks model for sig's outputs. Nil options mean the defaults. Run reports missing
+// parts.
 func NewPredict[In, Out any](sig *signature.Signature[In, Out], model llms.Model, o *Options) *Predict[In, Out] {
 	p := o.predictor(model)
 	p.Spec = specOf(sig)

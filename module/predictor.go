@@ -67,7 +67,7 @@ type Predictor struct {
 	// Rollout distinguishes repetitions of the same question: a cache keeps a separate reply for each Rollout.
 	Rollout int
 
-	// CallOptions are passed to every call of the model.
+	// CallOptions are passed to every model call.
 	CallOptions []llms.CallOption
 
 	calling *conversation.Calling // the adapter for tool calls in the provider's protocol, or nil

@@ -36,7 +36,7 @@ type Program[In, Out any] struct {
 	// Run returns an error instead.
 	Predictor *Predictor
 
-	// Sub answers calls of llm. It is nil if the program does not mention llm. Its Model is the Model of the Predictor.
+	// Sub answers calls to llm. It is nil if the program does not mention llm. Its Model is the Model of the Predictor.
 	// If the Model is nil, the program cannot call llm.
 	Sub *Predictor
 
@@ -44,7 +44,7 @@ type Program[In, Out any] struct {
 	tools *tools.Set // the tools without llm
 }
 
-// NewProgram returns a module that answers sig with the program of s, which may call the tools of set; a nil set has no
+// NewProgram returns a module that answers sig with the program of s, which may call the tools in set; a nil set has no
 // tools. If s has no Signature, the program is new, and NewProgram completes the module's Script with sig and the
 // current tools. Nil options mean the defaults. MaxIters, 8 by default, does not count the program itself. Run reports
 // missing or incompatible parts before it starts the program. If a model should write another program when this one

@@ -25,7 +25,7 @@ var askTool = &tools.Tool{
 	Hints: tools.Hints{Class: tools.Read}, Handler: answerPrompt,
 }
 
-// sub returns the predictor that answers calls of llm.
+// sub returns the predictor that answers calls to llm.
 func (o *Options) sub(model llms.Model) *Predictor {
 	return &Predictor{Spec: subQuestion.Spec(), Briefing: prompt.Sub, Model: model, onEvent: o.OnEvent}
 }
@@ -44,7 +44,7 @@ func (e *environment) withSub(ctx context.Context, p *sandbox.Program) context.C
 
 type askingKey struct{}
 
-// answerPrompt handles calls of askTool.
+// answerPrompt handles calls to askTool.
 func answerPrompt(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	var in struct {
 		Prompt string

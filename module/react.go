@@ -24,7 +24,7 @@ import (
 //
 // The method was published by Yao et al., "ReAct: Synergizing Reasoning and Acting in Language Models" (ICLR 2023).
 //
-// Calls are validated, subject to policies and recorded like the calls of programs; in the journal, all calls of a run
+// Calls are validated, subject to policies and recorded like a program's calls; in the journal, all calls in a run
 // count as the calls of one program. A call that reported an error, or whose result cannot be used, may have taken
 // effect. If the model makes the same call again, the call is held and the model is told why; if the model then repeats
 // the call, it is made. If it is unknown whether a call took effect, repeating the call ends the run.
@@ -42,7 +42,7 @@ type ReAct[In, Out any] struct {
 	err       error // why the module cannot run
 }
 
-// NewReAct returns a module that answers sig by calling the tools of set; a nil set has no tools. Nil options mean the
+// NewReAct returns a module that answers sig by calling the tools in set; a nil set has no tools. Nil options mean the
 // defaults; MaxIters is 20. Run reports missing or incompatible parts before it calls the model.
 func NewReAct[In, Out any](
 	sig *signature.Signature[In, Out], model llms.Model, set *tools.Set, o *Options,
@@ -135,7 +135,7 @@ func (a *ReAct[In, Out]) answer(r *reactRun, args json.RawMessage) (out Out, ans
 	return out, answer, err
 }
 
-// extract asks for an answer from what the model knows. It also accepts a call of submit.
+// extract asks for an answer from what the model knows. It also accepts a call to submit.
 func (a *ReAct[In, Out]) extract(ctx context.Context, r *reactRun) (out Out, answer json.RawMessage, err error) {
 	if r.predictor.toolCalling() != nil {
 		return a.extractCall(ctx, r)

@@ -24,7 +24,7 @@ import (
 type reactRun struct {
 	*run
 	tools     *toolbox.Toolbox
-	attempt   *journal.Attempt // the attempt that records all calls of the run
+	attempt   *journal.Attempt // the attempt that records all calls in the run
 	reasoning string           // the reasoning in the last reply
 	mistake   string           // the reply of the previous step
 	gate      gate             // collects facts for the trajectory; the model is not asked about them
@@ -60,8 +60,8 @@ func (r *reactRun) call(ctx context.Context, a replies.Action) (told string, err
 	return prompt.Call(call, b) + toolbox.Remark(b, call), nil
 }
 
-// perform makes a call of the last step. If the same call was held in an earlier step, perform makes it now, because
-// the model was told why it was held and repeats it anyway.
+// perform makes one of the last step's calls. If the same call was held in an earlier step, perform makes it now,
+// because the model was told why it was held and repeats it anyway.
 func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) (sandbox.Call, error) {
 	id := 1
 	if r.outcome != nil {
@@ -94,7 +94,7 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 	return call, err
 }
 
-// start reports to observers that a call of the last step begins. It returns the call as a program would write it.
+// start reports to observers that one of the last step's calls begins. It returns the call as a program would write it.
 func (r *reactRun) start(tool string, args json.RawMessage) (source string) {
 	source = tool + "(" + string(args) + ")"
 	r.emit(event.ProgramStart{Origin: r.at(len(r.Steps)), Code: source, Reasoning: r.reasoning})

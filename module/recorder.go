@@ -27,7 +27,7 @@ type recorder struct {
 	origin  event.Origin
 	tell    func(event.Event) // nil if there is no observer
 	scope   scope
-	journal *journal.Journal              // the calls of the run, or nil if its module calls no tools
+	journal *journal.Journal              // the run's calls, or nil if its module calls no tools
 	broken  atomic.Pointer[lm.PanicError] // the first panic of an observer
 
 	mu        sync.Mutex

@@ -20,20 +20,20 @@ import (
 // await llm([prompt, …]). Programs can use the variables of earlier programs. Otherwise an RLM works like a [CodeAct].
 // It is safe for concurrent use.
 //
-// There is no need to raise the sandbox's limits. Since a program waits for the models that it calls, its time limit
-// is extended by MaxCalls/Concurrency minutes, and the arguments of a call may take up to 4 MiB. Calls of llm and rlm
-// (see [RLMOptions].Depth) count against MaxCalls first, and against the sandbox's Limits.Calls after that. Within a
-// run, a repeated prompt gets the same reply and is paid for once.
+// There is no need to raise the sandbox's limits. Since a program waits for the models that it calls, its time limit is
+// extended by MaxCalls/Concurrency minutes, and the arguments of a call may take up to 4 MiB. Calls to llm and rlm (see
+// [RLMOptions].Depth) count against MaxCalls first, and against the sandbox's Limits.Calls after that. Within a run, a
+// repeated prompt gets the same reply and is paid for once.
 //
 // The method was published by Zhang, Kraska and Khattab, "Recursive Language Models" (2025).
 type RLM[In, Out any] struct {
 	// Predictor asks for the next program.
 	Predictor *Predictor
 
-	// Sub answers calls of llm. The prompt is sent unchanged, and the reply is returned unchanged.
+	// Sub answers calls to llm. The prompt is sent unchanged, and the reply is returned unchanged.
 	Sub *Predictor
 
-	// Nested answers calls of rlm: its programs submit {reply: string}, and rlm returns that string. Nested is nil if
+	// Nested answers calls to rlm: its programs submit {reply: string}, and rlm returns that string. Nested is nil if
 	// Depth is 1.
 	Nested *RLM[subTask, subReply]
 
@@ -49,15 +49,14 @@ type RLMOptions struct {
 	// that writes the programs.
 	Options
 
-	// Sub is the model that answers calls of llm, usually a cheaper one. Nil means the model that writes the
-	// programs.
+	// Sub is the model that answers calls to llm, usually a cheaper one. Nil means the model that writes the programs.
 	Sub llms.Model
 
 	// MaxCalls limits the model calls that the programs of a run cause: by llm, in runs of rlm, and by
 	// modules that tools run. If it is not positive, the limit is 50.
 	//
 	// One program may call llm and rlm MaxCalls times each, but at most 10,000 times, in addition to the calls that the
-	// sandbox's Limits.Calls allows. Repeated prompts cost nothing, but count as calls of the program.
+	// sandbox's Limits.Calls allows. Repeated prompts cost nothing, but count as calls by the program.
 	MaxCalls int
 
 	// MaxTokens limits the tokens of these model calls, prompts and replies together. A prompt that would exceed the
@@ -111,7 +110,7 @@ func (o RLMOptions) uncounted() map[string]int {
 	return calls
 }
 
-// NewRLM returns a module that answers sig with programs that may call models and the tools of set; a nil set has no
+// NewRLM returns a module that answers sig with programs that may call models and the tools in set; a nil set has no
 // tools. The policies of the set also apply to llm and rlm. The programs run in sessions, so box must be a
 // *[sandbox.Sandbox]. Nil options mean the defaults. Run reports missing or incompatible parts before it calls the
 // model.

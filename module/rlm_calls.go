@@ -85,7 +85,7 @@ func answerPrompts(ctx context.Context, args json.RawMessage) (json.RawMessage, 
 	return subCallsOf(ctx).askAll(ctx, prompts)
 }
 
-// subCalls makes the model calls of the programs of one run. It keeps the replies, so that a program that repeats a
+// subCalls makes the model calls for the programs of one run. It keeps the replies, so that a program that repeats a
 // prompt of a failed program does not pay for it again. It is a value of each program's context.
 type subCalls struct {
 	budget *budget.Budget

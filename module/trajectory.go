@@ -33,11 +33,10 @@ type Trajectory struct {
 	// Err is why there is no answer, or nil. Its JSON is the text of the error.
 	Err error `json:"-"`
 
-	// Steps are the model calls of the module itself. The first step of a [Program] is its compiled program.
+	// Steps are the module's own model calls. The first step of a [Program] is its compiled program.
 	Steps []Step `json:"steps,omitempty"`
 
-	// Calls are the tool calls of the module itself, including reads, from its journal. AllCalls includes
-	// those of Runs.
+	// Calls are the module's own tool calls, including reads, from its journal. AllCalls includes those of Runs.
 	Calls []journal.Entry `json:"calls,omitempty"`
 
 	// Orphans are the effects that no accepted program asked for: the effects of a failed program that the rewritten
@@ -98,7 +97,7 @@ func (t Trajectory) empty() bool {
 	return len(t.Steps)+len(t.Runs)+len(t.Calls)+len(t.Spent) == 0
 }
 
-// AllCalls yields the tool calls of the module and then those of its runs.
+// AllCalls yields the module's tool calls and then those of its runs.
 func (t Trajectory) AllCalls() iter.Seq[journal.Entry] {
 	return func(yield func(journal.Entry) bool) {
 		for _, e := range t.Calls {
@@ -192,8 +191,7 @@ type Step struct {
 	before int // the number of calls in the journal when the step began
 }
 
-// Sent returns the whole request for people to read: the messages under their roles, the tools, and the schema of the
-// reply.
+// Sent returns the whole request for people to read: the messages under their roles, the tools, and the reply's schema.
 func (s Step) Sent() string { return lm.Transcript(s.Prompt, s.Tools, s.Schema) }
 
 // replied reports whether there was a reply, even an empty one.

@@ -84,7 +84,7 @@ func (h *host) count(path string) {
 	engine.Put(&h.uncounted, path, h.uncounted[path]+1)
 }
 
-// tracker tracks one call of the program: what is known about it, its execution, and whether it occupies one of the
+// tracker tracks one of the program's calls: what is known about it, its execution, and whether it occupies one of the
 // Limits.Concurrency slots. The call leaves its slot while it waits for a person, or for a nested run, which has limits
 // of its own. While all calls in progress have left their slots, the clocks of the program stand still.
 type tracker struct {
@@ -173,7 +173,7 @@ func (t *tracker) perform(reply func(engine.Reply)) {
 	returned := false
 	defer func() {
 		if !returned { // runtime.Goexit has ended the goroutine, for example by t.FailNow
-			h.abort(fmt.Errorf("the handler of %s ended its goroutine instead of returning", t.Tool))
+			h.abort(fmt.Errorf("the handler of %s ended with runtime.Goexit instead of returning", t.Tool))
 		}
 	}()
 	t.update(func() {}, "Program.OnCalling", h.program.OnCalling)

@@ -176,7 +176,7 @@ func (h *host) dropHandled(sites []engine.Site) {
 	}
 }
 
-// site judges one call of a tool in the source.
+// site judges one tool call in the source.
 func (h *host) site(s engine.Site) Finding {
 	switch {
 	case s.Tool < 0 || s.Tool >= len(h.bindings):

@@ -65,12 +65,12 @@
 //
 // # Checks
 //
-// Before a program runs, the check reports all of the following at once: syntax errors, undeclared names, calls
-// of tools that do not exist, literal arguments that violate a tool's schema, constructs that the engine would
-// execute incorrectly, and violations of [Options.Rules]. It refuses only what must fail. If a call has wrong
-// arguments but the program handles the error of the call before it may change data, the program runs, and the call
-// throws. A handler that covers all calls of the program does not count. The worker parses the program and reports what
-// it contains; this process decides whether to run it.
+// Before a program runs, the check reports all of the following at once: syntax errors, undeclared names, calls to
+// tools that do not exist, literal arguments that violate a tool's schema, constructs that the engine would execute
+// incorrectly, and violations of [Options.Rules]. It rejects only code that is certain to fail. If a call has wrong
+// arguments but the program handles the call's error before it can change data, the program runs, and the call throws.
+// A handler that covers all of the program's calls does not count. The worker parses the program and reports what it
+// contains; this process decides whether to run it.
 //
 // [Outcome.Warnings] lists code that may run without an error but probably does not do what
 // its author intended: promises that the program printed, used as text or did not await,

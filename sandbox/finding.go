@@ -14,7 +14,7 @@ import (
 // refused or failed,
 //
 //	undeclared        an undeclared name
-//	unknown_tool      a call of a tool that does not exist
+//	unknown_tool      a call to a tool that does not exist
 //	invalid_argument  a literal argument that violates the tool's schema
 //	unsupported       a construct that the engine would execute incorrectly
 //	source_limit      a source longer than Limits.Source

@@ -89,7 +89,7 @@ func (h *host) undeclaredHint(name engine.Name) string {
 	return ""
 }
 
-// isCalled reports whether a line awaits a call of a name or of one of its members.
+// isCalled reports whether a line awaits a call to a name or to one of its members.
 func isCalled(name, line string) bool {
 	called, err := regexp.MatchString(`\bawait\s+`+regexp.QuoteMeta(name)+`(\.[\w$]+)?\(`, line)
 	return err == nil && called

@@ -78,8 +78,8 @@ type Output struct {
 // Cut reports whether Text is incomplete.
 func (o Output) Cut() bool { return len(o.Text) < o.Bytes }
 
-// Call is one tool call of a run. If Error is not nil, Error.Kind says whether the call failed or was not made,
-// and Error.Unwrap returns the cause, for the host's log.
+// Call is one tool call in a run. If Error is not nil, Error.Kind says whether the call failed or was not made, and
+// Error.Unwrap returns the cause, for the host's log.
 type Call struct {
 	ID       int              `json:"id"`                 // 1, 2, … in the order in which the program made them
 	Tool     string           `json:"tool"`               // path by which the program called the tool, such as mail.send

@@ -39,8 +39,8 @@ type Program struct {
 	// the check says so. See [Outcome.Declared].
 	Earlier []string
 
-	// Uncounted maps the path of a tool to the number of its calls that do not count towards Limits.Calls.
-	// Further calls of the tool count. Use Uncounted for tools whose calls have a limit of their own.
+	// Uncounted maps the path of a tool to the number of its calls that do not count towards Limits.Calls. Further
+	// calls to the tool count. Use Uncounted for tools whose calls have a limit of their own.
 	Uncounted map[string]int
 
 	// Limits are the limits of this run. A zero field means the sandbox's limit; another

@@ -124,7 +124,7 @@ func (s *Session) run(ctx context.Context, p Program, checkOnly bool) (*Outcome,
 	return out, err
 }
 
-// turnOf is the context key that marks the tool calls of the session's program in progress.
+// turnOf is the context key that marks the tool calls of the session's current program.
 type turnOf struct{ *Session }
 
 var errOwnTurn = errors.New("sandbox: a tool that a program of a session calls cannot use the same session, " +
@@ -227,7 +227,7 @@ func stepSize(s *engine.Step) int {
 	return n
 }
 
-// recordCall records a call of a session's program. It returns the number of the call in the record, from 0.
+// recordCall records a call by a session's program. It returns the number of the call in the record, from 0.
 func (h *host) recordCall(c engine.Call) (number int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -236,7 +236,7 @@ func (h *host) recordCall(c engine.Call) (number int) {
 	return len(*replies) - 1
 }
 
-// recordReply records the reply to a call of a session's program.
+// recordReply records the reply to a call by a session's program.
 func (h *host) recordReply(number int, r engine.Reply) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -112,8 +112,8 @@ func decompose(s *schema.Schema) ([]Field, Values, error) {
 	var rules Values
 	raw := s.Raw()
 	if err := errors.Join(json.Unmarshal(raw, &o), json.Unmarshal(raw, &rules)); err != nil || o.Type != "object" {
-		return nil, nil, errors.New("type encodes itself, so its fields are unknown; use a plain struct, and " +
-			"give embedded types a field name")
+		return nil, nil, errors.New("type has its own JSON encoding (for example MarshalJSON, possibly promoted from " +
+			"an embedded type), so its fields are unknown; use a plain struct, and give embedded types a field name")
 	}
 	if _, closed := rules.Get("additionalProperties"); !closed {
 		rules = append(rules, Value{"additionalProperties", json.RawMessage("true")})

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Call is one call of one tool by a running program.
+// Call is one call to one tool by a running program.
 type Call struct {
 	ID      int             // 1, 2, … in the order in which the program made its calls
 	Tool    *Binding        // the tool that is called
@@ -53,7 +53,7 @@ type Policy func(next Caller) Caller
 
 type policiesKey struct{}
 
-// WithPolicies returns a context in which policies apply to all calls of tools. They wrap the policies of the sets, and
+// WithPolicies returns a context in which policies apply to all tool calls. They wrap the policies of the sets, and
 // policies that ctx already has wrap them. WithPolicies is for hosts that run modules or programs of others, such as an
 // evaluation that replaces tools. No policies apply to tools in the namespace tools.
 func WithPolicies(ctx context.Context, policies ...Policy) context.Context {

@@ -13,7 +13,7 @@ const (
 	KindUnknownTool      = "unknown_tool"      // the tool does not exist; nothing was done
 	KindInvalidArguments = "invalid_arguments" // the arguments violate the input schema; nothing was done
 	KindDenied           = "denied"            // a policy refused the call; nothing was done
-	KindLimit            = "limit"             // the program has reached its limit of calls; nothing was done
+	KindLimit            = "limit"             // the program has reached its call limit; nothing was done
 	KindFailed           = "failed"            // the tool reported an error; the effect may have happened
 	KindUnavailable      = "unavailable"       // the tool's server could not be reached; nothing was done
 	KindTimeout          = "timeout"           // no answer in time; the effect is unknown

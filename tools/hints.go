@@ -74,7 +74,7 @@ var readingName = regexp.MustCompile(`^(get|list|search|find|read|describe|count
 // and only the first would be performed.
 func (h Hints) check(input json.RawMessage) error {
 	if h.Class < Unclassified || h.Class > Read {
-		return fmt.Errorf("hints: class %d does not exist; use Effect, Idempotent or Read", h.Class)
+		return fmt.Errorf("hints: unknown class %d; use Effect, Idempotent or Read", h.Class)
 	}
 	if len(h.Identity) == 0 {
 		return nil
@@ -149,16 +149,16 @@ func (c Class) String() string {
 // MarshalText implements [encoding.TextMarshaler] with the name.
 func (c Class) MarshalText() ([]byte, error) {
 	if c < Unclassified || c > Read {
-		return nil, fmt.Errorf("hints: class %d does not exist", int(c))
+		return nil, fmt.Errorf("hints: unknown class %d", int(c))
 	}
 	return []byte(c.String()), nil
 }
 
-// UnmarshalText implements [encoding.TextUnmarshaler]. It returns an error if no class has that name.
+// UnmarshalText implements [encoding.TextUnmarshaler]. It returns an error for an unknown class.
 func (c *Class) UnmarshalText(name []byte) error {
 	i := slices.Index(classNames, string(name))
 	if i < 0 {
-		return fmt.Errorf("hints: class %q does not exist; use effect, idempotent, read or unclassified", name)
+		return fmt.Errorf("hints: unknown class %q; use effect, idempotent, read or unclassified", name)
 	}
 	*c = Class(i)
 	return nil

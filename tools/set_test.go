@@ -282,7 +282,7 @@ func TestHintsAreChecked(t *testing.T) {
 		{tools.Hints{Identity: []string{"to"}}, ""},
 		{tools.Hints{Identity: []string{"too"}},
 			`tools: tool "send": hints: the identity "too" is not an argument of the tool`},
-		{tools.Hints{Class: 77}, `tools: tool "send": hints: class 77 does not exist; use Effect, Idempotent or Read`},
+		{tools.Hints{Class: 77}, `tools: tool "send": hints: unknown class 77; use Effect, Idempotent or Read`},
 	} {
 		_, err := tools.NewSet(t.Context(), tools.Func("send", "", send, &test.hints))
 		if got := fmt.Sprint(err); got != test.want && !(err == nil && test.want == "") {

@@ -49,7 +49,7 @@ func (s *Server) Check(ctx context.Context, w io.Writer, o *serve.Options) error
 	return errors.Join(errs...)
 }
 
-// allTools returns the tools of a principal that may use everything.
+// allTools returns the tools for a principal that may use everything.
 func (s *Server) allTools() []tool {
 	return (&client{app: s, principal: local}).tools(s.catalog.everything())
 }

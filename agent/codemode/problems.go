@@ -63,7 +63,7 @@ func forModel(err error) error {
 	return &problem{kind, message}
 }
 
-// problemOf is like forModel, for errors of other packages whose messages are written for models.
+// problemOf is like forModel, for errors from other packages whose messages are written for models.
 func problemOf(err error) error {
 	var (
 		spec  *packages.SpecError

@@ -60,7 +60,7 @@ func (c *client) progress(ctx context.Context, r *mcp.CallToolRequest) (_ contex
 	}
 }
 
-// onCall returns the handler for calls of tools that have ended.
+// onCall returns the handler for tool calls that have ended.
 func (c *client) onCall(tell func(message string)) func(sandbox.Call) {
 	return func(call sandbox.Call) {
 		c.logCause(call)

@@ -30,8 +30,8 @@ func (s *Server) Serve(ctx context.Context, o *serve.Options) error {
 	return serve.Run(ctx, s.serverOf, o)
 }
 
-// Handler returns a handler that serves clients over HTTP, to be mounted in a server of the host;
-// see [serve.NewHandler]. Nil options mean the defaults.
+// Handler returns a handler that serves clients over HTTP, to be mounted in one of the host's servers; see
+// [serve.NewHandler]. Nil options mean the defaults.
 func (s *Server) Handler(o *serve.Options) (*serve.Handler, error) {
 	if err := s.usable(); err != nil {
 		return nil, err
@@ -39,10 +39,10 @@ func (s *Server) Handler(o *serve.Options) (*serve.Handler, error) {
 	return serve.NewHandler(s.serverOf, s.serving(o))
 }
 
-// AddTo adds the tools that a principal may use to an MCP server of the host, and keeps them up to date as
-// long as that server exists. It replaces tools with the same names. All clients of that server act as
-// that principal, so they share code files, sessions and environments. AddTo returns an error if the server
-// is nil, the principal has no name, or s is closed.
+// AddTo adds the tools that a principal may use to one of the host's MCP servers, and keeps them up to date as long as
+// that server exists. It replaces tools with the same names. All clients of that server act as that principal, so they
+// share code files, sessions and environments. AddTo returns an error if the server is nil, the principal has no name,
+// or s is closed.
 func (s *Server) AddTo(server *mcp.Server, p serve.Principal) error {
 	if err := s.usable(); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools"
 )
 
-// settings are the values of the flags and the environment variables.
+// settings are the values from the flags and the environment variables.
 type settings struct {
 	codemode codemode.Options
 	servers  mcptools.Options

@@ -22,12 +22,11 @@ type Entry interface {
 	// Recorded returns the result that the journal already has for the call. If ok is
 	// true, the call is not made and no other method is called.
 	Recorded() (result json.RawMessage, err error, ok bool)
-	// Dispatched is called before each call of the tool. The arguments are the ones that the policies passed
-	// on. If it returns an error, the tool is not called and the run ends.
+	// Dispatched is called before each call to the tool. The arguments are the ones that the policies passed on. If it
+	// returns an error, the tool is not called and the run ends.
 	Dispatched(args json.RawMessage) error
-	// Settled is called when the call has ended, even if the tool was never called; see [StateOf]. If pending
-	// is true, a policy has stopped waiting for a try (a call of the tool) that is still in progress. Settled
-	// is called again when that try ends. It returns the ID with which the program may repeat the call, or "":
-	// see [tools.ToolError].
+	// Settled is called when the call has ended, even if the tool was never called; see [StateOf]. If pending is true,
+	// a policy has stopped waiting for a try (a call to the tool) that is still in progress. Settled is called again
+	// when that try ends. It returns the ID with which the program may repeat the call, or "": see [tools.ToolError].
 	Settled(result json.RawMessage, err error, pending bool) (again string)
 }

@@ -20,8 +20,8 @@ func Elements(text []byte) iter.Seq[json.RawMessage] {
 	}
 }
 
-// Members returns the decoded names and the values of the members of an object, in order. The
-// values are slices of the text, as in [Elements].
+// Members returns the decoded names and the values of an object's members, in order. The values are slices of the text,
+// as in [Elements].
 func Members(text []byte) iter.Seq2[[]byte, json.RawMessage] {
 	return func(yield func([]byte, json.RawMessage) bool) {
 		for name, value := range parts(text, '{') {
@@ -65,7 +65,7 @@ func parts(text []byte, open byte) iter.Seq2[[]byte, json.RawMessage] {
 	}
 }
 
-// quote returns the position of the closing quote of the string that begins at a position.
+// quote returns the position of the closing quote for the string that begins at a position.
 func quote(text []byte, at int) int {
 	for at++; at < len(text) && text[at] != '"'; at++ {
 		if text[at] == '\\' {

@@ -50,7 +50,7 @@ func (m *Model) With(c lm.Capabilities) llms.Model {
 	return lm.CapableFunc{Func: generate, States: func() lm.Capabilities { return c }}
 }
 
-// Request is one call of the model.
+// Request is one call to the model.
 type Request struct {
 	N        int // the number of the call, from 1
 	Messages []llms.MessageContent

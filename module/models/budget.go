@@ -17,14 +17,14 @@ import (
 
 // Limits are the limits of a [Budget]. Zero means no limit.
 type Limits struct {
-	Calls        int     // calls of models
+	Calls        int     // model calls
 	InputTokens  int     // tokens of all requests
 	OutputTokens int     // tokens of all replies, including reasoning
 	Tokens       int     // InputTokens and OutputTokens together
 	Cost         float64 // in the currency of Prices
 
 	// Prices maps the names of models to their prices. The name of a model is the one passed to [Budget.Model], or to
-	// llms.WithModel if a call has that option. If Cost is limited, calls of a model without a price fail.
+	// llms.WithModel if a call has that option. If Cost is limited, calls to a model without a price fail.
 	Prices map[string]Price
 }
 
@@ -46,14 +46,14 @@ func (p Price) of(u lm.Usage) float64 {
 
 // Spent is the amount that was spent of a [Budget].
 type Spent struct {
-	Calls           int // calls of models, including failed ones
+	Calls           int // model calls, including failed ones
 	Cached          int // calls answered by a cache, which are free and not in Calls
 	InputTokens     int
 	OutputTokens    int
 	ReasoningTokens int     // the part of OutputTokens that was reasoning
 	Cost            float64 // in the currency of the prices
 	Estimated       int     // calls without token counts from the provider, estimated at 4 bytes per token
-	Unpriced        int     // calls of models without a price; not in Cost
+	Unpriced        int     // calls to models without a price; not in Cost
 }
 
 // String returns a summary on one line.

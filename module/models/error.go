@@ -4,8 +4,8 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// Error is the error of a model. errors.As finds an *Error in every error that a module,
-// or a model of this package, returns because its model failed:
+// Error is an error from a model. errors.As finds an *Error in every error that a module, or a model of this package,
+// returns because its model failed:
 //
 //	Kind         Kind          // what the caller can do about it
 //	Status       int           // the HTTP status, or 0 if unknown
@@ -26,7 +26,7 @@ type Error = lm.Error
 // reward or an observer of events:
 //
 //	In    string // what panicked, such as "Run of CodeAct"
-//	Value any    // the value of the panic
+//	Value any    // the panic value
 //	Stack []byte // the goroutine's stack, which Error omits because its message may reach a prompt
 //
 //	func (e *PanicError) Error() string // what panicked, and the value
@@ -38,7 +38,7 @@ type PanicError = lm.PanicError
 //	func (k Kind) String() string // "rate limited", "auth", …, "unknown"
 type Kind = lm.Kind
 
-// The kinds of error. [Retry] repeats requests that fail with one of the first two.
+// The kinds of errors. [Retry] repeats requests that fail with one of the first two.
 const (
 	KindRateLimited    = lm.KindRateLimited    // retry later, after RetryAfter
 	KindTransient      = lm.KindTransient      // a temporary failure of the provider or the network

@@ -33,9 +33,9 @@ type Rates struct {
 	Concurrent int
 }
 
-// RateLimit returns a model whose calls wait as long as the rates require. If the provider
-// reports that its own limit is reached, all calls wait as long as the provider demands,
-// but no longer than a minute at a time. All calls of the returned model share one limit.
+// RateLimit returns a model whose calls wait as long as the rates require. If the provider reports that its own limit
+// is reached, all calls wait as long as the provider demands, but no longer than a minute at a time. All calls to the
+// returned model share one limit.
 //
 // A call that would have to wait beyond its context's deadline fails at once, with an
 // *[Error] of kind [KindCancelled] that wraps context.DeadlineExceeded.

@@ -43,7 +43,7 @@ func propertyOf(name string) (property, bool) {
 	return in(table), ok
 }
 
-// in returns the property of the characters in the tables.
+// in returns the property that holds for exactly the characters in the tables.
 func in(tables ...*unicode.RangeTable) property { return property{in: tables} }
 
 // without returns p without the characters in the tables.

@@ -241,7 +241,7 @@ func hook(s *jsonschema.Schema, check func(any) error) {
 	s.Format = &f
 }
 
-// exhausted is the value of the panic that ends a validation after too many steps.
+// exhausted is the panic value that ends a validation after too many steps.
 type exhausted struct{}
 
 // ended explains why a validation ended without a result.

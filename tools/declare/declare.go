@@ -220,7 +220,7 @@ const (
 		"string[]): Promise<string> }; // describe returns whole declarations\n"
 )
 
-// page is text within a budget. It ends before the first part that does not fit.
+// page collects text within a budget. It ends before the first part that does not fit.
 type page struct {
 	text strings.Builder
 	left int // hundredths of a token

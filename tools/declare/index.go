@@ -175,7 +175,7 @@ func inFamilies(names []string) string {
 	return strings.Join(list, ", ")
 }
 
-// words lists the most frequent words in the names of the tools.
+// words lists the most frequent words in the tool names.
 func (e *entry) words() string {
 	count := map[string]int{}
 	for _, t := range e.tools {

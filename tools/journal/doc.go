@@ -79,7 +79,7 @@
 //     an effect on that server since: a program that calls open, close and open must not leave the thing closed. In
 //     these cases, an idempotent tool is performed instead. An unclassified tool that is not Destructive is also held
 //     if another tool on its server may have had an effect since, in any program: the tool may only read, and the
-//     recorded result may be outdated. Calls of unclassified tools count as such effects; reads and calls of
+//     recorded result may be outdated. Calls to unclassified tools count as such effects; reads and calls to
 //     repeatable tools do not.
 //  4. The same call failed in any step: it is held, unless the tool is idempotent, its
 //     errors are final, or the program names the entry. Even then, the call is held once more if the server has tools

@@ -120,7 +120,7 @@ func (q *query) holdOthers(open []*entry) error {
 	return q.hold(open, "%sIf it is another effect, %s", text, q.answer())
 }
 
-// answer returns the advice to pass a second argument. The argument is right for every call of the tool in the
+// answer returns the advice to pass a second argument. The argument is right for every call to the tool in the
 // rewritten program.
 func (q *query) answer() string {
 	var again, open []*entry

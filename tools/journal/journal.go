@@ -54,8 +54,8 @@ func New(o *Options) *Journal {
 	return j
 }
 
-// Attempt starts an attempt of the open step, for one program, and ends the attempt before it. The calls of the ended
-// attempt that wait for their tools become unknown until the tools answer; its calls that have not been dispatched are
+// Attempt starts an attempt of the open step, for one program, and ends the attempt before it. The ended attempt's
+// calls that wait for their tools become unknown until the tools answer; those that have not been dispatched are
 // rejected.
 func (j *Journal) Attempt() *Attempt {
 	j.mu.Lock()

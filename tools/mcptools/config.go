@@ -70,9 +70,8 @@ type ServerConfig struct {
 	Disabled bool
 }
 
-// ReadConfig reads a configuration file and expands its references from the host's environment.
-// Relative paths in "cwd" and "envFile" start at the file's
-// directory. In addition to what [ParseConfig] supports,
+// ReadConfig reads a configuration file and expands its references from the host's environment. Relative paths in "cwd"
+// and "envFile" are resolved relative to the file's directory. In addition to what [ParseConfig] supports,
 //
 //   - ${workspaceFolder} is the file's directory, or the parent of a directory whose name starts
 //     with a dot, like .vscode; ${workspaceFolderBasename} is the name of the workspace folder;

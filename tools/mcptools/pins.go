@@ -56,7 +56,7 @@ func (l *listing) approved(t *listedTool) bool {
 	return false
 }
 
-// refusal returns the error for a call of a tool that has changed, or nil if the tool may be called.
+// refusal returns the error for a call to a changed tool, or nil if the tool may be called.
 func (r *remote) refusal() error {
 	r.server.mu.Lock()
 	reason := r.server.refused[r.name]

@@ -83,7 +83,7 @@ func (x *expander) value(ref string) (string, error) {
 	case ok:
 		return value, nil
 	case strings.HasPrefix(ref, "input:"):
-		return "", fmt.Errorf("${%s} asks the user of an editor; use an environment variable instead, such as "+
+		return "", fmt.Errorf("${%s} prompts the user of an editor; use an environment variable instead, such as "+
 			"${API_KEY}", ref)
 	case strings.HasPrefix(ref, "command:"), strings.HasPrefix(ref, "config:"):
 		return "", fmt.Errorf("the reference ${%s} works only in another client; use an environment variable instead",

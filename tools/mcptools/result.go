@@ -71,7 +71,7 @@ func (a *callResult) exceeds(limit int) bool {
 	return size/6 > limit && a.StructuredContent == nil
 }
 
-// check validates the result of a tool with an output schema.
+// check validates a tool's result against its output schema.
 func (r *remote) check(result *callResult, value json.RawMessage) (json.RawMessage, error) {
 	const mismatch = "the call was made, but its result does not match the output schema: "
 	if result.StructuredContent == nil && !json.Valid(value) {

@@ -34,7 +34,7 @@ type server struct {
 	tools    []*tools.Tool     // of the last listing
 	pins     map[string]string // of the last listing
 	first    map[string]string // the fingerprint of each tool when it was first listed
-	refused  map[string]string // why calls of changed tools are refused, by tool
+	refused  map[string]string // why calls to changed tools are refused, by tool
 	listed   warnings          // of the last listing
 	warnings warnings          // all other warnings
 }

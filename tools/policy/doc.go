@@ -1,5 +1,5 @@
-// Package policy controls the calls of tools: which are allowed or need approval, how often
-// and how long they may run, and what is redacted and logged.
+// Package policy controls tool calls: which are allowed or need approval, how often and how long they may run, and what
+// is redacted and logged.
 //
 // Each policy is a [tools.Policy] that does one thing. A call passes the policies in the
 // order in which they are given, and its result passes them in reverse:

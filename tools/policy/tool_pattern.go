@@ -66,7 +66,7 @@ func globNames(pattern string, b *tools.Binding) bool {
 	return glob.Match(pattern, b.Name) || glob.Match(pattern, b.Names[0])
 }
 
-// ambiguous returns the error for a call of a tool that the pattern may or may not match.
+// ambiguous returns the error for a call to a tool that the pattern may or may not match.
 func (p toolPattern) ambiguous(b *tools.Binding) error {
 	return fmt.Errorf("the policy's pattern %s is ambiguous and may match %s; its author must quote the name of the "+
 		"server, as in %q.*",

@@ -67,7 +67,7 @@ func folded(name string) string {
 }
 
 const (
-	maxNames = 50    // names in a call of describe after the braces are expanded
+	maxNames = 50    // names in a call to describe after the braces are expanded
 	maxName  = 1_000 // bytes of a name with braces
 )
 

@@ -37,8 +37,8 @@
 // can serve any request. In that case, the server cannot notify clients that tools have changed or ask them questions,
 // and ignores their cancellations. The transport of protocol 2024-11-05, HTTP with SSE, is not served.
 //
-// State that outlives a request belongs to a [Principal] and not to a session of the protocol. The server's tools
-// return a handle for it.
+// State that outlives a request belongs to a [Principal] and not to a protocol session. The server's tools return a
+// handle for it.
 //
 // A Go program with an http.Server of its own mounts a [Handler] instead of calling [Run].
 //
@@ -74,7 +74,7 @@
 // When its context ends, or the client on stdio closes its end, [Run] accepts no more calls and lets running calls
 // finish within Options.Grace. Until then, clients can still answer the questions of running calls. After that, Run
 // cancels the running calls, with the cause [ErrStopped], and refuses the calls that still wait in a [Queue]. The last
-// log entry has the number of calls that were canceled. [Handler.Shutdown] does the same for a Handler.
+// log entry has the number of canceled calls. [Handler.Shutdown] does the same for a Handler.
 //
 // # Paths
 //
@@ -89,6 +89,6 @@
 // use no tools ("tools": []). To hide them from clients, put a proxy in front of the server that forwards only
 // Options.Path and the OAuth metadata.
 //
-// Metrics contain no names of principals; the log contains them at level debug. The log never contains a token, a
-// header, the query of a URL, or a message.
+// Metrics contain no principal names; the log contains them at level debug. The log never contains a token, a header,
+// the query of a URL, or a message.
 package serve

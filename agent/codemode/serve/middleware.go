@@ -33,7 +33,7 @@ func newMiddleware(log *slog.Logger) *middleware {
 
 type markKey struct{}
 
-// mark marks the context of a request, so that m handles the request.
+// mark marks a request's context, so that m handles the request.
 func (m *middleware) mark(ctx context.Context) context.Context {
 	return context.WithValue(ctx, markKey{}, m)
 }
@@ -112,8 +112,8 @@ func (p Principal) receive(
 	return next(ctx, method, r)
 }
 
-// list returns all tools of the principal on one page. Several pages would not work: a cursor could reveal
-// the name of a hidden tool, and many clients take an empty page for the end of the list.
+// list returns all of the principal's tools on one page. Several pages would not work: a cursor could reveal a hidden
+// tool's name, and many clients take an empty page for the end of the list.
 func (p Principal) list(ctx context.Context, r *mcp.ListToolsRequest, next mcp.MethodHandler) (mcp.Result, error) {
 	tools := []*mcp.Tool{} // not null in JSON
 	for seen := map[string]bool{}; ; {

@@ -69,18 +69,16 @@ type Options struct {
 	// limit.
 	Rate float64
 
-	// Queue is the queue in which the calls of the server's tools wait for their turn. The
-	// transport only serves its metrics: handlers call [Queue.Do]. It may be nil, and several
-	// transports may share it.
+	// Queue is the queue in which calls to the server's tools wait for their turn. The transport only serves its
+	// metrics: handlers call [Queue.Do]. It may be nil, and several transports may share it.
 	Queue *Queue
 
-	// Logger logs events, but no token, header or message. There are three exceptions: the
-	// value of a panic in a handler, an error of Auth.Verifier (without the token) and, at
-	// level debug, a host or origin that was refused. Nil logs nothing.
+	// Logger logs events, but no token, header or message. There are three exceptions: a handler's panic value, an
+	// error from Auth.Verifier (without the token) and, at level debug, a rejected host or origin. Nil logs nothing.
 	Logger *slog.Logger
 
-	// Grace is how long running calls may continue after the context of [Run] ends, or
-	// after a client on stdio closes its end. Then they are canceled. Zero means 5 seconds.
+	// Grace is how long running calls may continue after the context of [Run] is done, or after a client on stdio
+	// closes its end. Then they are canceled. Zero means 5 seconds.
 	Grace time.Duration
 
 	limits limits // set only by tests

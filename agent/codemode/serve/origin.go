@@ -48,10 +48,10 @@ func (p originPolicy) protect(next http.Handler) http.Handler {
 	})
 }
 
-// cut shortens text of a client for the log.
+// cut shortens a client's text for the log.
 func cut(text string) string { return fmt.Sprintf("%.100s", text) }
 
-// allowsHost reports whether the Host header has a name of the server.
+// allowsHost reports whether the Host header contains one of the server's names.
 func (p originPolicy) allowsHost(r *http.Request) bool {
 	name := hostname(r.Host)
 	return slices.Contains(p.hosts, name) || isLocalAddr(r, name)

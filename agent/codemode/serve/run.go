@@ -89,7 +89,7 @@ func (s *web) shutdownServer(ctx context.Context, srv *http.Server) error {
 	return s.report(canceled)
 }
 
-// announce logs the address of the server, and which clients can use it.
+// announce logs the server's address, and which clients can use it.
 func (o *Options) announce(addr string) {
 	log := o.Logger.With("url", "http://"+addr+o.Path, "transport", o.Transport)
 	if o.Auth == nil {

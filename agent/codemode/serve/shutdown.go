@@ -30,7 +30,7 @@ func (s *web) shutdown(ctx context.Context) (canceled int) {
 	return canceled
 }
 
-// report logs the end of the shutdown. It returns an error if calls were canceled.
+// report logs that the shutdown has finished. It returns an error if calls were canceled.
 func (s *web) report(canceled int) error {
 	s.Logger.Info("shut down", "canceled", canceled)
 	if canceled > 0 {

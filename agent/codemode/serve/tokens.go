@@ -22,7 +22,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/auth"
 )
 
-// Tokens returns an [Auth] for the content of a token file; see [TokenFile].
+// Tokens returns an [Auth] for a token file's content; see [TokenFile].
 func Tokens(text []byte) (*Auth, error) {
 	known, err := parseTokens(text)
 	if err != nil {
@@ -46,8 +46,7 @@ func (ts tokens) auth() *Auth {
 	}
 }
 
-// parseTokens reads the content of a token file. Its errors do not quote the content, which may contain
-// tokens.
+// parseTokens parses a token file's content. Its errors do not quote the content, which may contain tokens.
 func parseTokens(text []byte) (tokens, error) {
 	var file struct {
 		Tokens []tokenEntry `json:"tokens"`
@@ -204,7 +203,7 @@ func TokenFile(path string) (*Auth, error) {
 	return a, nil
 }
 
-// tokenFile holds the tokens of a file as it was last read.
+// tokenFile holds the tokens that a file contained when it was last read.
 type tokenFile struct {
 	path    string
 	mu      sync.Mutex

@@ -29,8 +29,8 @@ type Budget struct {
 
 	mu       sync.Mutex
 	calls    int
-	used     int // tokens of the calls that ended
-	reserved int // tokens of the calls in progress
+	used     int // tokens used by the calls that have ended
+	reserved int // tokens charged for the calls in progress
 }
 
 // New returns a budget within the budget of ctx, if ctx has one.
@@ -69,8 +69,8 @@ func (c Charge) Context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, chargeKey{}, true)
 }
 
-// Begin waits until another call may be made, and charges the estimated tokens of its prompt. The error wraps
-// [ErrSpent] or is the error of the context. The caller calls End after the model call.
+// Begin waits until another call may be made, and charges the estimated tokens in its prompt. The error wraps
+// [ErrSpent] or is the context's error. The caller calls End after the model call.
 func (b *Budget) Begin(ctx context.Context, tokens int) (Charge, error) {
 	if b == nil {
 		return Charge{}, nil
@@ -150,7 +150,7 @@ func (c Charge) End(used int) {
 	}
 }
 
-// tokensLeft returns the number of tokens that are left. The caller holds the lock.
+// tokensLeft returns the number of remaining tokens. The caller holds the lock.
 func (b *Budget) tokensLeft() int {
 	if b.limits.Tokens == 0 {
 		return math.MaxInt

@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	subCallTime    = time.Minute    // the time for the reply of a model
+	subCallTime    = time.Minute    // the time for a model's reply
 	maxProgramTime = 24 * time.Hour // the longest time for one program
 
-	// The arguments of a call may take promptBytes or 1/promptShare of the sandbox's memory, whichever is less. A
-	// sandbox whose memory allows less than minPromptBytes is refused.
+	// A call's arguments may take promptBytes or 1/promptShare of the sandbox's memory, whichever is less. A sandbox
+	// whose memory allows less than minPromptBytes is refused.
 	promptBytes, promptShare, minPromptBytes = 4 << 20, 64, 64 << 10
 )
 
-// Programs returns the limits of a program that makes model calls, based on the limits of the sandbox.
+// Programs returns the limits for a program that makes model calls, based on the sandbox's limits.
 func (b Limits) Programs(l sandbox.Limits) (sandbox.Limits, error) {
 	rounds := min((b.Calls+b.Concurrency-1)/b.Concurrency, int(maxProgramTime/subCallTime))
 	l.Time = max(l.Time, min(l.Time+time.Duration(rounds)*subCallTime, maxProgramTime))

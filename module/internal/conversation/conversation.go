@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// Conversation has the messages of a run.
+// Conversation has a run's messages.
 type Conversation struct {
 	// Opening has the messages up to the question.
 	Opening []Message

@@ -19,7 +19,7 @@ type Splitter interface {
 	End()
 }
 
-// Text emits a reply as it arrives, for replies of an unknown format.
+// Text emits a reply as it arrives, for replies in an unknown format.
 func Text(emit Emit) Splitter { return text{emit} }
 
 type text struct{ emit Emit }
@@ -137,7 +137,7 @@ func marker(text string) (name string, length int, partial bool) {
 	return strings.Trim(inner[:end], "# \t"), len("[[") + end + len("]]"), false
 }
 
-// output collects the text of one piece. It removes blanks around the text of a field.
+// output collects the text of one piece. It trims the whitespace around a field's text.
 type output struct {
 	emit   Emit
 	field  string

@@ -8,7 +8,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// Reply is the reply of a model.
+// Reply is a model's reply.
 type Reply struct {
 	Text      string
 	Reasoning string // reasoning that the model returned separately
@@ -21,7 +21,7 @@ type Reply struct {
 	Model      string   // the model that answered; "" if unknown
 	ID         string   // the provider's id of the reply; "" if unknown
 	StopReason string   // why the reply ended, in the provider's words
-	Failed     string   // the errors of the models that a fallback tried first
+	Failed     string   // the errors from the models that a fallback tried first
 
 	refusal string // the stop reason, if it is a refusal
 	ended   bool   // the provider gave a stop reason or tool calls
@@ -66,7 +66,7 @@ func merge(response *llms.ContentResponse, options []llms.CallOption) Reply {
 // describe copies the metadata of a choice.
 func (r *Reply) describe(c *llms.ContentChoice) {
 	for _, call := range c.ToolCalls {
-		if call.FunctionCall == nil { // the caller treats it as a call of an unknown tool
+		if call.FunctionCall == nil { // the caller treats it as a call to an unknown tool
 			call.FunctionCall = &llms.FunctionCall{}
 		}
 		r.ToolCalls = append(r.ToolCalls, call)

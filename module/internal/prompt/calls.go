@@ -53,7 +53,7 @@ func failedCall(call sandbox.Call, b *tools.Binding) string {
 const HeldCall = "this exact call was made before without a usable result, so it may have taken effect; " +
 	"check whether it did, if a tool can show that. To make it again anyway, repeat the call"
 
-// RejectedCall returns the result of a call of submit with an invalid answer.
+// RejectedCall returns the result of a call to submit with an invalid answer.
 func RejectedCall(spec *signature.Spec, answer json.RawMessage, err error) string {
 	happened, form := rejectedAnswer(spec, answer, err)
 	return Cut(happened, max(maxObservation-len(form), 0)) + form

@@ -25,7 +25,7 @@ type Step struct {
 	Session bool // programs see the declarations of earlier programs
 	Same    int  // the number of an earlier program with the same code and the same result, or 0
 
-	Entries []journal.Entry // every call of the run
+	Entries []journal.Entry // every call in the run
 	Open    []journal.Entry // the calls, other than reads, of the journal's open step
 	Closed  bool            // the journal's step was accepted
 	Orphans []journal.Entry // the orphans of the accepted step
@@ -87,8 +87,8 @@ func (s Step) Questioned(facts []sandbox.Finding) *Observation {
 	return o
 }
 
-// Orphaned returns the observation of a valid answer if the program did not repeat all calls of earlier programs.
-// Failed means that an effect failed and that the run has not resolved the failure.
+// Orphaned returns the observation for a valid answer if the program did not repeat all calls that earlier programs
+// made. Failed means that an effect failed and that the run has not resolved the failure.
 func Orphaned(answer json.RawMessage, orphans []journal.Entry, failed bool) *Observation {
 	const limit = 500 // bytes
 	submit := "submit(…)"
@@ -107,7 +107,7 @@ func Orphaned(answer json.RawMessage, orphans []journal.Entry, failed bool) *Obs
 }
 
 // End adds the end of every observation: types of results, how many programs are left, and what is left of another
-// budget. The entries are the calls of the step.
+// budget. The entries are the step's calls.
 func (o *Observation) End(types string, left int, budget string, entries []journal.Entry) {
 	o.add(section{title: "\n", text: types, first: true, brief: strings.TrimSpace(types)})
 	o.next += Remaining(left, "program", budget)

@@ -69,8 +69,8 @@ func (l label) end(found fields, text string, at int) {
 // decoration has the characters that may surround a name in a reply.
 const decoration = " \t>*_#`-•\"0123456789.)["
 
-// label reads a line that begins with the name of an output, or of the end marker, and a colon. The name may be
-// decorated: **Mood:** good. A decorated name needs no colon, since it may be a heading.
+// label parses a line that starts with an output's name, or the end marker's, followed by a colon. The name may be
+// decorated (`**Mood:** good`); a decorated name needs no colon, since it may be a heading.
 func (r reply) label(line string) (l label, ok bool) {
 	head, inline, colon := strings.Cut(line, ":")
 	if len(head) > 100 {

@@ -88,7 +88,7 @@ const abandonAfter = 200 * time.Millisecond
 
 var (
 	errAbandoned = errors.New("the call did not end when it was cancelled")
-	errGoexit    = errors.New("the handler ended its goroutine instead of returning")
+	errGoexit    = errors.New("the handler ended with runtime.Goexit instead of returning")
 )
 
 // settle performs a call, and abandons it if it does not end soon after ctx is done.

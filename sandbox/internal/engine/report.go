@@ -16,7 +16,7 @@ type Report struct {
 	Constants  []Write   `json:"constants,omitempty"`  // assignments to inputs and tools
 	EarlyReads []Name    `json:"early,omitempty"`      // variables read too early; Assigned: they hide a tool or input
 	Warnings   []Finding `json:"smells,omitempty"`     // code that runs, but probably not as its author intended
-	Sites      []Site    `json:"sites,omitempty"`      // calls of tools
+	Sites      []Site    `json:"sites,omitempty"`      // tool calls
 	Forbidden  []Name    `json:"forbidden,omitempty"`  // names that are forbidden
 	NoValue    bool      `json:"noValue,omitempty"`    // the program does not define its value
 	Declared   []string  `json:"declared,omitempty"`   // top-level declarations
@@ -55,7 +55,7 @@ type Write struct {
 	Pos
 }
 
-// Site is a call of a tool, or of a path that looks like a tool.
+// Site is a tool call, or a call to a path that looks like a tool.
 type Site struct {
 	Tool int `json:"tool"` // index into Job.Tools; -1 if the tool does not exist
 

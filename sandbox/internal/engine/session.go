@@ -46,7 +46,7 @@ type Step struct {
 
 	Clock *Clock `json:"clock,omitempty"`
 
-	Replies   []RecordedReply `json:"calls,omitempty"` // to all calls of the program, in order of issue
+	Replies   []RecordedReply `json:"calls,omitempty"` // to all of the program's calls, in order of issue
 	Turns     []Turn          `json:"turns,omitempty"`
 	Value     json.RawMessage `json:"value,omitempty"`
 	Submitted bool            `json:"submitted,omitempty"`

@@ -22,7 +22,7 @@ type entry[K comparable, V any] struct {
 // it exceeds the bounds.
 type Bounds struct{ Entries, Size int }
 
-// Get returns the value of a key.
+// Get returns the value for a key.
 func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -28,8 +28,8 @@ const (
 	lockFile = ".package-lock.json"
 )
 
-// snapshot serves files of packages, and no other files, to the worker that builds one bundle. The worker is
-// not trusted. A snapshot is not safe for concurrent use.
+// snapshot serves package files, and no other files, to the worker that builds one bundle. The worker is not trusted. A
+// snapshot is not safe for concurrent use.
 type snapshot struct {
 	root         fs.FS // node_modules
 	files, bytes int   // how many more files and bytes may be read

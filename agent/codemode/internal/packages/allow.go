@@ -65,7 +65,7 @@ func checkCount(n int) error {
 	return nil
 }
 
-// checkNames returns an error for each name that is not a valid name of a package.
+// checkNames returns an error for each invalid package name.
 func checkNames(names []string) error {
 	if len(names) > maxSpecs {
 		return checkCount(len(names))

@@ -27,7 +27,7 @@ func (s Spec) String() string {
 	return s.Name + "@" + s.Version
 }
 
-// SpecError says why the name or version of a package was refused. Nothing was changed.
+// SpecError says why a package name or version was rejected. Nothing was changed.
 type SpecError struct {
 	Spec   string // as the caller passed it
 	Reason string
@@ -56,8 +56,7 @@ var (
 	// versionText matches one comparison or a tag. It excludes the characters that could
 	// make npm interpret the string as something other than a version: slash, colon and at sign.
 	versionText = regexp.MustCompile(`^(?:[~^=]|[<>]=?)?[0-9A-Za-z*][0-9A-Za-z.*+_-]*$`)
-	// tarball matches what npm interprets as the name of a local file, in a name or after
-	// the @.
+	// tarball matches what npm interprets as a local file name, in a name or after the @.
 	tarball = regexp.MustCompile(`(?i)\.(?:tgz|tar\.gz|tar)$`)
 	// notNames are the names that npm itself rejects.
 	notNames = []string{"node_modules", "favicon.ico"}
@@ -82,7 +81,7 @@ func ParseSpec(text string) (Spec, error) {
 	return s, nil
 }
 
-// badName returns the reason why the name of a package is refused, or "" if it is valid.
+// badName returns the reason why a package name is rejected, or "" if it is valid.
 func badName(name string) string {
 	if len(name) > maxName {
 		return fmt.Sprintf("the name has %d characters; the limit is %d", len(name), maxName)

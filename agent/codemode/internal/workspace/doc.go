@@ -1,7 +1,6 @@
-// Package workspace stores what a user's programs need between requests: code files that
-// are written in pieces, sessions, and environments, which are named folders. Everything is
-// in one folder that any number of processes may share, so that any of them can
-// serve the next request.
+// Package workspace stores what a user's programs need between requests: code files that are written in pieces,
+// sessions, and environments, which are named folders. Everything is in one folder. Any number of processes may share
+// it, and any of them can serve the next request.
 //
 // # Owners and handles
 //

@@ -88,8 +88,8 @@ func claim(root *os.Root) error {
 	return replace(root, "format", []byte(format))
 }
 
-// empty returns an error if a folder is not empty. It ignores the files of other processes that are
-// claiming the folder at the same time.
+// empty returns an error if a folder is not empty. It ignores files from other processes that are claiming the folder
+// at the same time.
 func empty(root *os.Root) error {
 	names, err := list(root)
 	for _, name := range names {
@@ -109,7 +109,7 @@ func (s *Store) Close() error {
 // Space is the storage of one owner. It is safe for concurrent use and cheap to create.
 type Space struct {
 	store *Store
-	dir   string // in the folder of owners
+	dir   string // in the owners' folder
 }
 
 // Space returns the storage of an owner, which is any string, such as a user's name.

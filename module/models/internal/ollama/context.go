@@ -17,7 +17,7 @@ import (
 //   - num_ctx is set to fit each prompt.
 //   - "truncate": false makes Ollama refuse a prompt that does not fit; see [tooLong].
 //   - Versions before October 2025 ignore that field. The number of prompt tokens that they
-//     report shows whether they cut the prompt off; see [request.cutOff].
+//     report shows whether they truncated the prompt; see [request.truncated].
 
 const (
 	minContext = 4096
@@ -95,19 +95,19 @@ func (m *Model) contextFor(ctx context.Context, model string, bytes, tokens int)
 	return a.context
 }
 
-// tooLong reports whether Ollama refused a prompt because it does not fit.
+// tooLong reports whether Ollama rejected a prompt because it does not fit.
 func tooLong(message string) bool {
 	return strings.Contains(message, "context length") || strings.Contains(message, "context size")
 }
 
-// cutOff returns an error if Ollama read so few tokens that it must have cut the prompt off. It considers only prompts
-// that exceed the context at four bytes per token, because old versions do not count tokens that were cached.
-// Tokenizers average fewer than six bytes per token, so a lower count means that a part is missing.
-func (r *request) cutOff(read int) error {
+// truncated returns an error if Ollama read so few tokens that it must have truncated the prompt. It considers only
+// prompts that exceed the context at four bytes per token, because old versions do not count cached tokens. Tokenizers
+// average fewer than six bytes per token, so a lower count means that part of the prompt is missing.
+func (r *request) truncated(read int) error {
 	if read == 0 || r.bytes/4 <= r.context || read >= r.bytes/6 {
 		return nil
 	}
 	return &lm.Error{Kind: lm.KindContextTooLong, MaybeCharged: true, Err: fmt.Errorf(
-		"ollama cut the prompt off: it read %d tokens of about %d, with a context of %d; raise OpenOptions.Context, "+
+		"ollama truncated the prompt: it read %d of about %d tokens, with a context of %d; raise OpenOptions.Context, "+
 			"shorten the prompt, or use a model with a larger context", read, r.bytes/4, r.context)}
 }

@@ -38,7 +38,7 @@ func (m *Model) send(
 		err = answer.Missing(`"done": true`)
 	}
 	if err == nil {
-		err = r.cutOff(s.whole.Read)
+		err = r.truncated(s.whole.Read)
 	}
 	if err != nil {
 		return nil, err

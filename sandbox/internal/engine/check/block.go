@@ -35,8 +35,8 @@ type variable struct {
 	block *block
 	id    *ast.Identifier // the identifier in a pattern; nil for the name of a function or a class
 
-	// value is the initializer, and path leads to the member of its value that the variable holds. value is nil
-	// if the initializer is unknown or does not help the check.
+	// value is the initializer; path leads from its result to the part that is bound to the variable. value is nil if
+	// the initializer is unknown or of no use to the check.
 	value ast.Expression
 	path  []string
 
@@ -168,8 +168,8 @@ func (w *Walker) declareName(id *ast.Identifier, k kind) {
 	}
 }
 
-// pattern walks a declared pattern and declares its variables. value is the expression that the pattern
-// destructures, or nil.
+// pattern walks a declared pattern and declares its variables. value is the expression that the pattern destructures,
+// or nil if there is no such expression.
 func (w *Walker) pattern(target ast.Expression, k kind, value ast.Expression) {
 	if w.block != nil {
 		v := variable{kind: k}
@@ -181,7 +181,7 @@ func (w *Walker) pattern(target ast.Expression, k kind, value ast.Expression) {
 	w.Walk(target)
 }
 
-// worthKeeping reports whether an initial value can help the check. A value that is kept stays in memory as long as the
+// worthKeeping reports whether an initial value can help the check. A kept value stays in memory as long as the
 // program.
 func worthKeeping(e ast.Expression) bool {
 	switch e.(type) {

@@ -18,7 +18,7 @@ type Outline struct {
 	writes   []writeSite      // assignments to undeclared names and to their members
 	early    []usedName       // variables that are read before they are initialized
 	warnings []engine.Finding // code that runs, but probably does not do what its author intended
-	calls    []callSite       // calls of possible tools
+	calls    []callSite       // calls to possible tools
 	tested   map[pathKey]int  // for each path, the number of mentions that are not calls, as in if (fs.stat) …
 	examined map[string]bool  // globals whose members the program inspects
 	words    []occurrence     // all names and members, if the rules forbid names
@@ -29,7 +29,7 @@ type Outline struct {
 	With    file.Idx // the position of a with statement, which strict mode does not allow, or 0
 	Returns bool     // whether the program returns a value
 	Awaits  bool     // whether the program awaits at top level
-	Callees []Callee // the callees of calls of names and members
+	Callees []Callee // the callees of calls to names and members
 }
 
 // Callee has the positions of a call's opening parenthesis and of the name that is called.
@@ -49,7 +49,7 @@ type occurrence struct {
 	at   file.Idx
 }
 
-// callSite is a call of a global, or of a member of a global.
+// callSite is a call to a global, or to a member of a global.
 type callSite struct {
 	*path
 	calledExpression

@@ -138,8 +138,8 @@ var testers = map[string]bool{
 	"findLast": true, "findLastIndex": true,
 }
 
-// probingArgument marks the argument of a call of one of the testers. If the argument is an arrow function
-// whose body is an expression, it also marks that expression.
+// probingArgument marks the argument of a call to one of the testers. If the argument is an arrow function whose body
+// is an expression, it also marks that expression.
 func (s *surveyor) probingArgument(n *ast.CallExpression) {
 	name := ""
 	switch callee := n.Callee.(type) {

@@ -83,8 +83,8 @@ func (p *Outline) elsewhere(at file.Idx) *engine.Pos {
 	return &pos
 }
 
-// site returns the site of a call of a tool, or of a call that fails because the tool does not exist. For any other
-// call, it returns false.
+// site returns the site of a tool call, or of a call that fails because the tool does not exist. For any other call, it
+// returns false.
 func (p *Outline) site(s Globals, c callSite) (engine.Site, bool) {
 	tool, params, parts := resolveTool(s, c.names)
 	isTool := tool >= 0
@@ -104,7 +104,7 @@ func (p *Outline) site(s Globals, c callSite) (engine.Site, bool) {
 	return site, p.isMissing(s, c, parts, isTool)
 }
 
-// call returns the site of a call of a tool.
+// call returns the site of a tool call.
 func (p *Outline) call(tool int, params []string, c callSite) engine.Site {
 	site := engine.Site{Tool: tool, Pos: p.pos(c.end())}
 	if params == nil {

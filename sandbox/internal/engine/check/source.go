@@ -75,8 +75,8 @@ func (s *Source) idx(line, column int) file.Idx {
 	return file.Idx(offset + 1)
 }
 
-// SkipSuper removes calls of super(…) from the top of a stack, so that an error of a class of the program has the
-// position of the new expression.
+// SkipSuper removes calls to super(…) from the top of a stack, so that an error whose class the program declares has
+// the position of the new expression.
 func (s *Source) SkipSuper(frames []Frame) []Frame {
 	for len(frames) > 1 {
 		at := int(s.idx(frames[0].Line, frames[0].Column)) - 1 - len(s.prologue)

@@ -22,7 +22,7 @@ type Converter struct {
 	// JSON form: "total is NaN".
 	Lost []string
 
-	nesting int // number of calls of Encode in progress; see maxEncoding
+	nesting int // number of calls to Encode in progress; see maxEncoding
 }
 
 // Text reads a property of a thrown object. It returns "" if the getter throws.

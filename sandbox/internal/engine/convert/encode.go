@@ -44,7 +44,7 @@ func (c *Converter) Encode(v goja.Value, limit int) (text json.RawMessage, err e
 	return e.buf.Bytes(), nil
 }
 
-// maxEncoding is the maximum number of nested calls of Encode: a getter may call a tool, whose arguments are encoded.
+// maxEncoding is the maximum number of nested calls to Encode: a getter may call a tool, whose arguments are encoded.
 const maxEncoding = 20
 
 type encoder struct {

@@ -94,8 +94,8 @@ func (r *machine) tool(namespace, name string) goja.Value {
 	return r.function(name, func(fc goja.FunctionCall) goja.Value { return r.callTool(namespace, name, fc) })
 }
 
-// callTool issues a call of a tool and returns the promise of the call. In a session, the program may call a function
-// that an earlier program stored, so the tool may no longer exist.
+// callTool issues a tool call and returns its promise. In a session, the program may call a function that an earlier
+// program stored, so the tool may no longer exist.
 func (r *machine) callTool(namespace, name string, fc goja.FunctionCall) goja.Value {
 	index, ok := r.scope.find(namespace, name)
 	if !ok {

@@ -26,9 +26,9 @@ type Engine struct {
 	index    atomic.Pointer[index]            // the tools of the last job
 }
 
-// Run runs one job on the calling goroutine. It returns when the program has ended, a
-// time limit has passed, or ctx is canceled. At that time, calls of the program may still
-// be in progress. Run does not panic and never returns nil.
+// Run runs one job on the calling goroutine. It returns when the program has ended, a time limit has passed, or ctx is
+// canceled. At that time, some of the program's calls may still be in progress. Run does not panic and never returns
+// nil.
 func (e *Engine) Run(ctx context.Context, job *engine.Job, host engine.Host) (result *engine.Result) {
 	r, failure := e.machine(ctx, job)
 	if failure != nil {

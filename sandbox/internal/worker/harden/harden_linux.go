@@ -22,9 +22,8 @@ const (
 	firstLeak  = 5
 )
 
-// Harden drops every right that a worker does not need and then tests the result by
-// attempting what must be prevented. It fails if a step fails; a layer that the kernel
-// does not offer is recorded as a gap instead.
+// Harden drops the privileges of this process and then attempts forbidden operations, to test that they fail. It
+// returns an error if a step fails. If the kernel does not support a layer, Harden records a gap instead.
 func Harden(memory int64) (worker.Isolation, error) {
 	configureRuntime(memory)
 	i := worker.Isolation{OwnProcess: true}

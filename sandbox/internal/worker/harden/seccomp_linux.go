@@ -39,9 +39,9 @@ const (
 	readWrite = unix.PROT_READ | unix.PROT_WRITE // memory protection
 )
 
-// filter returns the program that the kernel runs for every system call. A call that is not listed fails but
-// does not kill the process, because a later version of Go may make a call that it does not depend on. Calls of
-// another architecture are rejected first. Calls of the x32 ABI are not listed, so they fail, too.
+// filter returns the program that the kernel runs for every system call. A call that is not listed fails but does not
+// kill the process, because a later version of Go may make a call that it does not depend on. System calls of a
+// different architecture are rejected first. Calls of the x32 ABI are not listed, so they fail, too.
 //
 // Since Linux 5.11, the kernel does not run the program for calls that are allowed with any arguments. For
 // older kernels, frequent calls come first.

@@ -14,7 +14,7 @@ import (
 // errStale is the error for a worker that no longer has a session or prelude.
 var errStale = errors.New("the worker does not have the session or the prelude")
 
-// holds reports whether the worker has the session's VM, with all its programs so far.
+// holds reports whether the worker has the session's VM and that VM has run all of the session's programs so far.
 func (w *instance) holds(s *engine.SessionJob) bool {
 	steps, ok := w.sessions[s.Key]
 	return ok && steps == s.Step

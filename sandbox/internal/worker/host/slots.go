@@ -198,7 +198,7 @@ func (s *slots) release(t *Ticket) {
 	s.grant()
 }
 
-// employ counts a worker for a run, until discharge is called.
+// employ counts t's worker as busy until discharge is called.
 func (s *slots) employ(t *Ticket) {
 	t.worker = true
 	s.workers++
