@@ -55,7 +55,7 @@ func NewCodeAct[In, Out any](
 //
 // The prediction is nil if there is an error. If the module is incomplete, or an input violates the signature, the
 // error says so. Every other error is an *[IncompleteError], which holds everything that was done and wraps the reason:
-// [ErrMaxIters], the error of the context, the model or the sandbox, or the error with which a tool ended the run.
+// [ErrMaxIters], an error from the context, the model or the sandbox, or the error with which a tool ended the run.
 func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
 	defer rescue("Run of CodeAct", &err)
 	ctx, r, err := c.begin(ctx, in)

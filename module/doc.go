@@ -100,8 +100,8 @@
 //
 // Each of these types implements [Module]. A struct of your own with a method Run is a module too, and works with all
 // of the above. Its Run returns &Prediction{Output: …}, or the error of one of its parts; the function that runs it,
-// such as [Start] or [Parallel], records what the parts do. [Tool] turns a module into a tool for the programs of
-// another module. [Predictors], [Clone], [Save] and [Load] find modules in the exported fields of a struct.
+// such as [Start] or [Parallel], records what the parts do. [Tool] turns a module into a tool for another module's
+// programs. [Predictors], [Clone], [Save] and [Load] find modules in the exported fields of a struct.
 //
 // # The parts of a module
 //
@@ -126,9 +126,9 @@
 //
 // Run returns either a prediction or an error. Once the model has been called, the error is an [*IncompleteError],
 // which holds the trajectory, because tool calls may have had effects and model calls cost money. It wraps the reason:
-// [ErrMaxIters], [ErrNoAnswer], or the error of the context, the model, the sandbox or a tool. Problems that the
-// model can fix are not errors: if the check refuses a program, if a program fails or takes too long, if an answer
-// violates the signature, or if a reply cannot be read, the model is shown an observation.
+// [ErrMaxIters], [ErrNoAnswer], or an error from the context, the model, the sandbox or a tool. Problems that the model
+// can fix are not errors: if the check refuses a program, if a program fails or takes too long, if an answer violates
+// the signature, or if a reply cannot be read, the model is shown an observation.
 //
 // During a run, Options.OnEvent is called for every [event.Event]. [Start] begins a run and yields its events,
 // including the model's text as it arrives:

@@ -19,8 +19,8 @@ type ParallelOptions struct {
 	// progress, and no further runs are started.
 	Collect bool
 
-	// Progress, if set, is called after each run with the number of runs that have ended, the number of those that
-	// failed, and the total. Calls are not concurrent. Progress should return soon.
+	// Progress, if set, is called after each run with the number of finished runs, the number of those that failed, and
+	// the total. Calls are not concurrent. Progress should return soon.
 	Progress func(ended, failed, all int)
 }
 
@@ -44,9 +44,9 @@ func (r Result[Out]) Trajectory() Trajectory {
 // Parallel runs a module once for each input, several at the same time. Nil options mean the defaults.
 //
 // The results are in the order of the inputs, one for each input, even if there is an error. The error is nil if all
-// runs have an answer. Otherwise it wraps the error of the run that failed first or, if the end of ctx made runs fail,
-// the error of the first of these runs in the order of the inputs. With Collect, it wraps the errors of all runs. Once
-// a model has been called, the error is an *[IncompleteError] with all runs in Trajectory.Runs, which a module of your
+// runs have an answer. Otherwise it wraps the error from the run that failed first or, if runs failed because ctx was
+// done, the error from the first of these runs in input order. With Collect, it wraps the errors from all runs. Once a
+// model has been called, the error is an *[IncompleteError] with all runs in Trajectory.Runs, which a module of your
 // own may return as its error. A run that panics, or returns neither a prediction nor an error, fails: see [Module].
 func Parallel[In, Out any](
 	ctx context.Context, m Module[In, Out], inputs []In, o *ParallelOptions,
@@ -122,7 +122,7 @@ func runSafely[In, Out any](ctx context.Context, m Module[In, Out], in In) (r Re
 	return Result[Out]{Prediction: pred}
 }
 
-// batch is the state of several concurrent runs.
+// batch is the state shared by several concurrent runs.
 type batch[Out any] struct {
 	ParallelOptions
 	results []Result[Out]
@@ -170,7 +170,7 @@ func runAll[Out any](
 	}
 	running.Wait()
 	if ended := caller.Err(); ended != nil && b.failed > 0 && errors.Is(b.results[b.first].Err, ended) {
-		// Which run notices the end of the context first is random: report the first in the order of the inputs.
+		// Which run first notices that the context is done is random: report the first in the order of the inputs.
 		b.first = slices.IndexFunc(b.results, func(r Result[Out]) bool { return errors.Is(r.Err, ended) })
 	}
 	return b.results, b.err()

@@ -47,7 +47,7 @@ func Tools(m any) iter.Seq2[string, *tools.Binding] {
 	}
 }
 
-// ownField is the name of the field that is left out of paths.
+// ownField is the name of the field that paths omit.
 const ownField = "Predictor"
 
 // Clone returns a copy of a module, or of any struct of modules, whose Predictors can be changed without changing those

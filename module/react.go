@@ -72,7 +72,7 @@ func NewReAct[In, Out any](
 //
 // The prediction is nil if there is an error. If the module is incomplete, or an input violates the signature, the
 // error says so. Every other error is an *[IncompleteError], which holds everything that was done and wraps the reason:
-// [ErrMaxIters], the error of the context or the model, or the error with which a tool ended the run.
+// [ErrMaxIters], an error from the context or the model, or the error with which a tool ended the run.
 func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
 	defer rescue("Run of ReAct", &err)
 	ctx, r, err := a.begin(ctx, in)
@@ -127,7 +127,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 	return complete(r.accept(), out, answer, "")
 }
 
-// answer reads the arguments of submit as the answer.
+// answer parses submit's arguments as the answer.
 func (a *ReAct[In, Out]) answer(r *reactRun, args json.RawMessage) (out Out, answer json.RawMessage, err error) {
 	answer = r.submit(args, a.signature.Spec())
 	out, err = a.signature.Decode(answer)

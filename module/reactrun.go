@@ -26,7 +26,7 @@ type reactRun struct {
 	tools     *toolbox.Toolbox
 	attempt   *journal.Attempt // the attempt that records all calls in the run
 	reasoning string           // the reasoning in the last reply
-	mistake   string           // the reply of the previous step
+	mistake   string           // the previous step's reply
 	gate      gate             // collects facts for the trajectory; the model is not asked about them
 
 	// held has the calls that were held, by their keys, with the IDs of the journal entries that they resemble. heldNow
@@ -121,7 +121,7 @@ func (r *reactRun) observe(text string) { r.tell(text + r.remaining()) }
 
 func (r *reactRun) remaining() string { return prompt.Remaining(r.left(), "step", "") }
 
-// forgiveMistake makes a step without calls free, unless the model repeats the reply of the previous step.
+// forgiveMistake makes a step without calls free, unless the model repeats the previous step's reply.
 func (r *reactRun) forgiveMistake() {
 	reply := fmt.Sprint(r.last().Reply, r.toolCalls)
 	if r.outcome == nil && reply != r.mistake {
@@ -137,7 +137,7 @@ func (r *reactRun) tell(text string) {
 	r.run.observe(text, "")
 }
 
-// callTools makes the calls of a reply in the provider's protocol, one after another. Done reports whether the model
+// callTools makes the calls in a reply in the provider's protocol, one after another. Done reports whether the model
 // submitted a valid answer.
 func (a *ReAct[In, Out]) callTools(
 	ctx context.Context, r *reactRun,
@@ -213,7 +213,7 @@ func argumentsOf(c llms.ToolCall) (json.RawMessage, error) {
 	return args, nil
 }
 
-// tellResults ends a step with the results of its calls.
+// tellResults ends a step with its calls' results.
 func (r *reactRun) tellResults(told []string) {
 	told[len(told)-1] += r.remaining()
 	r.results = told

@@ -37,7 +37,7 @@ type recorder struct {
 	highest   float64   // the score of best
 }
 
-// begin begins a run of a module. It returns the context for everything within the run.
+// begin begins a module's run. It returns the context for everything within the run.
 func begin(
 	ctx context.Context, module, name string, onEvent func(context.Context, event.Event),
 ) (context.Context, *recorder) {
@@ -88,7 +88,7 @@ func (r *recorder) add(within *recorder) {
 	r.within = append(r.within, within)
 }
 
-// count adds the usage of a run that has ended to Spent, and drops the run itself.
+// count adds a finished run's usage to Spent, and drops the run itself.
 func (r *recorder) count(ended *recorder) {
 	if r == nil {
 		return
@@ -300,7 +300,7 @@ func withTrajectory(err error, t Trajectory) error {
 	return &IncompleteError{Err: err, Trajectory: t}
 }
 
-// merge adds the runs of o that t does not have. It reports whether there were any.
+// merge adds the runs in o that t does not have. It reports whether there were any.
 func (t *Trajectory) merge(o Trajectory) (added bool) {
 	known := map[uint64]bool{}
 	t.eachRun(func(run Trajectory) bool { known[run.ID] = true; return true })

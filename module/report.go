@@ -93,7 +93,7 @@ func isFree(out *sandbox.Outcome) bool {
 	return len(out.Calls) > 0 && !slices.ContainsFunc(out.Calls, acts)
 }
 
-// repeats returns the number of an earlier step that had the same program and the same result as the last one, or 0.
+// repeats returns the number of an earlier step that had the same program and the same result as the last step, or 0.
 func (r *codeRun) repeats() int {
 	last := r.last()
 	for i, s := range r.Steps[:len(r.Steps)-1] {

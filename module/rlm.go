@@ -17,11 +17,11 @@ import (
 // RLM answers questions about more text than a model can read. Programs have the inputs as variables; the model that
 // writes the programs is shown the length of each input, but only a part of a long one. The programs take the inputs
 // apart and ask a model about the parts: about one part with await llm(prompt), or about many at the same time with
-// await llm([prompt, …]). Programs can use the variables of earlier programs. Otherwise an RLM works like a [CodeAct].
-// It is safe for concurrent use.
+// await llm([prompt, …]). Programs can use earlier programs' variables. Otherwise an RLM works like a [CodeAct]. It is
+// safe for concurrent use.
 //
 // There is no need to raise the sandbox's limits. Since a program waits for the models that it calls, its time limit is
-// extended by MaxCalls/Concurrency minutes, and the arguments of a call may take up to 4 MiB. Calls to llm and rlm (see
+// extended by MaxCalls/Concurrency minutes, and a call's arguments may take up to 4 MiB. Calls to llm and rlm (see
 // [RLMOptions].Depth) count against MaxCalls first, and against the sandbox's Limits.Calls after that. Within a run, a
 // repeated prompt gets the same reply and is paid for once.
 //
@@ -39,7 +39,7 @@ type RLM[In, Out any] struct {
 
 	coder   coder[In, Out]
 	box     *sandbox.Sandbox
-	limits  sandbox.Limits // the limits of each program
+	limits  sandbox.Limits // each program's limits
 	options RLMOptions
 }
 
@@ -52,14 +52,14 @@ type RLMOptions struct {
 	// Sub is the model that answers calls to llm, usually a cheaper one. Nil means the model that writes the programs.
 	Sub llms.Model
 
-	// MaxCalls limits the model calls that the programs of a run cause: by llm, in runs of rlm, and by
+	// MaxCalls limits the model calls that the programs of a run cause: through llm, in runs of rlm, and through
 	// modules that tools run. If it is not positive, the limit is 50.
 	//
 	// One program may call llm and rlm MaxCalls times each, but at most 10,000 times, in addition to the calls that the
 	// sandbox's Limits.Calls allows. Repeated prompts cost nothing, but count as calls by the program.
 	MaxCalls int
 
-	// MaxTokens limits the tokens of these model calls, prompts and replies together. A prompt that would exceed the
+	// MaxTokens limits the tokens in these model calls, prompts and replies together. A prompt that would exceed the
 	// limit is not sent, but replies in progress may exceed it. If the provider does not report usage, four bytes count
 	// as one token. If MaxTokens is not positive, there is no limit.
 	MaxTokens int
@@ -85,7 +85,7 @@ func (o *RLMOptions) orDefault(limits sandbox.Limits) RLMOptions {
 	return c
 }
 
-// nested returns the options of the runs of rlm.
+// nested returns the options for runs of rlm.
 func (o RLMOptions) nested() *RLMOptions {
 	o.Depth--
 	o.CallOptions = nil // they are meant for another model
@@ -111,7 +111,7 @@ func (o RLMOptions) uncounted() map[string]int {
 }
 
 // NewRLM returns a module that answers sig with programs that may call models and the tools in set; a nil set has no
-// tools. The policies of the set also apply to llm and rlm. The programs run in sessions, so box must be a
+// tools. The set's policies also apply to llm and rlm. The programs run in sessions, so box must be a
 // *[sandbox.Sandbox]. Nil options mean the defaults. Run reports missing or incompatible parts before it calls the
 // model.
 func NewRLM[In, Out any](
@@ -144,7 +144,7 @@ func NewRLM[In, Out any](
 	return m
 }
 
-// withModels adds llm and rlm to the tools of programs.
+// withModels adds llm and rlm to the programs' tools.
 func withModels(set *tools.Set, depth int) (*tools.Set, error) {
 	set, err := set.Plus(llmTool)
 	if err == nil && depth > 1 {
@@ -156,8 +156,8 @@ func withModels(set *tools.Set, depth int) (*tools.Set, error) {
 	return set, nil
 }
 
-// Run asks for programs and runs them until one submits an answer. It returns what [CodeAct.Run] returns.
-// The usage of llm is in Trajectory.Spent, and the runs of rlm are in Trajectory.Runs.
+// Run asks for programs and runs them until one submits an answer. It returns what [CodeAct.Run] returns. The usage of
+// llm is in Trajectory.Spent, and runs of rlm are in Trajectory.Runs.
 //
 // A program that calls a model when the budget is used up gets a ToolError of the kind "budget", and may continue
 // without the model.
@@ -197,7 +197,7 @@ func (m *RLM[In, Out]) usable() error {
 	return m.Nested.usable()
 }
 
-// rlmSession is the session in which the programs of a run call models.
+// rlmSession is the session in which a run's programs call models.
 type rlmSession struct {
 	*notebook.Notebook
 	calls     *subCalls
@@ -205,14 +205,14 @@ type rlmSession struct {
 	limits    sandbox.Limits
 }
 
-// Limits returns the limits of each program.
+// Limits returns each program's limits.
 func (s *rlmSession) Limits() sandbox.Limits { return s.limits }
 
 // Run runs the next program. The inputs are sent once, to the session, and not with every program.
 func (s *rlmSession) Run(ctx context.Context, p sandbox.Program) (*sandbox.Outcome, error) {
 	inputs := p.Inputs
 	p.Inputs, p.Uncounted, p.Limits = nil, s.uncounted, s.limits
-	p.Limits.Memory = 0 // zero means the limit of the sandbox
+	p.Limits.Memory = 0 // zero means the sandbox's limit
 	out, lost, err := s.RunIn(s.calls.in(ctx), p, inputs)
 	if lost {
 		f := &out.Failure.Findings[0]

@@ -10,9 +10,9 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// Save writes the learned state of a module, or of any struct of modules. For each of its [Predictors], by path, the
-// state has the instructions, the descriptions of the fields, the System prompt, the Hint, the Temperature, the Demos,
-// the ToolDescriptions and the Source. The format is JSON, and the same state always gives the same bytes.
+// Save writes the learned state of a module, or of any struct that contains modules. For each of its [Predictors], by
+// path, the state has the instructions, the field descriptions, the System prompt, the Hint, the Temperature, the
+// Demos, the ToolDescriptions and the Source. The format is JSON, and the same state always gives the same bytes.
 //
 // Models, tools, briefings and options are not part of the state. So the state contains no endpoints and no keys, but
 // it does contain the data in the demos.
@@ -74,7 +74,7 @@ func Load(r io.Reader, m any) error {
 	return nil
 }
 
-// learned returns the learned state of a predictor.
+// learned returns a predictor's learned state.
 func (p *Predictor) learned() state.Predictor {
 	return state.Predictor{
 		Spec: p.Spec, Task: p.task, System: p.System, Hint: p.Hint, Temperature: p.Temperature,
@@ -83,7 +83,7 @@ func (p *Predictor) learned() state.Predictor {
 	}
 }
 
-// state returns the learned state of a predictor as JSON, or an error if Load would refuse it.
+// state returns a predictor's learned state as JSON, or an error if Load would reject it.
 func (p *Predictor) state() (json.RawMessage, error) {
 	if p.Spec == nil {
 		return nil, errNoSignature

@@ -22,15 +22,15 @@ type Trajectory struct {
 	// Module is the kind of module, such as "CodeAct". It is empty for a group of runs.
 	Module string `json:"module,omitempty"`
 
-	// Name is the path of the module within the enclosing module, such as "Sort". It is set only if the enclosing
-	// module was passed to a function that runs it, such as [Start] or [Parallel].
+	// Name is the module's path within the enclosing module, such as "Sort". It is set only if the enclosing module was
+	// passed to a function that runs it, such as [Start] or [Parallel].
 	Name string `json:"name,omitempty"`
 
 	// Began is when the run began, and Duration is how long it took.
 	Began    time.Time     `json:"began,omitzero"`
 	Duration time.Duration `json:"duration_ns,omitempty"`
 
-	// Err is why there is no answer, or nil. Its JSON is the text of the error.
+	// Err is why there is no answer, or nil. Its JSON is the error's text.
 	Err error `json:"-"`
 
 	// Steps are the module's own model calls. The first step of a [Program] is its compiled program.
@@ -39,8 +39,8 @@ type Trajectory struct {
 	// Calls are the module's own tool calls, including reads, from its journal. AllCalls includes those of Runs.
 	Calls []journal.Entry `json:"calls,omitempty"`
 
-	// Orphans are the effects that no accepted program asked for: the effects of a failed program that the rewritten
-	// program did not ask for again.
+	// Orphans are the effects that no accepted program asked for: those effects of a failed program that the rewritten
+	// program did not request again.
 	Orphans []journal.Entry `json:"orphans,omitempty"`
 
 	// Evidence has the facts of the run that contradict the answer, the most serious first. If free turns were left,
@@ -48,12 +48,12 @@ type Trajectory struct {
 	// about the last program.
 	Evidence []sandbox.Finding `json:"evidence,omitempty"`
 
-	// Runs are the runs of other modules within this one, in the order in which they began: attempts, and the runs that
+	// Runs are the runs of other modules within this run, in the order in which they began: attempts, and the runs that
 	// rewards and tools started with the context that they got.
 	Runs []Trajectory `json:"runs,omitempty"`
 
-	// Fallback is why the compiled program of a [Program] gave no answer, so that the model was asked. It is empty if
-	// the model was not asked.
+	// Fallback is why a [Program]'s compiled program gave no answer, so that the model was asked. It is empty if the
+	// model was not asked.
 	Fallback string `json:"fallback,omitempty"`
 
 	// Chosen is the number of the run that gave the answer, from 1, or 0 if none of them did.
@@ -62,11 +62,11 @@ type Trajectory struct {
 	// Score is the score of this attempt of a [BestOfN] or [Refine].
 	Score *Score `json:"score,omitempty"`
 
-	// Spent is the usage of the models that programs called with llm, by the name of the model. Nothing else about
-	// those calls is kept, since there may be thousands.
+	// Spent is the usage of the models that programs called with llm, by model name. Nothing else about those calls is
+	// kept, since there may be thousands.
 	Spent event.ModelUsage `json:"spent,omitempty"`
 
-	answer json.RawMessage // the answer of a module without steps
+	answer json.RawMessage // the answer from a module without steps
 }
 
 func (t *Trajectory) last() *Step { return &t.Steps[len(t.Steps)-1] }
@@ -75,7 +75,7 @@ func (t *Trajectory) last() *Step { return &t.Steps[len(t.Steps)-1] }
 // one call.
 func (t Trajectory) Usage() event.Usage { return t.UsageByModel().Total() }
 
-// UsageByModel returns the usage of each model, including Runs.
+// UsageByModel returns each model's usage, including Runs.
 func (t Trajectory) UsageByModel() event.ModelUsage {
 	var all event.ModelUsage
 	t.addUsage(&all)
@@ -123,7 +123,7 @@ func (t Trajectory) chosen() *Trajectory {
 	return &t.Runs[t.Chosen-1]
 }
 
-// Answer returns the outputs of the last step, or of the chosen attempt, as an object: the accepted answer or, if
+// Answer returns the outputs from the last step, or from the chosen attempt, as an object: the accepted answer or, if
 // none was accepted, the submitted one, even if it is invalid. It returns nil if there are no outputs.
 func (t Trajectory) Answer() json.RawMessage {
 	if c := t.chosen(); c != nil {
@@ -160,10 +160,10 @@ type Step struct {
 	// Predictor is the path of the Predictor that asked.
 	Predictor string `json:"predictor,omitempty"`
 
-	// Prompt has the messages of the last request of the step. Its parts include models.Message, which is a reply as
-	// its provider wrote it. The JSON of a Trajectory has the text of each message and the type and size of its images
-	// and files; "shared_messages" is the number of messages at the beginning that are the same as in the previous
-	// step's prompt, and "shared_tools" says that Tools are those of that step.
+	// Prompt has the messages of the step's last request. Its parts include models.Message, which is a reply as its
+	// provider wrote it. The JSON of a Trajectory has the text of each message and the type and size of its images and
+	// files; "shared_messages" is the number of messages at the beginning that are the same as in the previous step's
+	// prompt, and "shared_tools" says that Tools are those of that step.
 	Prompt []llms.MessageContent `json:"-"`
 
 	// Tools are the tools that the model could call through the provider's protocol. Schema is the JSON Schema that
@@ -171,7 +171,7 @@ type Step struct {
 	Tools  []llms.Tool     `json:"-"`
 	Schema json.RawMessage `json:"schema,omitempty"`
 
-	// Model is the name of the model, if the provider reports it or the call options contain it.
+	// Model is the model's name, if the provider reports it or the call options contain it.
 	Model string `json:"model,omitempty"`
 
 	FinishReason string           `json:"finish_reason,omitempty"` // in the provider's words

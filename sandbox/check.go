@@ -48,12 +48,11 @@ func checkResult(out *Outcome, err error) (CheckResult, error) {
 	return result, nil
 }
 
-// maxFindings is the maximum number of findings of one check.
+// maxFindings is the maximum number of findings in one check.
 const maxFindings = 20
 
 // judge returns the reasons to refuse the program, given the worker's report: code that must fail when it runs, and
-// violations of the rules. The code that validates the arguments of real calls also validates the arguments in the
-// report.
+// violations of the rules. The code that validates real calls' arguments also validates the arguments in the report.
 //
 // A hostile program can make the report very large, so judge stops when the run ends or when it has maxFindings
 // findings.
@@ -126,7 +125,7 @@ func (h *host) usedEarly(name engine.Name) Finding {
 	return h.finding(kindUnsupported, message, hint, name.Pos)
 }
 
-// constant reports an assignment to an input, a tool or a constant of an earlier program.
+// constant reports an assignment to an input, a tool or an earlier program's constant.
 func (h *host) constant(w engine.Write) Finding {
 	message, verb := w.Name, "assigned to"
 	what := h.constantKind(w.Name)
@@ -149,7 +148,7 @@ func (h *host) constant(w engine.Write) Finding {
 
 const earlierConstant = "earlier constant"
 
-// constantKind returns what kind of constant a global name is.
+// constantKind returns which kind of constant a global name denotes.
 func (h *host) constantKind(name string) string {
 	switch {
 	case slices.Contains(h.inputNames(), name):
@@ -160,7 +159,7 @@ func (h *host) constantKind(name string) string {
 	return earlierConstant
 }
 
-// dropHandled drops the arguments of each call whose error the program handles before it may change data. Then judge
+// dropHandled drops the arguments of each call whose error the program handles before it can change data. Then judge
 // does not refuse the call.
 func (h *host) dropHandled(sites []engine.Site) {
 	change := math.MaxInt // the first statement that may change data

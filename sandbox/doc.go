@@ -59,7 +59,7 @@
 // packages that are initialized before package sandbox are initialized in workers too, so their initialization should
 // only set variables. With Options.Command, workers run another executable.
 //
-// Options.Workers bounds the number of programs that compute at the same time. A program that waits for its calls keeps
+// Options.Workers limits the number of programs that compute at the same time. A program that waits for its calls keeps
 // its worker and lets another program compute. Therefore tools may run programs in the same sandbox, and hundreds of
 // programs can wait for approval.
 //
@@ -84,10 +84,9 @@
 //
 // # Sessions
 //
-// In a [Session], programs see the top-level declarations of earlier programs. A session
-// owns no process: it is the record of its programs, and the VM is a cache that is rebuilt
-// from the record when necessary, without calling any tool. Large inputs are sent to a
-// session once.
+// In a [Session], programs see earlier programs' top-level declarations. A session owns no process: it is a record of
+// its programs, and the VM is a cache that is rebuilt from the record when necessary, without calling any tool. Large
+// inputs are sent to a session once.
 //
 // # Other languages
 //

@@ -41,7 +41,7 @@ const (
 	KindSyntax       Kind = "syntax"        // not JavaScript, or not supported by the sandbox; nothing has run
 	KindRefused      Kind = "refused"       // refused for several reasons; nothing has run
 	KindThrown       Kind = "thrown"        // an uncaught exception or rejection
-	KindToolError    Kind = "tool_error"    // an uncaught error of a tool
+	KindToolError    Kind = "tool_error"    // an uncaught tool error
 	KindHeld         Kind = "held"          // a call resembles an earlier one: see tools.HoldError
 	KindUnawaited    Kind = "unawaited"     // submitted before all calls had settled, or with a promise as text
 	KindTimeout      Kind = "timeout"       // ran longer than Limits.Time
@@ -143,7 +143,7 @@ func (h *host) finding(kind Kind, message, hint string, at engine.Pos) Finding {
 // values of any length, and models pay for reading them.
 const maxMessage = 2000
 
-// frameWidth is the number of characters of a long line that a frame shows.
+// frameWidth is the number of characters that a frame shows of a long line.
 const frameWidth = 100
 
 // frame shows a position in the source:

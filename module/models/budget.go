@@ -18,13 +18,13 @@ import (
 // Limits are the limits of a [Budget]. Zero means no limit.
 type Limits struct {
 	Calls        int     // model calls
-	InputTokens  int     // tokens of all requests
-	OutputTokens int     // tokens of all replies, including reasoning
+	InputTokens  int     // tokens in all requests
+	OutputTokens int     // tokens in all replies, including reasoning
 	Tokens       int     // InputTokens and OutputTokens together
 	Cost         float64 // in the currency of Prices
 
-	// Prices maps the names of models to their prices. The name of a model is the one passed to [Budget.Model], or to
-	// llms.WithModel if a call has that option. If Cost is limited, calls to a model without a price fail.
+	// Prices maps model names to prices. A model's name is the one passed to [Budget.Model], or to llms.WithModel if a
+	// call has that option. If Cost is limited, calls to a model without a price fail.
 	Prices map[string]Price
 }
 
@@ -123,8 +123,8 @@ func (b *Budget) Spent() Spent {
 // unless a call names another model with llms.WithModel.
 //
 // A call fails without reaching the model, with an *[Error] of kind [KindOverBudget] that wraps a *[BudgetError], if a
-// limit is reached or if the request alone would exceed it. The number of calls is never exceeded. The cost of a reply
-// is known only after it has arrived, so replies in progress may exceed the limits of tokens and cost.
+// limit is reached or if the request alone would exceed it. The number of calls is never exceeded. A reply's cost is
+// known only after it has arrived, so replies in progress may exceed the token and cost limits.
 func (b *Budget) Model(model llms.Model, name string) llms.Model {
 	return lm.Wrap(model, func(ctx context.Context, messages []llms.MessageContent,
 		options []llms.CallOption) (*llms.ContentResponse, error) {
@@ -240,7 +240,7 @@ func (b *Budget) settle(bill bill, price Price, priced bool) {
 	}
 }
 
-// BudgetError reports that a limit of a [Budget] is reached.
+// BudgetError reports that a call would exceed one of a [Budget]'s limits.
 type BudgetError struct {
 	Limit string // such as "100 calls"
 	Spent Spent  // the amounts spent before

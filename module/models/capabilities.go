@@ -18,8 +18,8 @@ import (
 //
 //	func (c Capabilities) And(o Capabilities) Capabilities // the features of both
 //
-// A model reports them with a method Capabilities() Capabilities, as the models of [Open] do. Such a model receives
-// every [Message] unchanged.
+// A model reports them with a method Capabilities() Capabilities, as models opened with [Open] do. Such a model
+// receives every [Message] unchanged.
 type Capabilities = lm.Capabilities
 
 // CapabilitiesOf returns the capabilities that a model states, or the zero value if it

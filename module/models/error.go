@@ -18,12 +18,12 @@ import (
 //	func (e *Error) Temporary() bool // whether the same request may succeed later
 //	func (e *Error) Unwrap() error   // Err
 //
-// For providers of langchaingo, Kind, Status and RetryAfter are read from the message of the
-// error; Retry-After headers are lost.
+// For langchaingo providers, Kind, Status and RetryAfter are parsed from the error message; Retry-After headers are
+// lost.
 type Error = lm.Error
 
-// PanicError is the error of a panic in code that was passed to a model or to a run of a module, such as a provider, a
-// reward or an observer of events:
+// PanicError is the error for a panic in code that was passed to a model or to a module's run, such as a provider, a
+// reward or an event observer:
 //
 //	In    string // what panicked, such as "Run of CodeAct"
 //	Value any    // the panic value

@@ -116,7 +116,7 @@ func limited(model llms.Model, limit time.Duration) llms.Model {
 	})
 }
 
-// providers returns the names of providers, as [Open] documents them.
+// providers returns the provider names, as [Open] documents them.
 func providers() []string {
 	return []string{
 		"openai", "anthropic", "ollama", "gemini", "mistral", "groq", "openrouter", "deepseek", "xai", "together",

@@ -38,19 +38,18 @@ const (
 type StoreOptions struct {
 	Mode Mode
 
-	// Path is the file of the store. Each line has a reply and its request or, in a Cache, the hash of the request. A
-	// file that does not exist is created, and only its owner may read it. Resume and Replay require a Path; without
-	// one, a Cache keeps replies only in memory. Only one Cache or Resume can have the file open at a time, even across
-	// processes.
+	// Path is the store's file. Each line has a reply and its request or, in a Cache, the request's hash. A file that
+	// does not exist is created, and only its owner may read it. Resume and Replay require a Path; without one, a Cache
+	// keeps replies only in memory. Only one Cache or Resume can have the file open at a time, even across processes.
 	Path string
 
 	// MaxBytes limits the replies that a Cache keeps in memory; it forgets the least recently used first. Zero means
 	// 64 MB.
 	MaxBytes int
 
-	// Redact removes the parts of a string that must not be stored or that differ from run to run. It is applied to
-	// all strings of requests and replies, but not to the names of JSON members. It must be deterministic and leave its
-	// own results unchanged. It is called concurrently. Replay needs the function that was used for Resume.
+	// Redact removes the parts of a string that must not be stored or that differ from run to run. It is applied to all
+	// strings in requests and replies, but not to JSON member names. It must be deterministic and leave its own results
+	// unchanged. It is called concurrently. Replay needs the function that was used for Resume.
 	Redact func(string) string
 }
 
@@ -58,7 +57,7 @@ type StoreOptions struct {
 // according to its [Mode]. It is safe for concurrent use.
 //
 // Two requests are the same if these are equal: the messages with their binary parts, all call options except the
-// streaming functions, the [Params], the label, and the number of the sample if a module takes several.
+// streaming functions, the [Params], the label, and the sample's number if a module takes several.
 type Store struct {
 	options StoreOptions
 	file    *lines.File // nil without a path and for Replay
@@ -197,7 +196,7 @@ func (s *Store) add(n int, line []byte) error {
 // [KindUnknown], which is returned together with the reply; later requests fail without reaching the model. Requests
 // that were canceled or over a budget are not stored.
 //
-// A model of Replay has the capabilities of the model in the first line of the file.
+// A model opened with Replay has the capabilities of the model in the file's first line.
 func (s *Store) Model(model llms.Model, label string) llms.Model {
 	answer := func(ctx context.Context, messages []llms.MessageContent,
 		options []llms.CallOption) (*llms.ContentResponse, error) {

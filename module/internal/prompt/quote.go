@@ -11,8 +11,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// The text of tools and programs appears next to the library's own text and must not be mistaken for it. It is
-// escaped into one line, indented, or fenced.
+// Text from tools and programs appears next to the library's own text and must not be mistaken for it. It is escaped
+// into one line, indented, or fenced.
 
 const lineBreaks = "\n\r\u2028\u2029"
 
@@ -29,7 +29,7 @@ func Indented(text string) string {
 	return Cut(indenter.Replace(Cut(text, limit)), limit)
 }
 
-// errorLine returns the text of an error on one line, without the name of the tool.
+// errorLine returns an error's text on one line, without the tool's name.
 func errorLine(err error, limit int) string {
 	text := fmt.Sprint(err)
 	if te, ok := errors.AsType[*tools.ToolError](err); ok {

@@ -28,7 +28,7 @@ func (r reply) labeled() (fields, error) {
 	}
 	if last := strings.TrimSpace(r.text[min(current.start, len(r.text)):]); current.text &&
 		strings.Contains(last, "\n\n") {
-		return nil, nil // the end of the text is not marked
+		return nil, nil // the text's end is not marked
 	}
 	current.end(found, r.text, len(r.text))
 	for _, f := range r.outputs {
@@ -42,7 +42,7 @@ func (r reply) labeled() (fields, error) {
 	return found, nil
 }
 
-// label is the name of an output at the beginning of a line.
+// label is an output's name at the beginning of a line.
 type label struct {
 	name   string
 	text   bool   // the output is a string

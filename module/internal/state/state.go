@@ -15,10 +15,10 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// version is the version of the format.
+// version is the format version.
 const version = 1
 
-// State is the state of a module.
+// State is a module's state.
 type State struct {
 	Version    int              `json:"version"`
 	Predictors signature.Values `json:"predictors"` // a saved Predictor for each path
@@ -123,7 +123,7 @@ func (p *Predictor) Load(raw json.RawMessage) error {
 	return err
 }
 
-// describe returns spec with other descriptions of its fields.
+// describe returns spec with different field descriptions.
 func describe(spec *signature.Spec, descriptions map[string]string) (*signature.Spec, error) {
 	for _, name := range slices.Sorted(maps.Keys(descriptions)) {
 		if _, known := spec.Field(name); !known {

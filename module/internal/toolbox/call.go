@@ -56,7 +56,7 @@ func outcomeOf(call *sandbox.Call, err error) (*sandbox.Outcome, error) {
 	return out, ending
 }
 
-// toolError returns the error of a call for its record, and another error if the call ends the run.
+// toolError returns the error for a call's record, and a second error if the call ends the run.
 func toolError(tool string, err error) (te *tools.ToolError, ending error) {
 	if err == nil || !tools.IsFatal(err) && errors.As(err, &te) {
 		return te, nil

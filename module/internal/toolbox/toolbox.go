@@ -45,7 +45,7 @@ func (t *Toolbox) Find(name string) (int, error) {
 	return 0, t.discovery.Unknown("tool", name)
 }
 
-// Remark returns the tool's remark about the result of a call, or "".
+// Remark returns the tool's remark about a call's result, or "".
 func Remark(b *tools.Binding, c sandbox.Call) string {
 	if c.Error != nil {
 		return ""

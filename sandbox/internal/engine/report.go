@@ -41,8 +41,7 @@ type Name struct {
 	Name     string `json:"name"`
 	Assigned bool   `json:"assigned,omitempty"` // the position is an assignment to the name
 
-	// Elsewhere is the position of the declaration if the name is declared later or in another
-	// block; otherwise nil.
+	// Elsewhere is the declaration's position if the name is declared later or in another block; otherwise nil.
 	Elsewhere *Pos `json:"elsewhere,omitempty"`
 	Pos
 }
@@ -59,15 +58,15 @@ type Write struct {
 type Site struct {
 	Tool int `json:"tool"` // index into Job.Tools; -1 if the tool does not exist
 
-	// If the tool does not exist, these fields are the path that the program calls. Namespace may also be the name of
-	// a tool, as in search.query({}). Name is empty if the program calls the namespace itself. If Name is a tool,
-	// Member is the rest of the path.
+	// If the tool does not exist, these fields are the path that the program calls. Namespace may also be a tool's
+	// name, as in search.query({}). Name is empty if the program calls the namespace itself. If Name is a tool, Member
+	// is the rest of the path.
 	Namespace string `json:"ns,omitempty"`
 	Name      string `json:"name,omitempty"`
 	Member    string `json:"member,omitempty"`
 
 	Args      *Literal `json:"args,omitempty"`      // nil if nothing is known about the arguments
-	Statement int      `json:"statement,omitempty"` // the number of the top-level statement; 0 in a hoisted function
+	Statement int      `json:"statement,omitempty"` // the top-level statement's number; 0 in a hoisted function
 	Until     int      `json:"until,omitempty"`     // the last statement that may run before the error is handled, or 0
 	Pos
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/module/models/internal/wire"
 )
 
-// reply is an answer of Ollama, or one line of a streamed answer.
+// reply is a response from Ollama, or one line of a streamed response.
 type reply struct {
 	Model      string  `json:"model"`
 	Message    message `json:"message"`

@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// maxSchemas is the number of refused schemas that are remembered.
+// maxSchemas is the number of rejected schemas that are remembered.
 const maxSchemas = 1000
 
 // Schemas remembers the schemas that an endpoint refused. Its zero value is ready; it is safe for concurrent use.

@@ -121,10 +121,10 @@ func scanLine(data []byte, atEOF bool) (advance int, token []byte, err error) {
 	return bufio.ScanLines(data, atEOF)
 }
 
-// Malformed returns the error of an event that does not follow the protocol.
+// Malformed returns the error for an event that does not follow the protocol.
 func (a *Answer) Malformed(data []byte, err error) error { return a.client.notJSON(data, err) }
 
-// Cut returns the error of a stream that ended before the reply was complete.
+// Cut returns the error for a stream that ended before the reply was complete.
 func (a *Answer) Cut() error {
 	err := a.client.errorf("ended the stream before the reply was complete; try again")
 	return &lm.Error{Kind: lm.KindTransient, MaybeCharged: true, Err: err}

@@ -6,13 +6,13 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// block is a lexical scope: a block, a loop, a parameter list, or the body of a function. The walker opens and closes
-// blocks. Names are resolved after the walk, because the declaration of a variable may follow its uses.
+// block is a lexical scope: a block, a loop, a parameter list, or a function body. The walker opens and closes blocks.
+// Names are resolved after the walk, because a variable's declaration may follow its uses.
 type block struct {
 	outer       *block
 	conditional int  // the number of conditional expressions and statements around the block
-	function    int  // the number of the enclosing function
-	parameters  bool // the block has the parameters of a function, and is the outer block of its body
+	function    int  // the enclosing function's number
+	parameters  bool // the block has a function's parameters, and is the outer block of its body
 	body        bool // var declarations belong to this block
 	variables   map[unistring.String]*variable
 	try         *handler // the innermost try statement with a catch around the block in its function, or nil
@@ -161,7 +161,7 @@ func (w *Walker) hasOwnName(id *ast.Identifier) bool {
 	return id != nil && w.block != nil && w.block.variables[id.Name] == nil
 }
 
-// declareName declares the name of a function or a class.
+// declareName declares a function's or class's name.
 func (w *Walker) declareName(id *ast.Identifier, k kind) {
 	if id != nil {
 		w.declare(id, variable{kind: k})

@@ -9,11 +9,11 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// handler is the code that handles the error of a call: a try statement or a call to the method catch.
+// handler is the code that handles a call's error: a try statement or a call to the method catch.
 type handler struct{ from, to file.Idx }
 
-// handle records the handler of the error of the promise e. If e is a call to another promise's method then or finally,
-// the handler also handles that promise's error.
+// handle records the code that handles the error of the promise e. If e is a call to another promise's method then or
+// finally, the handler also handles that promise's error.
 func (s *surveyor) handle(e ast.Expression, by *handler) {
 	call, ok := e.(*ast.CallExpression)
 	if !ok || by == nil {

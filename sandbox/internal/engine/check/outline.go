@@ -10,7 +10,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// Outline is what the source of a program shows without the globals of a run.
+// Outline is what a program's source shows without a run's globals.
 type Outline struct {
 	findings []engine.Finding
 	names    []*usedName      // undeclared names, in order of their first use
@@ -55,8 +55,8 @@ type callSite struct {
 	calledExpression
 }
 
-// survey returns the outline of a program, given the body of the function around the program. If words is true, the
-// outline has every name. pos converts an index to a position.
+// survey returns a program's outline, given the body of the function around the program. If words is true, the outline
+// has every name. pos converts an index to a position.
 func survey(body []ast.Statement, words bool, pos func(file.Idx) engine.Pos) *Outline {
 	s := surveyor{Outline: &Outline{pos: pos}, recordsWords: words}
 	s.walker.Visit, s.walker.ArrowInDefault = s.visit, s.arrowInDefault
@@ -79,7 +79,7 @@ func survey(body []ast.Statement, words bool, pos func(file.Idx) engine.Pos) *Ou
 	return s.Outline
 }
 
-// maxDeclared is the maximum number of declarations that are reported.
+// maxDeclared is the maximum number of reported declarations.
 const maxDeclared = 100
 
 // surveyor builds the outline of a program. While it walks the program, it records expressions with their blocks. At
@@ -92,7 +92,7 @@ type surveyor struct {
 	statement    int                              // number of the current top-level statement, as in [engine.Site]
 	called       []calledExpression
 	members      []scopedExpression
-	texts        []scopedExpression // expressions whose values may be names of members
+	texts        []scopedExpression // expressions whose values may be member names
 	targets      []writeTarget
 }
 
@@ -160,7 +160,7 @@ func (s *surveyor) word(name string, at file.Idx) {
 	}
 }
 
-// text records an expression whose value may be the name of a member.
+// text records an expression whose value may be a member name.
 func (s *surveyor) text(e ast.Expression) {
 	if s.recordsWords {
 		s.texts = append(s.texts, s.here(e))

@@ -10,7 +10,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// Bounds for the input of goja's parser.
+// Bounds for the input to goja's parser.
 const (
 	// maxNesting bounds the nesting of brackets in any program, including brackets in strings, because the
 	// first parser does not limit the nesting of patterns.
@@ -28,7 +28,7 @@ const (
 // preflight is the result of the first parser, which survives any input.
 type preflight struct {
 	tree        *js.AST
-	refused     error  // the error of the parser, or nil
+	refused     error  // the parser's error, or nil
 	unsupported string // a construct that is valid JavaScript but that goja does not support, or ""
 	acts        bool   // the program contains a call or a declaration
 	parameters  int    // the number of parameter lists around the current node

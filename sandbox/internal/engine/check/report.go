@@ -25,8 +25,8 @@ type Globals interface {
 	Constant(object, name string) bool
 	// Object reports whether a global holds tools.
 	Object(name string) bool
-	// Reaches reports whether tools may be called through a global: a tool, an object that
-	// holds tools, globalThis, or a declaration of an earlier program.
+	// Reaches reports whether tools may be called through a global: a tool, an object that holds tools, globalThis, or
+	// an earlier program's declaration.
 	Reaches(name string) bool
 	// Tool finds a tool by its object, which is empty for a global function, and its name. It returns params
 	// only for a tool that takes several arguments.

@@ -7,8 +7,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// Converter converts between JSON and the values of one VM, and prints values. It
-// belongs to one goroutine.
+// Converter converts between JSON and one VM's values, and prints values. It belongs to one goroutine.
 type Converter struct {
 	VM *goja.Runtime
 

@@ -49,7 +49,7 @@ func (r *machine) localDate(method string, c goja.FunctionCall, date, clock bool
 	return at.Format("3:04:05 PM")
 }
 
-// layouts are the layouts of package time for the values of each option.
+// layouts are package time's layouts for each option's values.
 var layouts = map[string]map[string]string{
 	"weekday": {"long": "Monday", "short": "Mon"},
 	"year":    {"numeric": "2006", "2-digit": "06"},

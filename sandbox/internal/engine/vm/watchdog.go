@@ -35,7 +35,7 @@ type watchdog struct {
 	step     int         // number of steps of patience that have passed; see patienceSteps
 	start    time.Time
 	cpu      time.Duration // processor time at the start
-	since    time.Time     // the end of the waiting that has been counted; zero while the program computes
+	since    time.Time     // when the last counted wait ended; zero while the program computes
 	waited   time.Duration
 	stood    time.Duration // time in which the clocks stood still; it counts towards no limit
 	still    bool          // the clocks stand still while the program does nothing but wait for calls
