@@ -29,8 +29,8 @@ type Limits struct {
 	Argument    int           // bytes of each tool argument; default: Output
 	Calls       int           // tool calls; further calls throw a ToolError of kind "limit"; default 1000
 	Concurrency int           // simultaneous tool calls; further calls wait; default 16
-	Result      int           // bytes of JSON of one result or error of a tool; default 4 MiB
-	Results     int           // bytes of all results and errors of one run; default 64 MiB
+	Result      int           // bytes of JSON in one tool result or error; default 4 MiB
+	Results     int           // bytes of all results and errors in one run; default 64 MiB
 }
 
 func (l Limits) withDefaults() (Limits, error) {
@@ -71,5 +71,5 @@ func (l Limits) check() error {
 	return nil
 }
 
-// maxTime is the longest limit of time.
+// maxTime is the longest time limit.
 const maxTime = 365 * 24 * time.Hour

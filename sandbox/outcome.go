@@ -12,8 +12,8 @@ import (
 
 // Outcome is the result of running a program.
 type Outcome struct {
-	// Value is the program's value: the argument of submit, what the program returned,
-	// or the value of its last expression. Nil means undefined.
+	// Value is the program's value: submit's argument, what the program returned, or the value of its last expression.
+	// Nil means undefined.
 	Value json.RawMessage `json:"value,omitempty"`
 
 	// Submitted reports whether the value was passed to submit.
@@ -71,7 +71,7 @@ func (o *Outcome) Decode(v any) error {
 // Output is one stream of the console.
 type Output struct {
 	Text  string `json:"text"`           // cut at Limits.Output
-	Tail  string `json:"tail,omitempty"` // the end of the output that was cut, at most 1/16 of Limits.Output
+	Tail  string `json:"tail,omitempty"` // the end of the truncated output, at most 1/16 of Limits.Output
 	Bytes int    `json:"bytes"`          // number of bytes written
 }
 
@@ -90,6 +90,6 @@ type Call struct {
 	Pending  bool             `json:"pending,omitempty"`  // still in progress when the run ended; its effect is unknown
 	Started  time.Duration    `json:"started_ns"`         // since the start of the run
 	Duration time.Duration    `json:"duration_ns"`
-	Line     int              `json:"line,omitempty"` // position of the call in the source, from 1; 0 if unknown
+	Line     int              `json:"line,omitempty"` // the call's position in the source, from 1; 0 if unknown
 	Column   int              `json:"column,omitempty"`
 }

@@ -108,7 +108,7 @@ func parseSpec(text, instructions string) (spec *Spec, err error) {
 	return edited.built()
 }
 
-// parsed is a field, or a member of an object, as the scanner has read it.
+// parsed is a field, or an object member, as the scanner has read it.
 type parsed struct {
 	name     string
 	optional bool
@@ -193,7 +193,7 @@ func (s *scanner) field() parsed {
 	return s.typed(name)
 }
 
-// typed reads the part after the name of a field or member.
+// typed parses the part after a field or member name.
 func (s *scanner) typed(name string) parsed {
 	p := parsed{name: name, optional: s.take("?"), typ: named["str"]}
 	written := ""

@@ -66,8 +66,8 @@ func (b *Binding) ReplayClass() Class {
 	return b.Claimed
 }
 
-// readingName matches names of tools that read: get, getUser, list_users. (On real servers, 45
-// of 47 tools with such names only read.)
+// readingName matches the names of tools that read: get, getUser, list_users. (On real servers, 45 of 47 tools with
+// such names only read.)
 var readingName = regexp.MustCompile(`^(get|list|search|find|read|describe|count|query)($|[^a-z])`)
 
 // check reports invalid hints. With a misspelled identity, all calls would be the same effect,
@@ -83,7 +83,7 @@ func (h Hints) check(input json.RawMessage) error {
 		Properties map[string]any `json:"properties"`
 	}
 	if err := json.Unmarshal(input, &known); err != nil || known.Properties == nil {
-		return nil // the names of the arguments are unknown
+		return nil // the argument names are unknown
 	}
 	for _, name := range h.Identity {
 		if _, ok := known.Properties[name]; !ok {
@@ -108,7 +108,7 @@ func (h Hints) check(input json.RawMessage) error {
 //
 // Check both namespace and name, since any server can offer a tool named read_file.
 //
-// WithHints copies the tools of source and does not modify them.
+// WithHints copies source's tools and does not modify them.
 func WithHints(source Source, hints func(*Tool) Hints) Source {
 	return hinted{source, hints}
 }

@@ -32,7 +32,7 @@ type Set struct {
 // and if an input schema does not compile, the arguments are not checked. [Set.Warnings]
 // reports renamed tools and such schemas. The names do not depend on the order of the tools.
 //
-// The error joins all errors of the tools and sources.
+// The error joins all errors from the tools and sources.
 func NewSet(ctx context.Context, sources ...Source) (*Set, error) {
 	b := builder{globals: names{}, objects: map[string]string{}, members: map[string]names{}}
 	var errs []error
@@ -68,8 +68,7 @@ func (s *Set) With(policies ...Policy) *Set {
 	return &c
 }
 
-// WithPoliciesOf returns a copy of the set with the policies of another set instead of
-// its own.
+// WithPoliciesOf returns a copy of the set with another set's policies instead of its own.
 func (s *Set) WithPoliciesOf(other *Set) *Set {
 	c := s.With()
 	c.policies = other.Policies(context.Background())
@@ -258,7 +257,7 @@ func (b *builder) object(namespace string) string {
 	return object
 }
 
-// memberNames returns the names of a tool in its object.
+// memberNames returns a tool's names in its object.
 func (b *builder) memberNames(object string, t *Tool) []string {
 	taken, wanted := b.members[object], jsonvalue.Identifier(t.Name)
 	name := taken.claim(wanted)

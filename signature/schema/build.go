@@ -50,8 +50,7 @@ type noLoader struct{}
 // Load implements [jsonschema.URLLoader].
 func (noLoader) Load(string) (any, error) { return nil, errors.New("other documents are not loaded") }
 
-// wording rewords an error of the library, so that it names the place in the schema
-// and not the URL.
+// wording rewords a library error, so that it names the place in the schema and not the URL.
 func wording(doc any, err error) error {
 	var (
 		invalid *jsonschema.SchemaValidationError

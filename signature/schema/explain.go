@@ -19,10 +19,10 @@ type explainer struct {
 	unknown *unknowns                     // nil if all parts of the value are known
 
 	compared int                 // number of names compared for suggestions
-	literals map[string][]string // the values of enums and constants, by place
+	literals map[string][]string // enum and constant values, by place
 }
 
-// maxProblems is the maximum number of problems of one value that are explained.
+// maxProblems is the maximum number of problems that are explained for one value.
 const maxProblems = 20
 
 // check validates the value. If a guard or the library ends the validation with a panic, broken is the panic value.

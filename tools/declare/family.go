@@ -11,7 +11,7 @@ import (
 // and {order, user} are list_order, list_user, get_order and get_user.
 type family [][]string
 
-// maxParts is the maximum number of parts of a family, which bounds the work.
+// maxParts is the maximum number of parts in a family, which limits the work.
 const maxParts = 4
 
 // families groups names so that each is in one family. Names that fit no other family are

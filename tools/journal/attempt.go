@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Attempt records the calls of one program. It is the Attempt of a sandbox.Program.
+// Attempt records one program's calls. It is the Attempt of a sandbox.Program.
 type Attempt struct {
 	journal *Journal
 	step    int
@@ -17,7 +17,7 @@ type Attempt struct {
 	number  int // number in the run, from 1
 
 	over    bool            // the program has ended
-	named   map[*entry]bool // entries that this program has named in the second arguments of calls
+	named   map[*entry]bool // entries that this program has named in calls' second arguments
 	changed *entry          // a read that returned a different value than in an earlier attempt
 }
 

@@ -1,5 +1,5 @@
-// Package journal records the calls of a run, so that a program that is rewritten after a
-// failure does not repeat the effects of the programs before it.
+// Package journal records a run's calls, so that a program that is rewritten after a failure does not repeat the
+// effects of earlier programs.
 //
 //	package main
 //

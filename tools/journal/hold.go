@@ -151,7 +151,7 @@ func (q *query) answer() string {
 
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
-// maxListed is the maximum number of entries in the message of a hold. The next prompt lists all entries.
+// maxListed is the maximum number of entries in a hold's message. The next prompt lists all entries.
 const maxListed = 10
 
 func (e *entry) isDone() bool { return e.State == StateOK }

@@ -70,8 +70,8 @@ func (q *query) entryOf(id string) *entry {
 	return nil
 }
 
-// decide applies the rules. It returns the entry that has the result of the call, nil if the
-// call is to be performed, or an error that ends the attempt.
+// decide applies the rules. It returns the entry that has the call's result, nil if the call is to be performed, or an
+// error that ends the attempt.
 func (q *query) decide() (*entry, error) {
 	if q.class == tools.Read { // rule 1
 		return nil, nil
@@ -91,10 +91,10 @@ func (q *query) decide() (*entry, error) {
 	return nil, nil // rule 7
 }
 
-// verdict is the result of a rule.
+// verdict is a rule's result.
 type verdict struct {
 	decided bool   // the rule applies
-	entry   *entry // has the result of the call; nil if the call is to be performed
+	entry   *entry // has the call's result; nil if the call is to be performed
 }
 
 func perform() (verdict, error)         { return verdict{decided: true}, nil }
@@ -202,8 +202,8 @@ func (j *Journal) like(e *entry) []*entry {
 
 func (j *Journal) repeated(e *entry) bool { return j.repetition(e) != nil }
 
-// unconsumed returns the first entry of the step that has a result for this call and that the attempt has not consumed,
-// or nil.
+// unconsumed returns the step's first entry that has a result for this call and that the attempt has not consumed, or
+// nil.
 func (q *query) unconsumed() *entry {
 	if i := slices.IndexFunc(q.matching(), q.recorded); i >= 0 {
 		return q.matching()[i]
@@ -240,7 +240,7 @@ func (q *query) ok() (verdict, error) {
 	return record(e)
 }
 
-// saysSame reports whether the program passes {same: …}. In a loop, the argument may name the entry of another call.
+// saysSame reports whether the program passes {same: …}. In a loop, the argument may name another call's entry.
 func (q *query) saysSame() bool { return q.call.Repeat != nil && q.call.Repeat.Same != "" }
 
 // outdated returns the first call after e that may have changed what e read: a call to another tool of e's server that

@@ -16,7 +16,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/internal/web"
 )
 
-// entry is the entry of one server in a configuration file.
+// entry is one server's entry in a configuration file.
 type entry struct {
 	command      string
 	url, kind    string
@@ -103,7 +103,7 @@ func (c *Config) warn(server, text string) {
 	c.Warnings = append(c.Warnings, fmt.Sprintf("mcp server %q: %s", server, text))
 }
 
-// decode reads the values of a server's entry into e and returns all errors. An unsupported key causes a warning.
+// decode decodes a server's entry into e and returns all errors. An unsupported key causes a warning.
 func (c *Config) decode(m member, e *entry) (errs []error) {
 	list, err := m.members("")
 	if err != nil {

@@ -22,7 +22,7 @@ type Progress struct {
 
 const (
 	maxQueued        = 4 << 20                // bytes of notifications that wait for the host
-	notificationCost = 256                    // bytes added to the size of each notification
+	notificationCost = 256                    // bytes added to each notification's size
 	settleTime       = 500 * time.Millisecond // how long to wait for further changes of tools
 )
 

@@ -17,7 +17,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 )
 
-// callResult is the result of tools/call as the server wrote it.
+// callResult is a tools/call result as the server wrote it.
 type callResult struct {
 	Content           []json.RawMessage
 	StructuredContent json.RawMessage
@@ -175,7 +175,7 @@ func (a *callResult) text() (string, bool) {
 	return strings.Join(texts, "\n"), all
 }
 
-// rpcPrefix matches what version 1 of the TypeScript SDK puts before the text of an error.
+// rpcPrefix matches what version 1 of the TypeScript SDK puts before an error's text.
 var rpcPrefix = regexp.MustCompile(`^MCP error -\d+: `)
 
 // reported converts an error that the server reports, in a result or as a JSON-RPC error.

@@ -14,7 +14,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/internal/web"
 )
 
-// server is one server of a [Servers]. It outlives its connections; its tools use the current connection.
+// server is one server in a [Servers]. It outlives its connections; its tools use the current connection.
 type server struct {
 	name      string
 	config    ServerConfig  // how to start or reach the server; only its name if there is a transport
@@ -39,8 +39,8 @@ type server struct {
 	warnings warnings          // all other warnings
 }
 
-// newServer returns a server that lives until it is closed. Requests outside of calls use the values of ctx, such as
-// the identity of the caller that opened the servers.
+// newServer returns a server that lives until it is closed. Requests outside of calls use ctx's values, such as the
+// identity of the caller that opened the servers.
 func newServer(ctx context.Context, c ServerConfig, transport mcp.Transport, o *Options) *server {
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s := &server{name: c.Name, config: c, transport: transport, o: o, life: life, cancel: cancel}

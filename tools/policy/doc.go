@@ -83,10 +83,9 @@
 //
 // # The order
 //
-// A call is validated and looked up in the journal before it reaches a policy. Calls that
-// are answered from the journal do not reach policies. The journal, the sandbox's Outcome and
-// the program get the result of the outermost policy: if [Redact] is among the first
-// policies, no journal, trace or log contains a secret from a tool. The journal records the
+// A call is validated and looked up in the journal before it reaches a policy. Calls that are answered from the journal
+// do not reach policies. The journal, the sandbox's Outcome and the program get the outermost policy's result: if
+// [Redact] is among the first policies, no journal, trace or log contains a secret from a tool. The journal records the
 // arguments with which the tool was called, and records each try before it is dispatched.
 //
 // # Shared state

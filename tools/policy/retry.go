@@ -83,7 +83,7 @@ func jitter(d time.Duration) time.Duration {
 	return d*3/4 + rand.N(d/2+1)
 }
 
-// tried adds the number of tries to the message of an error.
+// tried adds the number of tries to an error message.
 func tried(err error, tries int) error {
 	te, ok := errors.AsType[*tools.ToolError](err)
 	if !ok || tries == 1 || tools.IsFatal(err) {

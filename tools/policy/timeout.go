@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// errTime is the cause with which the context of a call is canceled after the timeout.
+// errTime is the cause with which a call's context is canceled after the timeout.
 var errTime = fmt.Errorf("policy: no answer in time: %w", context.DeadlineExceeded)
 
 // Timeout ends calls that take longer than d. It cancels their context, and the program gets
@@ -62,7 +62,7 @@ type end struct {
 	panic  error
 }
 
-// unclear reports whether the error means that the effect of the call is unknown.
+// unclear reports whether the error means that the call's effect is unknown.
 func (e *end) unclear() bool {
 	return !tools.IsFatal(e.err) && dispatch.StateOf(e.err) == dispatch.StateUnknown
 }

@@ -70,8 +70,8 @@ type Limits struct {
 var ErrMemory = errors.New("out of memory")
 
 // Host connects a program to the outside. Its methods are called on the goroutine of the engine, in the order in which
-// the program acts. They must not block, with two exceptions: Allowed, and Call of the host that reads files of
-// packages for the bundler.
+// the program acts. They must not block, with two exceptions: Allowed, and Call of the host that reads package files
+// for the bundler.
 type Host interface {
 	// Report receives the check's results.
 	Report(Report)

@@ -12,10 +12,10 @@ import (
 	"sync"
 )
 
-// Kind is the kind of a frame.
+// Kind is a frame's kind.
 //
-// A frame is nine bytes followed by the body: the length of the body (4, big endian),
-// the kind (1) and the number of the run (4, big endian).
+// A frame is nine bytes followed by the body: the body's length (4, big endian), the kind (1) and the run's number (4,
+// big endian).
 //
 //	kind     from    body              when
 //	hello    host    Hello             first; run 0
@@ -54,7 +54,7 @@ const (
 	KindLast    Kind = 'L'
 )
 
-// MaxBody bounds the body of any frame.
+// MaxBody limits the size of any frame's body.
 const MaxBody = 1 << 30
 
 const (
@@ -95,7 +95,7 @@ func (f Frame) DecodeUntrusted(v any, room int) error {
 
 // Reader reads frames. It must not be used concurrently.
 type Reader struct {
-	Limit func(Kind) int // returns the maximum size of the body of a frame
+	Limit func(Kind) int // returns the maximum size of a frame's body
 
 	r   *bufio.Reader
 	buf []byte

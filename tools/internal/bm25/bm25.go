@@ -10,7 +10,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// The parameters of Okapi BM25.
+// The Okapi BM25 parameters.
 const (
 	k1 = 1.2  // with a larger k1, repeated occurrences of a word count more
 	b  = 0.75 // with a larger b, the length of a document lowers its score more
@@ -25,7 +25,7 @@ const (
 	parameterTextWeight = 0.5
 )
 
-// maxWords is the maximum number of words of a field that are indexed.
+// maxWords is the maximum number of words that are indexed in a field.
 const maxWords = 200
 
 // posting says that a word occurs in a tool.
@@ -75,8 +75,8 @@ func newPostings(list []*tools.Binding) *postings {
 	return p
 }
 
-// scores returns the BM25 score of each tool. A word of the query that no tool has is replaced with the most
-// similar word in the name of a tool.
+// scores returns the BM25 score of each tool. A query word that no tool has is replaced with the most similar word in a
+// tool's name.
 func (p *postings) scores(query []string) []float64 {
 	scores := make([]float64, len(p.length))
 	slices.Sort(query)

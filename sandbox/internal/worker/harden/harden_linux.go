@@ -70,7 +70,7 @@ func addLayer(i *worker.Isolation, name string, build func() error) error {
 	return nil
 }
 
-// step is one step of the hardening.
+// step is one hardening step.
 type step struct {
 	name string
 	do   func() error

@@ -75,7 +75,7 @@ func outcome(err error) string {
 	return err.Error()
 }
 
-// errCapped is the error of exceed if the memory limit holds.
+// errCapped is the error that exceed returns if the memory limit holds.
 var errCapped = errors.New("the memory limit holds")
 
 // exceed allocates more memory than the limit allows, without using it.

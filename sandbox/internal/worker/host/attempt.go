@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// gracePeriod is how long a worker may take to end the run by itself after the program's
-	// deadline. Its result then includes the output of the program.
+	// gracePeriod is how long a worker may take to end the run by itself after the program's deadline. Its result then
+	// includes the program's output.
 	gracePeriod = 250 * time.Millisecond
 	// stopPeriod is how long a worker may take to end the run after the caller has canceled it.
 	stopPeriod = 100 * time.Millisecond
@@ -31,13 +31,13 @@ const (
 	// outputFactor is the maximum number of bytes in a result for each byte of Limits.Output: a result has a
 	// value and two console streams with their tails, and each byte of the streams may be escaped as \u0000.
 	outputFactor = 14
-	// sourceFactor is the number of bytes that one byte of the source may add to the report,
-	// both in the frame and in the decoded arrays.
+	// sourceFactor is the number of bytes that one source byte may add to the report, both in the frame and in the
+	// decoded arrays.
 	sourceFactor = 256
-	// turnSize is the number of bytes that a turn of a session, or a tool that the program has seen, may add to
-	// a result. turnRoom is the number of bytes that it may add to the decoded result.
+	// turnSize is the number of bytes that a turn in a session, or a tool that the program has seen, may add to a
+	// result. turnRoom is the number of bytes that it may add to the decoded result.
 	turnSize, turnRoom = 64, 256
-	// arrayRoom is the number of bytes that the decoded arrays of any message may take.
+	// arrayRoom is the number of bytes that any message's decoded arrays may take.
 	arrayRoom = 1 << 20
 )
 
@@ -157,8 +157,7 @@ func (r *attempt) limit(k worker.Kind) int {
 	return frameMargin + outputFactor*output + turnSize*r.sessionElements()
 }
 
-// sessionElements returns how many array elements a result may need to describe the run
-// of a session's program.
+// sessionElements returns how many array elements a result may need to describe a run in a session.
 func (r *attempt) sessionElements() int {
 	if r.job.Session == nil {
 		return 0

@@ -44,7 +44,7 @@ func (r *attempt) add(a worker.Reply) {
 	}
 }
 
-// flush sends the frames that were added. It ignores errors of the connection, because receive returns them.
+// flush sends the frames that were added. It ignores connection errors, because receive returns them.
 func (r *attempt) flush() {
 	if err := r.w.out.Flush(); errors.Is(err, errUnread) {
 		r.w.kill(err)

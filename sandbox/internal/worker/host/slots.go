@@ -9,9 +9,8 @@ import (
 	"github.com/writ-go/writ/internal/place"
 )
 
-// ErrNested is returned by [Pool.Run] for a run that a tool call of another run started, if the pool has
-// reached its limit of processes or memory. Waiting would not help: the outer run keeps its worker until the
-// nested run has ended.
+// ErrNested is returned by [Pool.Run] for a run that was started by a tool call in another run, if the pool has reached
+// its process or memory limit. Waiting would not help: the outer run keeps its worker until the nested run has ended.
 var ErrNested = errors.New("no worker for a program that a tool call of another program started: " +
 	"the limit of processes or memory is reached; raise Options.Processes or Options.Resident")
 
@@ -26,7 +25,7 @@ type slots struct {
 
 	mu       sync.Mutex
 	free     int       // the number of free slots
-	workers  int       // the number of workers of runs, including workers that are ending
+	workers  int       // the number of workers with runs, including workers that are ending
 	resident int64     // memory of the workers of runs without a slot
 	crowded  []*Ticket // runs that wait for calls but keep their slots, because resident would be too large
 	queue    []*Ticket // tickets in the order in which they get slots
@@ -205,7 +204,7 @@ func (s *slots) employ(t *Ticket) {
 	s.ended.Add(1)
 }
 
-// discharge is called when the worker of a run has ended or is idle.
+// discharge is called when a run's worker has ended or is idle.
 func (s *slots) discharge() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

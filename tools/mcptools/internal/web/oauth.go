@@ -10,8 +10,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// authorizer sets the tokens of an OAuth handler on requests. The SDK supports OAuth only
-// over streamable HTTP. It would also call the handler concurrently, and end the session if the authorization fails.
+// authorizer sets an OAuth handler's tokens on requests. The SDK supports OAuth only over streamable HTTP. It would
+// also call the handler concurrently, and end the session if the authorization fails.
 type authorizer struct {
 	handler auth.OAuthHandler
 	turn    chan struct{} // holds a value while the handler is in use

@@ -43,7 +43,7 @@ func (r *responses) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// hideSecrets keeps secrets out of the message of an error.
+// hideSecrets keeps secrets out of an error message.
 func (r *responses) hideSecrets(err error) {
 	if e, ok := errors.AsType[*Error](err); ok {
 		e.secrets = r.Secrets
@@ -142,7 +142,7 @@ func (r *responses) expect(req *http.Request) (msg jsonrpc.Message, id jsonrpc.I
 	return msg, id, nil
 }
 
-// body returns what the SDK reads in place of the body of a response.
+// body returns what the SDK reads in place of a response's body.
 func (r *responses) body(resp *http.Response, id jsonrpc.ID) (io.ReadCloser, error) {
 	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	switch {
@@ -245,7 +245,7 @@ func cutShort(err error) error {
 	}
 }
 
-// maxErrorBody is how many bytes of the body of an HTTP error are read.
+// maxErrorBody is how many bytes are read from an HTTP error's body.
 const maxErrorBody = 64 << 10
 
 // refused interprets an HTTP error: the JSON-RPC error in its body, the end of the session, or
@@ -281,8 +281,8 @@ func (r *responses) refused(resp *http.Response, id jsonrpc.ID) (*http.Response,
 // answers reports whether the error belongs to a request that the server has read.
 func (b *errorBody) answers() bool { return b.Error != nil && len(b.ID) > 0 && string(b.ID) != "null" }
 
-// errorBody is a JSON-RPC error in the body of an HTTP error. Its ID is null, or "server-error" in Python, if the
-// server did not read the call.
+// errorBody is a JSON-RPC error in an HTTP error's body. Its ID is null, or "server-error" in Python, if the server did
+// not read the call.
 type errorBody struct {
 	ID    json.RawMessage `json:"id"`
 	Error *jsonrpc.Error  `json:"error"`

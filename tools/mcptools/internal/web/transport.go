@@ -24,7 +24,7 @@ const (
 
 // Config describes how to reach a server.
 type Config struct {
-	Server     string // the name of the server
+	Server     string // the server's name
 	URL        *url.URL
 	Type       string // [HTTP] or [SSE]
 	Headers    map[string]string
@@ -37,8 +37,7 @@ type Config struct {
 	Exchange   *message.Exchange
 }
 
-// ParseURL parses the address of a server. Its errors do not repeat the address, which may
-// contain secrets.
+// ParseURL parses a server's address. Its errors do not repeat the address, which may contain secrets.
 func ParseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
