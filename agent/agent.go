@@ -111,8 +111,7 @@ type Answer struct {
 const general = "Do the task. Look before you act, and do only what the task asks for. Then report what you found " +
 	"or did, with the facts that matter."
 
-// New returns an agent. It returns an error if the model or Options.Sandbox is
-// missing.
+// New returns an agent. It returns an error if the model or Options.Sandbox is nil.
 func New(model llms.Model, o *Options) (*Agent, error) {
 	if model == nil {
 		return nil, errors.New("agent: the model is missing; open one with models.Open, or pass a model of langchaingo")

@@ -36,7 +36,7 @@ import (
 // Before you repeat a question, check the Calls of the Trajectory in the *[IncompleteError].
 //
 // A Chat is safe for concurrent use; turns run one after another. A [Clone] continues the same conversation. [BestOfN]
-// and other modules that make several attempts refuse a Chat. The conversation is kept in memory: [Chat.Record] and
+// and other modules that make several attempts reject a Chat. The conversation is kept in memory: [Chat.Record] and
 // [Chat.Restore] move it to another process.
 //
 // To manage the conversation yourself, use another module and a signature with a [signature.History].
@@ -151,7 +151,7 @@ func pastResult(s Step) string {
 	return prompt.PastResult(s.Outcome)
 }
 
-// enter waits until no turn is in progress. The caller must call leave. If the context ends first, the error begins
+// enter waits until no turn is in progress. The caller must call leave. If the context is done first, the error begins
 // with failure, such as "the turn was not started".
 func (c *Chat[In, Out]) enter(ctx context.Context, failure string) (leave func(), err error) {
 	switch {

@@ -127,7 +127,7 @@
 // Run returns either a prediction or an error. Once the model has been called, the error is an [*IncompleteError],
 // which holds the trajectory, because tool calls may have had effects and model calls cost money. It wraps the reason:
 // [ErrMaxIters], [ErrNoAnswer], or an error from the context, the model, the sandbox or a tool. Problems that the model
-// can fix are not errors: if the check refuses a program, if a program fails or takes too long, if an answer violates
+// can fix are not errors: if the check rejects a program, if a program fails or takes too long, if an answer violates
 // the signature, or if a reply cannot be read, the model is shown an observation.
 //
 // During a run, Options.OnEvent is called for every [event.Event]. [Start] begins a run and yields its events,

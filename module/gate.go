@@ -18,7 +18,7 @@ import (
 type gate struct {
 	lists     evidence.Lists
 	find      func(path string) *tools.Binding
-	acted     bool              // a call that may change data was made or held
+	acted     bool              // a call that can change data was made or held
 	told      map[string]bool   // the messages for the facts that the model was asked about
 	questions int               // how often the model was asked
 	answer    json.RawMessage   // the answer that the model was last asked to confirm

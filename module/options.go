@@ -26,7 +26,7 @@ type Options struct {
 
 	// FreeTurns is how many of the following replies in a run do not count as steps:
 	//
-	//   - programs that the check refused, or that only searched for tools
+	//   - programs that the check rejected, or that only searched for tools
 	//   - programs that were stopped because a call resembles an earlier one, or because they had read only parts of
 	//     lists before the run's first effect
 	//   - replies that cannot be read

@@ -24,7 +24,7 @@ type Prediction[Out any] struct {
 }
 
 // Evidence returns the facts that contradict the answer, including those from the runs that led to it: see
-// [Trajectory]. A metric or a caller may refuse an answer that has evidence against it.
+// [Trajectory]. A metric or a caller may reject an answer that has evidence against it.
 func (p *Prediction[Out]) Evidence() []sandbox.Finding {
 	if p == nil {
 		return nil

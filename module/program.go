@@ -14,8 +14,8 @@ import (
 // Program answers with a program that was written earlier, instead of asking a model for one in each run. The program
 // has the inputs as constants. It ends with submit(answer), or with the answer as its value.
 //
-// In each run, the program is checked against the current tools, and its answer is validated. A program written for
-// another signature, or for tools with other schemas, is not run; see [Script]. If the program is rejected, if it
+// In each run, the program is checked against the current tools, and its answer is validated. A program written for a
+// different signature, or for tools with different schemas, is not run; see [Script]. If the program is rejected, if it
 // fails, or if its answer is invalid, and Predictor has a model, the run continues like a run of a [CodeAct] whose
 // first program failed: the model sees what happened and writes the next program. All programs in a run share one
 // journal, so no effect is repeated. A run never changes the Script.

@@ -146,7 +146,7 @@ func (a *ReAct[In, Out]) callTools(
 	switch s := r.last(); {
 	case s.Truncated:
 		r.forgiveMistake()
-		r.toolCalls, r.wrote = nil, nil // providers refuse calls without results
+		r.toolCalls, r.wrote = nil, nil // providers reject calls without results
 		r.observe("Your reply was cut off at the limit of tokens, so nothing was called. " +
 			"Call fewer tools at once, or write less.")
 		return out, nil, false, nil

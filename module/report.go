@@ -84,7 +84,7 @@ func (r *codeRun) observe(o *prompt.Observation) {
 	r.run.observe(o.String(), o.Brief())
 }
 
-// isFree reports whether a program does not count as a step: it was refused or held, or it only searched for tools.
+// isFree reports whether a program does not count as a step: it was rejected or held, or it only searched for tools.
 func isFree(out *sandbox.Outcome) bool {
 	if f := out.Failure; f != nil {
 		return !f.Ran() || f.Kind == sandbox.KindHeld

@@ -58,7 +58,7 @@ func newRun(ctx context.Context, module string, p *Predictor, q conversation.Que
 		return nil, nil, err
 	}
 	if p.calling != nil {
-		p = p.Clone() // the form of calls stays the same, even if other runs find out that the model refuses tools
+		p = p.Clone() // keep the form of calls, even if other runs find that the model does not support tools
 		p.calling, p.decided = p.toolCalling(), true
 	}
 	opening, err := p.opening(q)

@@ -17,8 +17,8 @@ import (
 // Models, tools, briefings and options are not part of the state. So the state contains no endpoints and no keys, but
 // it does contain the data in the demos.
 //
-// If a predictor has no signature, or a temperature or a demo that [Load] would refuse, Save returns an error
-// that names the predictor, and writes nothing.
+// If a predictor has no signature, or a temperature or a demo that [Load] would reject, Save returns an error that
+// names the predictor, and writes nothing.
 func Save(w io.Writer, m any) error {
 	if w == nil {
 		return errors.New("module: save: the writer is nil")

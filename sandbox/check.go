@@ -19,8 +19,8 @@ import (
 
 // CheckResult is the result of checking a program.
 type CheckResult struct {
-	// Findings are the reasons why Run would refuse the program, in source order. If Findings
-	// is empty, Run would run the program.
+	// Findings are the reasons why Run would reject the program, in source order. If Findings is empty, Run would run
+	// the program.
 	Findings []Finding
 
 	// Warnings are about code that may run without an error but probably does not do what
@@ -51,7 +51,7 @@ func checkResult(out *Outcome, err error) (CheckResult, error) {
 // maxFindings is the maximum number of findings in one check.
 const maxFindings = 20
 
-// judge returns the reasons to refuse the program, given the worker's report: code that must fail when it runs, and
+// judge returns the reasons to reject the program, given the worker's report: code that is certain to fail, and
 // violations of the rules. The code that validates real calls' arguments also validates the arguments in the report.
 //
 // A hostile program can make the report very large, so judge stops when the run ends or when it has maxFindings
@@ -160,9 +160,9 @@ func (h *host) constantKind(name string) string {
 }
 
 // dropHandled drops the arguments of each call whose error the program handles before it can change data. Then judge
-// does not refuse the call.
+// does not reject the call.
 func (h *host) dropHandled(sites []engine.Site) {
-	change := math.MaxInt // the first statement that may change data
+	change := math.MaxInt // the first statement that can change data
 	for _, s := range sites {
 		if s.Tool >= 0 && s.Tool < len(h.bindings) && h.bindings[s.Tool].ReplayClass() != tools.Read {
 			change = min(change, s.Statement)

@@ -60,7 +60,7 @@ const (
 	maxLibrary   = 4 << 20
 )
 
-// compile compiles a job's program and sets h.origin. If the program is refused, it sets h.findings instead.
+// compile compiles a job's program and sets h.origin. If the program is rejected, it sets h.findings instead.
 func (h *host) compile(job *engine.Job) error {
 	c, err := h.program.Compiler.Compile(h.ctx, h.program.Source)
 	switch {

@@ -10,8 +10,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Kind is the kind of a finding or failure: one of the constants below or, if a program was
-// refused or failed,
+// Kind is the kind of a finding or failure: one of the constants below or, if a program was rejected or failed,
 //
 //	undeclared        an undeclared name
 //	unknown_tool      a call to a tool that does not exist
@@ -39,7 +38,7 @@ type Kind string
 // Kinds of failures.
 const (
 	KindSyntax       Kind = "syntax"        // not JavaScript, or not supported by the sandbox; nothing has run
-	KindRefused      Kind = "refused"       // refused for several reasons; nothing has run
+	KindRefused      Kind = "refused"       // rejected for several reasons; nothing has run
 	KindThrown       Kind = "thrown"        // an uncaught exception or rejection
 	KindToolError    Kind = "tool_error"    // an uncaught tool error
 	KindHeld         Kind = "held"          // a call resembles an earlier one: see tools.HoldError
@@ -66,7 +65,7 @@ const (
 	kindLostValue       Kind = "lost_value"
 )
 
-// Finding is one reason why a program was refused, or one warning.
+// Finding is one reason why a program was rejected, or one warning.
 type Finding struct {
 	Kind    Kind   `json:"kind"`
 	Message string `json:"message"`
@@ -92,11 +91,10 @@ func (f Finding) String() string {
 	return display.Text(b.String())
 }
 
-// Failure explains why a program was refused or failed, in words that its author, usually a
-// model, can act on.
+// Failure explains why a program was rejected or failed, in words that its author, usually a model, can act on.
 type Failure struct {
 	Finding                   // the failure, the only finding, or a summary of several findings
-	Findings []Finding        `json:"findings,omitempty"` // all findings if the program was refused, and otherwise nil
+	Findings []Finding        `json:"findings,omitempty"` // all findings if the program was rejected, and otherwise nil
 	Stack    []string         `json:"stack,omitempty"`    // positions such as "line 3, column 7", innermost first
 	Tool     *tools.ToolError `json:"tool,omitempty"`     // for KindToolError, the uncaught error
 	Hold     *tools.HoldError `json:"hold,omitempty"`     // for KindHeld, the call in question
@@ -120,7 +118,7 @@ func (f *Failure) String() string {
 // Ran reports whether any part of the program was executed.
 func (f *Failure) Ran() bool { return f.Findings == nil }
 
-// refusal returns the failure of a program with one or more findings.
+// refusal returns the failure for a program with one or more findings.
 func refusal(findings []Finding) *Failure {
 	f := &Failure{Finding: findings[0], Findings: findings}
 	if len(findings) > 1 {

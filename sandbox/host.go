@@ -72,7 +72,7 @@ func newHost(ctx context.Context, limits Limits, p *Program, bound *boundTools) 
 	return h
 }
 
-// abortingAttempt aborts the program when the journal refuses a call.
+// abortingAttempt aborts the program when the journal rejects a call.
 type abortingAttempt struct {
 	dispatch.Attempt
 	host *host
@@ -105,7 +105,7 @@ func (h *host) Allowed() bool {
 	return len(findings) == 0 && !h.checkOnly
 }
 
-// errCallLimit ends a program that keeps making calls that are refused.
+// errCallLimit ends a program that keeps making rejected calls.
 var errCallLimit = errors.New("too many tool calls")
 
 // isProgramError reports whether a rewritten program may avoid the error that ended the current program. A hold within

@@ -19,10 +19,10 @@ import (
 // approve. Such calls do not count towards Concurrency.
 //
 // Calls that the journal answers, and the calls in [Program].Uncounted, do not count towards Calls. Further calls are
-// refused. Output keeps the beginning of stdout and stderr.
+// rejected. Output keeps the beginning of stdout and stderr.
 type Limits struct {
 	Time        time.Duration // total time; default 30 s
-	Compute     time.Duration // computing time; default 10 s
+	Compute     time.Duration // CPU time; default 10 s
 	Memory      int64         // bytes that a worker may use in addition to its own needs; default 256 MiB
 	Source      int           // bytes of Program.Source; default 64 KiB
 	Output      int           // bytes kept of stdout and of stderr, and bytes of the value; default 64 KiB

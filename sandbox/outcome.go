@@ -38,7 +38,7 @@ type Outcome struct {
 	// Declared are the names that the program declares at top level, at most 100.
 	Declared []string `json:"declared,omitempty"`
 
-	// Failure says why the program was refused or failed. It is nil if it succeeded.
+	// Failure says why the program was rejected or failed. It is nil if it succeeded.
 	Failure *Failure `json:"failure,omitempty"`
 
 	// Duration is the time from start to end. Waiting is the part of it that the program spent waiting for

@@ -43,7 +43,7 @@ type Program struct {
 	// the tool count. Use Uncounted for tools whose calls have their own limit.
 	Uncounted map[string]int
 
-	// Limits are this run's limits. A zero field means the sandbox's limit; another value replaces it, even if it is
+	// Limits are this run's limits. A zero field means the sandbox's limit; any other value replaces it, even if it is
 	// larger. Memory must be zero.
 	Limits Limits
 

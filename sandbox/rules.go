@@ -14,8 +14,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// Rules restrict the source of every program. A program that violates them is refused
-// before it runs, with all violations at once.
+// Rules restrict the source of every program. A program that violates them is rejected before it runs, with all
+// violations at once.
 //
 // Rules are about the text. They keep programs short and free of constructs that the host
 // does not want, but they do not confine a program: a program can compute a name when it

@@ -28,9 +28,9 @@ type Options struct {
 	Processes int
 
 	// Resident is how many bytes of memory the workers of waiting programs may occupy together. If they occupy more,
-	// programs count as computing while they wait, and nested runs return [ErrNested]. Computing programs may use
-	// Workers × Limits.Memory in addition. Zero means Workers × Limits.Memory, but at least 2 GiB. The memory is
-	// measured on Linux only.
+	// programs count as running while they wait, and nested runs return [ErrNested]. Computing programs may use Workers
+	// × Limits.Memory in addition. Zero means Workers × Limits.Memory, but at least 2 GiB. The memory is measured on
+	// Linux only.
 	Resident int64
 
 	// Command is the command line of a dedicated worker program, which is used instead of
@@ -226,8 +226,8 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, step *sess
 	return out, h.fatal(ctx, out)
 }
 
-// canceled returns the reason why a context ended. It wraps the context's error even if the context was
-// canceled with a cause.
+// canceled returns the reason why a context is done. It wraps the context's error even if the context was canceled with
+// a cause.
 func canceled(ctx context.Context) error {
 	if cause := context.Cause(ctx); !errors.Is(cause, ctx.Err()) {
 		return fmt.Errorf("%w: %w", ctx.Err(), cause)

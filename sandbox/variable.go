@@ -55,7 +55,7 @@ func (s *Session) Variables(ctx context.Context) ([]Variable, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case out.Failure != nil && out.Failure.Ran(): // a limit was exceeded; it does not matter if Rules refuse ""
+	case out.Failure != nil && out.Failure.Ran(): // a limit was exceeded; it does not matter if Rules reject ""
 		return nil, fmt.Errorf("sandbox: list the session's variables: %w", out.Failure)
 	}
 	return validVariables(step.variables), nil

@@ -53,7 +53,7 @@ func (s *Signature[In, Out]) Turn(in In, out Out) (Values, error) {
 	return turn, nil
 }
 
-// withoutPast adds an empty history for each input of KindHistory that is missing, since a turn has no history.
+// withoutPast adds an empty history for each missing input of KindHistory, since a turn has no history.
 func (s *Signature[In, Out]) withoutPast(in In) In {
 	values, ok := any(in).(Values)
 	if !ok || !s.Spec().made() {

@@ -147,10 +147,9 @@ func (s *Spec) Validate(output json.RawMessage) []schema.Finding {
 	return s.checkStrings(output)
 }
 
-// Encode checks inputs and returns them in the order of the fields, with the defaults of
-// missing inputs. The error wraps an [*InvalidError] that lists all problems: names that
-// are unknown or repeated, required inputs that are missing, and values that do not
-// fit.
+// Encode checks inputs and returns them in the order of the fields, with the defaults of missing inputs. The error
+// wraps an [*InvalidError] that lists all problems: unknown or repeated names, missing required inputs, and values that
+// do not fit.
 func (s *Spec) Encode(inputs Values) (Values, error) {
 	if !s.made() {
 		return nil, errUnmade

@@ -141,8 +141,8 @@ func (s *Server) queueOptions() *serve.QueueOptions {
 	return &o
 }
 
-// Close cancels the programs and tasks that still run, and ends the server's processes and connections.
-// Later calls are refused. To let programs finish, call [Server.Shutdown] first.
+// Close cancels the programs and tasks that still run, and ends the server's processes and connections. Later calls are
+// rejected. To let programs finish, call [Server.Shutdown] first.
 func (s *Server) Close() error { return s.close() }
 
 // Shutdown refuses new calls, waits for the calls in progress, and closes the server. When

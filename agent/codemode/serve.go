@@ -14,9 +14,9 @@ import (
 // local is the principal of the client on stdio, and of all clients without authentication.
 var local = serve.Principal{Name: "local"}
 
-// Serve serves clients over the transport in the options until ctx ends or, on stdio, the client
-// closes its end; see [serve.Run]. Nil options mean stdio. In that case, stdout belongs to the protocol, so
-// the program must not print to it.
+// Serve serves clients over the transport in the options until ctx is done or, on stdio, the client closes its end; see
+// [serve.Run]. Nil options mean stdio. In that case, stdout belongs to the protocol, so the program must not print to
+// it.
 func (s *Server) Serve(ctx context.Context, o *serve.Options) error {
 	if err := s.usable(); err != nil {
 		return err

@@ -239,8 +239,8 @@ func (x *Execution) chain(ctx context.Context) (result json.RawMessage, err erro
 	return caller.Call(ctx, x.call)
 }
 
-// errForeignContext ends a run in which a policy calls next with another context, which [tools.Policy] forbids: nothing
-// would cancel the tool, and the tool's effects would not count as effects of the call.
+// errForeignContext ends a run in which a policy calls next with an unrelated context, which [tools.Policy] forbids:
+// nothing would cancel the tool, and the tool's effects would not count as effects of the call.
 var errForeignContext = errors.New("tools: a policy called next with a context that does not derive from its own")
 
 // try calls the handler with the arguments of c, which policies may have changed.

@@ -19,7 +19,7 @@ import (
 
 // Kinds of evidence. [sandbox.Kind] describes the kinds that the sandbox also reports.
 const (
-	KindFailedEffect sandbox.Kind = "failed_effect" // a call that may change data failed, and the run did not settle it
+	KindFailedEffect sandbox.Kind = "failed_effect" // a call that can change data failed, and the run did not settle it
 
 	kindPartialList   sandbox.Kind = "partial_list" // a list that was not read to the end
 	kindInexact       sandbox.Kind = "inexact"      // rounding errors of binary fractions in the answer

@@ -26,7 +26,7 @@ type Options struct {
 	// such as those of another dialect.
 	Fields []string
 
-	// If NoSchema is set, every request with a schema is refused.
+	// If NoSchema is set, every request with a schema is rejected.
 	NoSchema bool
 
 	// If Unconstrained is set, every schema is accepted.
@@ -117,7 +117,7 @@ func newServer(p protocol, o *Options, replies []Reply) *Server {
 	return s
 }
 
-// Requests returns the requests so far, including refused ones.
+// Requests returns the requests so far, including rejected ones.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()

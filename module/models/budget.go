@@ -119,8 +119,8 @@ func (b *Budget) Spent() Spent {
 	return b.spent
 }
 
-// Model returns a model whose calls are counted by the budget. The name selects the price,
-// unless a call names another model with llms.WithModel.
+// Model returns a model whose calls are counted by the budget. The name selects the price, unless a call names a
+// different model with llms.WithModel.
 //
 // A call fails without reaching the model, with an *[Error] of kind [KindOverBudget] that wraps a *[BudgetError], if a
 // limit is reached or if the request alone would exceed it. The number of calls is never exceeded. A reply's cost is

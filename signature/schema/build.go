@@ -17,8 +17,8 @@ const (
 	opposite = "writ:opposite" // the negation of the schema
 )
 
-// build compiles a decoded schema and its negation. Since the schema may be hostile, build
-// recovers from panics of the library.
+// build compiles a decoded schema and its negation. Since the schema may be hostile, build recovers from panics in the
+// library.
 func (g *guard) build(doc any, formats bool) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

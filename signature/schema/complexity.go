@@ -14,7 +14,7 @@ const (
 	maxChain  = 100    // nested schemas that apply to one value
 )
 
-// weigh refuses a schema that would be applied to one value endlessly or exponentially often, or recursively until the
+// weigh rejects a schema that would be applied to one value endlessly or exponentially often, or recursively until the
 // stack overflows. How often schemas apply to a value's members depends on the value, so a [guard] counts that.
 func weigh(root *jsonschema.Schema) error {
 	w := weigher{}

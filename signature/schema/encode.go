@@ -12,9 +12,8 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// Marshal returns the JSON of a Go value. It encodes the value like [Schema.Encode] with the schema
-// of the value's type. If [Of] refuses the type, Marshal encodes the value like encoding/json, but
-// does not escape <, > and &.
+// Marshal returns the JSON of a Go value. It encodes the value like [Schema.Encode] with the schema of the value's
+// type. If [Of] rejects the type, Marshal encodes the value like encoding/json, but does not escape <, > and &.
 func Marshal(v any) (json.RawMessage, error) {
 	t := pointed(reflect.TypeOf(v))
 	if s, known := schemas.Load(t); known {

@@ -47,9 +47,8 @@ const Nanoseconds = "nanoseconds"
 // The formats are those of JSON Schema (except idn-email and idn-hostname), period and semver. Escape a comma in a
 // value: \\, (two backslashes and the comma). A description can also have its own tag, jsonschema_description.
 //
-// Of refuses recursive types, types that cannot be encoded as JSON, such as
-// channels, functions and interfaces with methods, and tags with a rule that is
-// unknown, does not apply to the type, or has an invalid value. The error names
+// Of rejects recursive types, types that cannot be encoded as JSON, such as channels, functions and interfaces with
+// methods, and tags with a rule that is unknown, does not apply to the type, or has an invalid value. The error names
 // the field.
 func Of(t reflect.Type) (s *Schema, err error) {
 	defer func() {

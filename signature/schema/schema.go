@@ -71,9 +71,9 @@ type Schema struct {
 // the standards say. "nullable" next to a type or an enum has the same meaning as
 // in OpenAPI.
 //
-// The error says what is wrong and where. Compile also refuses a schema that
-// repeats a name in an object, is nested deeper than 200, has more than 10,000
-// values, or applies so many schemas to one value that validation would take too long.
+// The error says what is wrong and where. Compile also rejects a schema that repeats a name in an object, is nested
+// deeper than 200, has more than 10,000 values, or applies so many schemas to one value that validation would take too
+// long.
 func Compile(raw json.RawMessage) (*Schema, error) {
 	return compile(raw, false)
 }
@@ -138,7 +138,7 @@ func (s *Schema) AnyText() bool {
 // more there are. Malformed JSON, repeated properties and nesting deeper than 1,000
 // are also findings. Numbers of any size are compared exactly.
 //
-// A hostile schema may check every part of a value thousands of times, or have a pattern that backtracks endlessly.
+// A hostile schema can check every part of a value thousands of times, or have a pattern that backtracks endlessly.
 // Validation therefore has a step limit and, for patterns, a time limit; both grow with the size of the value. If
 // validation exceeds a limit, the value is not valid.
 func (s *Schema) Validate(value json.RawMessage) []Finding {

@@ -123,8 +123,8 @@
 // Tools that a server offers only to its own user interface (MCP Apps) are left out without a warning.
 //
 // A Set's tools do not change. [Options.OnToolsChanged] reports when to build a new Set, and [Servers.Pins] shows what
-// has changed since the tools were approved. A server that is started again may be another version: before the first
-// call its tools are listed again and compared, and with [Options.RefuseChanged] a changed tool is not called.
+// has changed since the tools were approved. A restarted server may be a different version: before the first call its
+// tools are listed again and compared, and with [Options.RefuseChanged] a changed tool is not called.
 //
 // # Failures
 //
@@ -146,9 +146,8 @@
 //	the result is malformed               invalid_result
 //	the tool has changed                  denied; see Options.RefuseChanged
 //
-// The kind of an error that the server reports, in a result or as a JSON-RPC error, depends on
-// its text alone. Only the exact messages with which the official SDKs refuse this tool or its
-// arguments before the tool runs, or the tool's result afterwards, have kinds of their own. Any
-// other error has the kind failed, whatever its code, and the tool may have had an effect: the
-// TypeScript SDK uses the code -32602 for all of them.
+// The kind of an error that the server reports, in a result or as a JSON-RPC error, depends on its text alone. Only the
+// exact messages with which the official SDKs reject this tool or its arguments before the tool runs, or the tool's
+// result afterward, have their own kinds. Any other error has the kind failed, whatever its code, and the tool may have
+// had an effect: the TypeScript SDK uses the code -32602 for all of them.
 package mcptools

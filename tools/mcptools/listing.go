@@ -63,8 +63,8 @@ func (s *server) setListing(ctx context.Context, c *connection, l *listing, err 
 	return s.keep(l)
 }
 
-// recheck lists the tools over a new connection before any call, because a server that was started again may be another
-// version. If the listing fails, recheck gives up the connection if it is lost or Options.RefuseChanged is set.
+// recheck lists the tools over a new connection before any call, because a restarted server may be a different version.
+// If the listing fails, recheck gives up the connection if it is lost or Options.RefuseChanged is set.
 func (s *server) recheck(c *connection) error {
 	s.mu.Lock()
 	listed, known := s.pins != nil, s.listed.texts

@@ -105,11 +105,11 @@ type Options struct {
 	// [Servers.Tools] has changed. An existing Set does not change; a new Set has the current tools.
 	OnToolsChanged func(server string)
 
-	// OnElicit is called when a server asks the user something during a call: to fill in a form, or to visit an address
-	// (see Mode of the parameters). If it is nil, the client does not offer elicitation, and a server that asks anyway
-	// gets an error. A server gets at most 20 answers until it responds to a call. In protocol versions before
-	// 2026-07-28, ctx is the connection's context, not the call's. Close waits for OnElicit to return. OnElicit is
-	// called concurrently.
+	// OnElicit is called when a server prompts the user during a call: to fill in a form, or to visit an address (see
+	// Mode of the parameters). If it is nil, the client does not offer elicitation, and a server that asks anyway gets
+	// an error. A server gets at most 20 answers until it responds to a call. In protocol versions before 2026-07-28,
+	// ctx is the connection's context, not the call's. Close waits for OnElicit to return. OnElicit is called
+	// concurrently.
 	OnElicit func(ctx context.Context, server string, p *mcp.ElicitParams) (*mcp.ElicitResult, error)
 
 	// --- Logging

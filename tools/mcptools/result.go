@@ -191,8 +191,8 @@ func (r *remote) reported(text string, data json.RawMessage) *tools.ToolError {
 	return te
 }
 
-// reportedKind recognizes the exact messages with which the official SDKs refuse this tool or its arguments before the
-// tool runs, and its result afterwards. With any other text, the tool may have had an effect, whatever the JSON-RPC
+// reportedKind recognizes the exact messages with which the official SDKs reject this tool or its arguments before the
+// tool runs, and its result afterward. With any other text, the tool may have had an effect, whatever the JSON-RPC
 // code: SDKs and tools use the same codes for all of these errors.
 func (r *remote) reportedKind(text string) string {
 	switch {

@@ -21,7 +21,7 @@ type server struct {
 	transport mcp.Transport // of a server that the caller runs
 	o         *Options
 
-	life          context.Context // ends with Close; has the values of Open's context
+	life          context.Context // canceled by Close; has the values of Open's context
 	cancel        context.CancelFunc
 	watched       sync.WaitGroup // connections
 	health        health

@@ -29,14 +29,12 @@ var errClosed = errors.New("mcp servers are closed")
 // Open starts a configuration file's servers, in parallel, and returns when each has connected or failed. [ParseConfig]
 // describes the file. With [Options.Background] it returns at once and the servers start in the background.
 //
-// A server that ends later, or whose session is lost, is started or connected again when one of its
-// tools is next called, or the tools are next listed. A server that keeps failing is tried again at
-// growing intervals of up to a minute.
+// A server that ends later, or whose session is lost, is restarted or reconnected when one of its tools is next called,
+// or the tools are next listed. A server that keeps failing is tried again at growing intervals of up to a minute.
 //
-// The failure of one server is not an error: its tools are missing until it works, and
-// [Servers.Status] says why. Open returns an error if the file is missing or malformed, if
-// every server failed, or if ctx ended; in that case, no server is left running. The context
-// applies only to connecting.
+// The failure of one server is not an error: its tools are missing until it works, and [Servers.Status] says why. Open
+// returns an error if the file is missing or malformed, if every server failed, or if ctx is done; in that case, no
+// server is left running. The context applies only to connecting.
 func Open(ctx context.Context, path string, o *Options) (*Servers, error) {
 	c, err := ReadConfig(path)
 	if err != nil {

@@ -67,13 +67,13 @@
 // message that arrives too slowly gets 408; other requests that exceed a limit get 429 or 503 with Retry-After.
 //
 // A [Queue], in which calls wait for their turn, bounds the number of calls that run at once. It is fair between
-// principals. If a call cannot wait, the queue refuses it with [ErrBusy].
+// principals. If a call cannot wait, the queue rejects it with [ErrBusy].
 //
 // # Shutdown
 //
-// When its context ends, or the client on stdio closes its end, [Run] accepts no more calls and lets running calls
+// When its context is done, or the client on stdio closes its end, [Run] accepts no more calls and lets running calls
 // finish within Options.Grace. Until then, clients can still answer the questions of running calls. After that, Run
-// cancels the running calls, with the cause [ErrStopped], and refuses the calls that still wait in a [Queue]. The last
+// cancels the running calls, with the cause [ErrStopped], and rejects the calls that still wait in a [Queue]. The last
 // log entry has the number of canceled calls. [Handler.Shutdown] does the same for a Handler.
 //
 // # Paths

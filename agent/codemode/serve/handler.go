@@ -41,7 +41,7 @@ type Handler struct {
 //
 // With Options.Auth, every request needs a token, and the handler ignores a principal that is already in the request's
 // context. Without Options.Auth, the program can authenticate clients itself: its middleware sets the principal with
-// [WithPrincipal], and the handler refuses principals without a name. If no principal is set, a request from a loopback
+// [WithPrincipal], and the handler rejects principals without a name. If no principal is set, a request from a loopback
 // address has the principal "local", and any other request gets status 403.
 //
 // If a reverse proxy runs on the same machine, all requests come from a loopback address: without
@@ -74,8 +74,8 @@ func NewHandler(newServer func(Principal) *mcp.Server, o *Options) (*Handler, er
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.http.ServeHTTP(w, r) }
 
 // Shutdown accepts no more calls, waits until the running calls have ended, and ends all sessions and streams. If ctx
-// is done first, Shutdown cancels the handler's calls, with the cause [ErrStopped], and returns an error. Afterwards,
-// the handler still serves its health and metrics; it refuses other requests with status 503.
+// is done first, Shutdown cancels the handler's calls, with the cause [ErrStopped], and returns an error. Afterward,
+// the handler still serves its health and metrics; it rejects other requests with status 503.
 //
 // Call it before the http.Server's Shutdown method. That method waits for streams, which only Handler.Shutdown ends,
 // and closes the listener, so that clients could not answer the questions of running calls.

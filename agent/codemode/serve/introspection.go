@@ -39,7 +39,7 @@ type Introspection struct {
 // Auth returns an [Auth] that accepts a token if it is active, is valid now, was issued by Issuer, has a subject
 // ("sub") or a client ("client_id"), and has Resource in its audience ("aud"). Its principal's name consists of Issuer,
 // a space and the subject. Without a subject, the name consists of "client ", Issuer, a space and the client's ID, so
-// that all users of that client are one principal. The error lists all fields that are missing or invalid.
+// that all users of that client are one principal. The error lists all missing and invalid fields.
 func (i Introspection) Auth() (*Auth, error) {
 	if err := i.check(); err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ type tokenStatus struct {
 	Audience  audience `json:"aud"`
 }
 
-// parseTokenStatus reads an authorization server's answer. It refuses answers that other programs may interpret
+// parseTokenStatus reads an authorization server's answer. It rejects answers that other programs might interpret
 // differently: [json.Unmarshal] accepts repeated names, and names that differ from the known names in case.
 func parseTokenStatus(text []byte) (t tokenStatus, err error) {
 	doc, err := jsonvalue.Decode(text, 100, false)

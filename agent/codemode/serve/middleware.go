@@ -38,8 +38,8 @@ func (m *middleware) mark(ctx context.Context) context.Context {
 	return context.WithValue(ctx, markKey{}, m)
 }
 
-// isStopped reports whether the transport of a request has begun to cancel its calls. The contexts of the calls
-// end a moment later.
+// isStopped reports whether the transport of a request has begun to cancel its calls. The calls' contexts are canceled
+// a moment later.
 func isStopped(ctx context.Context) bool {
 	m, ok := ctx.Value(markKey{}).(*middleware)
 	return ok && m.stop.Err() != nil

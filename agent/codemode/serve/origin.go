@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// originPolicy refuses requests from web pages of other sites, and requests for other host names: an
-// attacker may own such a name and make it resolve to this machine (DNS rebinding).
+// originPolicy rejects requests from web pages on other sites, and requests for other host names: an attacker may own
+// such a name and make it resolve to this machine (DNS rebinding).
 type originPolicy struct {
 	hosts   []string
 	origins []string

@@ -52,7 +52,7 @@ func WithPrincipal(ctx context.Context, p Principal) context.Context {
 }
 
 // PrincipalOf returns the principal that made a request. It works in the handlers of a server that [Run] or a [Handler]
-// serves. It returns false in other contexts, and for a principal without a valid name. If it returns false, refuse
+// serves. It returns false in other contexts, and for a principal without a valid name. If it returns false, deny
 // access to everything that belongs to a principal.
 func PrincipalOf(ctx context.Context) (Principal, bool) {
 	p, ok := ctx.Value(principalKey{}).(Principal)

@@ -44,7 +44,7 @@ type Queue struct {
 	limits QueueOptions
 	stop   context.Context // its end cancels the running calls
 	end    context.CancelFunc
-	closed context.Context // ends before stop; no call begins after its end
+	closed context.Context // canceled before stop; no call begins after that
 	close  context.CancelFunc
 	calls  sync.WaitGroup // of calls that run or wait for their turn
 
@@ -216,8 +216,8 @@ func (q *Queue) lineOf(who string) *line {
 	return nil
 }
 
-// makeRoom refuses the newest call in the longest line if the line of the principal would be shorter even with one
-// more call.
+// makeRoom rejects the newest call in the longest line if the principal's line would be shorter even with one more
+// call.
 func (q *Queue) makeRoom(who string) bool {
 	var longest *line
 	for _, l := range q.lines {

@@ -188,11 +188,10 @@ const checkInterval = time.Second
 // if expires is missing, the token does not expire. The error describes all problems of the file
 // without quoting a token.
 //
-// A change of the file takes effect with the first request that arrives at least a second later:
-// a removed token is refused, and if a principal was removed or its tools have changed, its
-// sessions no longer exist. Running calls and open streams continue. If the new file is invalid
-// or missing, the current tokens stay valid, and an error is logged. Replace the file by renaming
-// a new file, so that no half-written file is read.
+// A change of the file takes effect with the first request that arrives at least a second later: a removed token is
+// rejected, and if a principal was removed or its tools have changed, its sessions no longer exist. Running calls and
+// open streams continue. If the new file is invalid or missing, the current tokens stay valid, and an error is logged.
+// Replace the file by renaming a new file, so that no half-written file is read.
 func TokenFile(path string) (*Auth, error) {
 	f := &tokenFile{path: path}
 	if err := f.read(); err != nil {

@@ -171,8 +171,8 @@ func (s *web) endpoint(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// message counts a request's message against the rate limit, and reads it. If the message is refused, its rest is read
-// and dropped, because a client that is still sending might not see the refusal.
+// message counts a request's message against the rate limit, and reads it. If the message is rejected, the rest of it
+// is read and dropped, because a client that is still sending might not see the response.
 func (s *web) message(w http.ResponseWriter, r *http.Request, from *request) (m message, refused *refusal) {
 	body := r.Body
 	if r.Method == http.MethodPost {

@@ -12,7 +12,7 @@ const (
 	maxProgramTime = 24 * time.Hour // the longest time for one program
 
 	// A call's arguments may take promptBytes or 1/promptShare of the sandbox's memory, whichever is less. A sandbox
-	// whose memory allows less than minPromptBytes is refused.
+	// whose memory allows less than minPromptBytes is rejected.
 	promptBytes, promptShare, minPromptBytes = 4 << 20, 64, 64 << 10
 )
 

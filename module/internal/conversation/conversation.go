@@ -109,7 +109,7 @@ func Size(list []Message) (n int) {
 	return n
 }
 
-// Contents converts messages for langchaingo. It fills empty messages, since providers refuse them.
+// Contents converts messages for langchaingo. It fills empty messages, since providers reject them.
 func Contents(list []Message) []llms.MessageContent {
 	contents := make([]llms.MessageContent, len(list))
 	for i, m := range list {

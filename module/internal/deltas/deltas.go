@@ -118,8 +118,8 @@ func (m *markers) End() {
 // maxName is the maximum length of a marker's name.
 const maxName = 200
 
-// marker parses a marker at the beginning of text, in the same way as package replies: it
-// removes # and blanks around the name. partial means that more text could complete it.
+// marker parses a marker at the beginning of text, in the same way as package replies: it trims # and whitespace around
+// the name. partial means that more text could complete it.
 func marker(text string) (name string, length int, partial bool) {
 	inner, ok := strings.CutPrefix(text, "[[")
 	if !ok {

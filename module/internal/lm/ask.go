@@ -17,8 +17,8 @@ import (
 // Call has a call's parameters besides its messages. The zero value leaves everything to the call options and the
 // provider.
 type Call struct {
-	// Rollout distinguishes calls that are otherwise equal, so that a cache does not
-	// answer the second with the reply to the first.
+	// Rollout distinguishes otherwise identical calls, so that a cache does not answer the second with the reply to the
+	// first.
 	Rollout int
 
 	// Temperature, if set, overrides the call options.

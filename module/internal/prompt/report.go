@@ -17,7 +17,7 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// Step is a step in which a program was run or refused.
+// Step is a step in which a program was run or rejected.
 type Step struct {
 	Code    string
 	Outcome *sandbox.Outcome

@@ -59,7 +59,7 @@ func PastResult(out *sandbox.Outcome) string {
 
 // PastTurn describes how an earlier turn ended.
 type PastTurn struct {
-	Failed  int // programs that failed, were refused or were stopped
+	Failed  int // programs that failed, were rejected or were stopped
 	Answer  json.RawMessage
 	Why     string // why there is no answer, or ""
 	Calls   []journal.Entry

@@ -153,7 +153,7 @@ func indented(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// DecodeStrictly decodes one JSON value and refuses unknown members.
+// DecodeStrictly decodes one JSON value and rejects unknown members.
 func DecodeStrictly(raw []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()

@@ -11,7 +11,7 @@ type Pos struct {
 
 // Report is what the check found in a program without running it.
 type Report struct {
-	Findings   []Finding `json:"findings,omitempty"`   // constructs that the engine refuses
+	Findings   []Finding `json:"findings,omitempty"`   // constructs that the engine rejects
 	Undeclared []Name    `json:"undeclared,omitempty"` // names that are not declared, at their first use
 	Constants  []Write   `json:"constants,omitempty"`  // assignments to inputs and tools
 	EarlyReads []Name    `json:"early,omitempty"`      // variables read too early; Assigned: they hide a tool or input
@@ -23,8 +23,8 @@ type Report struct {
 	Acts       bool      `json:"acts,omitempty"`       // the program contains a call or a declaration
 }
 
-// Clean reports whether the report contains no reason to refuse the program. A host with rules
-// of its own may still refuse it.
+// Clean reports whether the report contains no reason to reject the program. A host with its own rules may still reject
+// it.
 func (r *Report) Clean() bool {
 	return len(r.Findings)+len(r.Undeclared)+len(r.Constants)+len(r.EarlyReads)+len(r.Sites)+len(r.Forbidden) == 0
 }

@@ -21,7 +21,7 @@ func (a allowList) has(name string) bool {
 	})
 }
 
-// refusal returns the reason for refusing a package that is not on the list.
+// refusal returns the reason for rejecting a package that is not on the list.
 func (a allowList) refusal() string {
 	if len(a) == 0 {
 		return "no package is allowed here"

@@ -107,7 +107,7 @@ func badName(name string) string {
 	return ""
 }
 
-// badVersion returns the reason why the part after the @ is refused, or "" if it is valid.
+// badVersion returns the reason why the part after the @ is rejected, or "" if it is valid.
 func badVersion(version string) string {
 	switch {
 	case version == "":

@@ -142,7 +142,7 @@ func (r *request) add(m llms.MessageContent) error {
 	case err != nil:
 		return err
 	case len(content) == 0:
-		return nil // the API refuses empty messages
+		return nil // the API rejects empty messages
 	case role == "system":
 		for _, b := range content {
 			text, _ := b.(object)
@@ -184,7 +184,7 @@ func contentOf(parts []llms.ContentPart) (content []any, err error) {
 				return nil, err
 			}
 		}
-		if text, is := block["text"].(string); !is || strings.TrimSpace(text) != "" { // the API refuses blank texts
+		if text, is := block["text"].(string); !is || strings.TrimSpace(text) != "" { // the API rejects blank texts
 			content = append(content, block)
 		}
 	}
@@ -199,7 +199,7 @@ func rawContent(raw json.RawMessage) (content []any, err error) {
 	for _, b := range blocks {
 		var read struct{ Type, Text string }
 		if json.Unmarshal(b, &read) == nil && read.Type == "text" && strings.TrimSpace(read.Text) == "" {
-			continue // the API refuses blank text, even text that the model wrote
+			continue // the API rejects blank text, even text that the model wrote
 		}
 		content = append(content, b)
 	}

@@ -13,8 +13,8 @@ type dialect struct {
 	local    bool // needs no key
 	noSchema bool // has JSON mode only
 	noVision bool
-	noUsage  bool // refuses stream_options, and streams the usage without being asked
-	noEcho   bool // refuses messages with the reasoning of its own replies
+	noUsage  bool // rejects stream_options, and streams the usage without being asked
+	noEcho   bool // rejects messages with the reasoning from its own replies
 }
 
 // dialects returns the dialect of each provider. In the next turn, a reply is sent back as it was received: gemini

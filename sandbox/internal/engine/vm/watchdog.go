@@ -19,9 +19,9 @@ var (
 	errCompute = errors.New("it computed for too long")
 )
 
-// watchdog stops a run that exceeds a time limit or whose context is canceled. The run waits
-// while its event loop is idle, and computes otherwise. On a busy machine, the time in which the
-// program does not get a processor does not count as computing.
+// watchdog stops a run that exceeds a time limit or whose context is canceled. The run waits while its event loop is
+// idle, and computes otherwise. On a busy machine, time in which the program does not get a processor does not count as
+// CPU time.
 type watchdog struct {
 	vm     *goja.Runtime
 	limits engine.Limits
@@ -100,7 +100,7 @@ func (w *watchdog) spent() spent {
 	return s
 }
 
-// negligible is the computing time up to which the processor time is not read, because that is a system call.
+// negligible is the time up to which the CPU time is not read, because reading it is a system call.
 const negligible = time.Millisecond
 
 // stop ends the program, from any goroutine.

@@ -20,7 +20,7 @@ type attempt struct {
 	try      func() error
 }
 
-// Probe attempts everything that a worker must not be able to do, and records what was prevented. It needs the
+// Probe attempts every operation that a worker must not be able to perform, and records which ones failed. It needs the
 // process ID of the parent, because the system call filter does not let a worker ask for it.
 func Probe(i *worker.Isolation, parent int, memory int64) {
 	attempts := []attempt{

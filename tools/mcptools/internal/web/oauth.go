@@ -88,8 +88,8 @@ func (a *authorizer) setTokenLocked(req *http.Request) (string, error) {
 	return token.AccessToken, nil
 }
 
-// authorize asks the handler for a new token in place of the refused token, unless another request
-// has already obtained a new token.
+// authorize asks the handler for a new token in place of the rejected token, unless another request has already
+// obtained a new token.
 func (a *authorizer) authorize(req *http.Request, resp *http.Response, refused string) error {
 	if err := a.lock(req.Context()); err != nil {
 		_ = resp.Body.Close()
