@@ -91,7 +91,7 @@ type Agent struct {
 	signature *signature.Signature[Task, Answer]
 }
 
-// Task is the input of an [Agent].
+// Task is the input to an [Agent].
 type Task struct {
 	// History is the conversation so far, from the oldest turn to the newest. It may be
 	// nil. [Agent.Turn] makes a turn. For a conversation in which programs can use
@@ -114,10 +114,10 @@ const general = "Do the task. Look before you act, and do only what the task ask
 // New returns an agent. It returns an error if the model or Options.Sandbox is nil.
 func New(model llms.Model, o *Options) (*Agent, error) {
 	if model == nil {
-		return nil, errors.New("agent: the model is missing; open one with models.Open, or pass a model of langchaingo")
+		return nil, errors.New("agent: the model is missing; open one with models.Open, or pass a langchaingo model")
 	}
 	if o == nil || o.Sandbox == nil {
-		return nil, errors.New("agent: Options.Sandbox is missing; create one with sandbox.New, and close it when done")
+		return nil, errors.New("agent: Options.Sandbox is not set; create one with sandbox.New, and close it when done")
 	}
 	instructions := o.Instructions
 	if instructions == "" {
@@ -133,7 +133,7 @@ func New(model llms.Model, o *Options) (*Agent, error) {
 // ErrNoTask is returned for a task without text.
 var ErrNoTask = errors.New("agent: the task is empty; say what to do")
 
-var errNotMade = errors.New("agent: the Agent is nil or empty; create one with New, and check the error of New")
+var errNotMade = errors.New("agent: the Agent is nil or empty; create one with New, and check New's error")
 
 // Run carries out a task. The error is [ErrNoTask] or an error returned by [module.CodeAct.Run]. An
 // *[module.IncompleteError] contains a record of everything that was done.

@@ -56,9 +56,9 @@ type BestOfN[In, Out any] struct {
 // the threshold. If no score does, the module returns the first answer with the highest score. With a threshold of
 // math.Inf(1), it makes all n attempts. Nil options mean the defaults.
 //
-// Each attempt runs a [Clone] of m. The Predictors of the clone have a Rollout of their own, so that a cache returns a
-// different reply in each attempt, and a Temperature of 1 unless one is set. If m has effects, every attempt has them.
-// To make attempts concurrently, use [Samples].
+// Each attempt runs a [Clone] of m. The clone's Predictors have their own Rollout, so that a cache returns a different
+// reply in each attempt, and a Temperature of 1 unless one is set. If m has effects, every attempt has them. To make
+// attempts concurrently, use [Samples].
 func NewBestOfN[In, Out any](
 	m Module[In, Out], n int, reward Reward[In, Out], threshold float64, o *AttemptOptions,
 ) *BestOfN[In, Out] {

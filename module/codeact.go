@@ -77,7 +77,7 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 			r.observe(r.unread(err))
 			continue
 		}
-		// Check it and, if the check finds no errors, run it. Errors of the program are part of the outcome.
+		// Check it and, if the check finds no errors, run it. Program errors are part of the outcome.
 		outcome, err := r.execute(ctx, program)
 		if err != nil {
 			return nil, r.incomplete(err)
@@ -93,8 +93,8 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 			r.observe(r.rejected(c.coder.signature.Spec(), outcome, err))
 			continue
 		}
-		// Ask the model to confirm an answer that facts of the run contradict, or that ignores the effects of earlier
-		// programs.
+		// Ask the model to confirm an answer that facts from the run contradict, or that ignores earlier programs'
+		// effects.
 		if valid = (&candidate[Out]{out, answer}); r.question(outcome, answer) || r.askAboutOrphans(answer) {
 			continue
 		}

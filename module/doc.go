@@ -98,10 +98,10 @@
 //   - [Parallel] runs a module for many inputs, [Samples] runs it several times for the same input, and [Majority]
 //     returns the most frequent answer.
 //
-// Each of these types implements [Module]. A struct of your own with a method Run is a module too, and works with all
-// of the above. Its Run returns &Prediction{Output: …}, or the error of one of its parts; the function that runs it,
-// such as [Start] or [Parallel], records what the parts do. [Tool] turns a module into a tool for another module's
-// programs. [Predictors], [Clone], [Save] and [Load] find modules in the exported fields of a struct.
+// Each of these types implements [Module]. Your own struct with a method Run is a module too, and works with all of the
+// above. Its Run returns &Prediction{Output: …}, or the error of one of its parts; the function that runs it, such as
+// [Start] or [Parallel], records what the parts do. [Tool] turns a module into a tool for another module's programs.
+// [Predictors], [Clone], [Save] and [Load] find modules in the exported fields of a struct.
 //
 // # The parts of a module
 //
@@ -111,7 +111,7 @@
 //
 //   - A [Predictor] is the question that a module asks the model. Its fields (instructions, demos, a hint, the model,
 //     the adapter) may be changed before the first run.
-//   - [Options] limit the steps of a run and set the options of every model call.
+//   - [Options] limit a run's steps and set the options for every model call.
 //   - An [Adapter] defines the format of questions and replies: [Markers], [JSON] or [Native].
 //
 // Package [github.com/writ-go/writ/module/models] opens models and wraps them so that they retry, limit the rate, stay

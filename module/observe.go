@@ -52,9 +52,9 @@ func both(f, g func(context.Context, event.Event)) func(context.Context, event.E
 	return func(ctx context.Context, e event.Event) { f(ctx, e); g(ctx, e) }
 }
 
-// named returns the scope for a run of m. It adds the paths of the predictors within m; predictors of an enclosing
-// module keep the paths that they have there. If m is a copy of original, its predictors get the paths that the
-// predictors of original have in the enclosing module.
+// named returns the scope for a run of m. It adds the predictors' paths within m; an enclosing module's predictors keep
+// the paths that they have there. If m is a copy of original, its predictors get the paths that the predictors of
+// original have in the enclosing module.
 func (s scope) named(m, original any) scope {
 	outer := s.paths
 	s.paths = make(map[*Predictor]string, len(outer))

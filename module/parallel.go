@@ -58,9 +58,9 @@ func Parallel[In, Out any](
 }
 
 // Samples runs a module n times with the same input, up to 10,000 times. Each run uses a [Clone] of the module. The
-// Predictors of the clone have a Rollout of their own, so that a cache returns a different reply in each run, and a
-// Temperature of 1 unless one is set. If the module has effects, every run has them. Results and errors are the same as
-// for [Parallel]; an invalid n or a nil module is an error before the first run.
+// clone's Predictors have their own Rollout, so that a cache returns a different reply in each run, and a Temperature
+// of 1 unless one is set. If the module has effects, every run has them. Results and errors are the same as for
+// [Parallel]; an invalid n or a nil module is an error before the first run.
 func Samples[In, Out any](
 	ctx context.Context, m Module[In, Out], in In, n int, o *ParallelOptions,
 ) (results []Result[Out], err error) {
@@ -200,7 +200,7 @@ func (b *batch[Out]) end(i int) {
 	}
 }
 
-// err returns an error with the trajectories of all runs, or nil if all of them have answers.
+// err returns an error with all runs' trajectories, or nil if all runs have answers.
 func (b *batch[Out]) err() error {
 	if b.failed == 0 && b.broken == nil {
 		return nil

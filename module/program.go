@@ -62,7 +62,7 @@ func NewProgram[In, Out any](
 
 // Program returns a module that answers with the program from s, and otherwise has the parts and options of c. If the
 // program fails, the run continues as a run of c. A Script without a Signature is completed as by [NewProgram]. The
-// module has a copy of c's Predictor, so later changes of c do not affect it.
+// module has a copy of c's Predictor, so later changes to c do not affect it.
 func (c *CodeAct[In, Out]) Program(s Script) *Program[In, Out] {
 	p := &Program[In, Out]{Script: s}
 	if c == nil || c.coder.name == "" {

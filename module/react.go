@@ -53,7 +53,7 @@ func NewReAct[In, Out any](
 		a.Predictor.task = task
 		a.Predictor.setTools(set)
 		if a.Predictor.Spec, a.err = replies.ActionSpec(task); a.err != nil {
-			a.err = fmt.Errorf("module: the signature does not fit the outputs of ReAct (thought, tool, args): %w",
+			a.err = fmt.Errorf("module: the signature does not fit ReAct's outputs (thought, tool, args): %w",
 				a.err)
 		}
 		declarations := declare.Markdown(set, a.options.DeclarationTokens)

@@ -15,7 +15,7 @@ import (
 )
 
 // RLM answers questions about more text than a model can read. Programs have the inputs as variables; the model that
-// writes the programs is shown the length of each input, but only a part of a long one. The programs take the inputs
+// writes the programs is shown the length of each input, but only part of a long one. The programs take the inputs
 // apart and ask a model about the parts: about one part with await llm(prompt), or about many at the same time with
 // await llm([prompt, …]). Programs can use earlier programs' variables. Otherwise an RLM works like a [CodeAct]. It is
 // safe for concurrent use.
@@ -64,7 +64,7 @@ type RLMOptions struct {
 	// as one token. If MaxTokens is not positive, there is no limit.
 	MaxTokens int
 
-	// Depth is the number of levels of nested runs. With 1, the default, programs have only llm. With 2, they also have
+	// Depth is the number of nesting levels. With 1, the default, programs have only llm. With 2, they also have
 	// rlm({prompt, context}), which runs an RLM that has the model Sub, the context as its variable, and no tools; its
 	// programs have llm. While a program waits only for nested runs, the time does not count against its limit.
 	Depth int

@@ -109,7 +109,7 @@ func (c *subCalls) in(ctx context.Context) context.Context {
 	return context.WithValue(c.budget.In(ctx), subCallsKey{}, c)
 }
 
-// maxAnswers limits the bytes of the answers to an array of prompts, so that they fit into a tool result.
+// maxAnswers limits the size of the answers to an array of prompts, in bytes, so that they fit into a tool result.
 const maxAnswers = 2 << 20
 
 // askAll sends several prompts, as many at the same time as the budget allows. A prompt that fails yields an

@@ -56,7 +56,7 @@ func toolIn(line string) (schemas, path string, err error) {
 	case !found:
 		return "", "", errors.New("the declaration of the tool is missing")
 	case !toolPath.MatchString(path):
-		return "", "", fmt.Errorf("%q is not the name of a tool", shorten(path, 100))
+		return "", "", fmt.Errorf("%q is not a tool name", shorten(path, 100))
 	}
 	return schemas, path, nil
 }

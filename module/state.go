@@ -55,7 +55,7 @@ func Load(r io.Reader, m any) error {
 	for path, p := range Predictors(m) {
 		raw, ok := saved.Predictors.Get(path)
 		if !ok {
-			return fmt.Errorf("module: load: the state has no predictor %s; the state belongs to another module", path)
+			return fmt.Errorf("module: load: the state has no predictor %s; the state is for a different module", path)
 		}
 		if changes[p], err = p.withState(raw); err != nil {
 			return fmt.Errorf("module: load %s: %w", path, err)
@@ -64,7 +64,7 @@ func Load(r io.Reader, m any) error {
 	}
 	for _, s := range saved.Predictors {
 		if !known[s.Name] {
-			return fmt.Errorf("module: load: %T has no predictor %s; the state belongs to another module", m, s.Name)
+			return fmt.Errorf("module: load: %T has no predictor %s; the state is for a different module", m, s.Name)
 		}
 	}
 	for p, n := range changes {

@@ -31,7 +31,7 @@ func Tool[In, Out any](name, description string, m Module[In, Out], h *tools.Hin
 }
 
 // copyOf returns the module that a tool must run, as a pointer. The argument is the result of the tool's Module. If the
-// predictor of the run in progress has a copy of that module, copyOf returns the copy.
+// current run's predictor has a copy of that module, copyOf returns the copy.
 func (s scope) copyOf(module any) any {
 	if s.asks != nil {
 		for _, b := range s.asks.set.Bindings() {

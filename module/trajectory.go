@@ -59,7 +59,7 @@ type Trajectory struct {
 	// Chosen is the number of the run that gave the answer, from 1, or 0 if none of them did.
 	Chosen int `json:"chosen,omitempty"`
 
-	// Score is the score of this attempt of a [BestOfN] or [Refine].
+	// Score is this attempt's score in a [BestOfN] or [Refine].
 	Score *Score `json:"score,omitempty"`
 
 	// Spent is the usage of the models that programs called with llm, by model name. Nothing else about those calls is

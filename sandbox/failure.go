@@ -85,7 +85,7 @@ func (h *host) outcome(r *engine.Result) *Outcome {
 	return out
 }
 
-// allWarnings returns the warnings of the check and the warnings of the run.
+// allWarnings returns the warnings from the check and from the run.
 func (h *host) allWarnings(r *engine.Result, out *Outcome) []Finding {
 	shown := h.explain(out.Failure, slices.Concat(h.strayPromises(r), h.misses(r, out.Calls)))
 	warnings := slices.Concat(h.checkWarnings(r), shown)

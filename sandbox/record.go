@@ -19,8 +19,8 @@ import (
 )
 
 // The first line of a session's record describes the sandbox, and each further line describes a program, as JSON. Each
-// line ends with a checksum: the SHA-256 of the checksum of the previous line and the JSON. Therefore a reader notices
-// if a line was changed, removed or moved.
+// line ends with a checksum: the SHA-256 of the previous line's checksum and the JSON. Therefore a reader notices if a
+// line was changed, removed or moved.
 
 // recordFormat is the format's version.
 const recordFormat = "writ session 1"

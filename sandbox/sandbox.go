@@ -126,7 +126,7 @@ var errEnded = fmt.Errorf("%w while the program was running", ErrClosed)
 // have workers may themselves wait for nested runs.
 var ErrNested = workers.ErrNested
 
-var errNotNew = errors.New("sandbox: the sandbox is nil or empty; create it with New, and check the error of New")
+var errNotNew = errors.New("sandbox: the sandbox is nil or empty; create it with New, and check New's error")
 
 // Ready returns the reason why no program can be run, or nil: [ErrClosed] if the sandbox is
 // closed, and another error if it was not created with New or NewInProcess.

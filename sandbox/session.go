@@ -35,7 +35,7 @@ type Session struct {
 	mu   sync.Mutex
 	log  []engine.Step
 	size int     // the log's approximate size in bytes
-	sums []chain // checksums of the lines of the record that have been read or written
+	sums []chain // checksums of the record's lines that have been read or written
 }
 
 // logShare limits a session's record to 1/logShare of Limits.Memory. A worker that runs the
@@ -43,10 +43,10 @@ type Session struct {
 const logShare = 32
 
 // ErrSessionFull is returned by runs in a session whose record has reached its limit.
-var ErrSessionFull = errors.New("sandbox: the session's record exceeds 1/32 of Limits.Memory; start another session")
+var ErrSessionFull = errors.New("sandbox: the session's record exceeds 1/32 of Limits.Memory; start a new session")
 
-// ErrSessionLost is returned by a run in a session that cannot be rebuilt. The VM of the session is gone, and the rerun
-// of its programs behaved differently or exceeded Limits.Time or the memory limit. Start another session.
+// ErrSessionLost is returned by a run in a session that cannot be rebuilt. The session's VM is gone, and the rerun of
+// its programs behaved differently or exceeded Limits.Time or the memory limit. Start another session.
 var ErrSessionLost = errors.New("sandbox: the session cannot be rebuilt")
 
 var errNotNewSession = errors.New("sandbox: the session is nil or empty; create it with NewSession")

@@ -107,7 +107,7 @@ func replaced(fields []Field, name string, field Field) []Field {
 // has returns an error if a field does not exist.
 func (s *Spec) has(name string) error {
 	if _, known := s.Field(name); !known {
-		return fmt.Errorf("signature: field %q does not exist; the fields are %s", name, s.names())
+		return fmt.Errorf("signature: unknown field %q; the fields are %s", name, s.names())
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ const (
 // kindKeyword is the keyword that marks the schemas of images, files and histories.
 const kindKeyword = "x-writ"
 
-// Kind returns the field's kind according to its schema. An optional image, or a list of images, is of KindImage.
+// Kind returns the field's kind according to its schema. An optional image, or a list of images, is KindImage, too.
 func (f Field) Kind() Kind {
 	if f.Schema == nil || f.Schema.AnyText() {
 		return KindValue

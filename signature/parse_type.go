@@ -304,7 +304,7 @@ func (s *scanner) member() parsed {
 func (s *scanner) schema() typ {
 	at := s.skip()
 	if s.schemas++; s.schemas > maxSchemas {
-		s.fail(at, "there are more than %d schemas; use the names of types", maxSchemas)
+		s.fail(at, "there are more than %d schemas; use type names", maxSchemas)
 	}
 	raw := s.value()
 	s.want(")", "close the parenthesis after the schema")

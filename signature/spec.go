@@ -147,9 +147,9 @@ func (s *Spec) Validate(output json.RawMessage) []schema.Finding {
 	return s.checkStrings(output)
 }
 
-// Encode checks inputs and returns them in the order of the fields, with the defaults of missing inputs. The error
-// wraps an [*InvalidError] that lists all problems: unknown or repeated names, missing required inputs, and values that
-// do not fit.
+// Encode checks inputs and returns them in field order, with the defaults of missing inputs. The error wraps an
+// [*InvalidError] that lists all problems: unknown or repeated names, missing required inputs, and values that do not
+// fit.
 func (s *Spec) Encode(inputs Values) (Values, error) {
 	if !s.made() {
 		return nil, errUnmade
@@ -183,9 +183,8 @@ func (s *Spec) check(inputs json.RawMessage) (Values, error) {
 	return ordered(values, s.inputs), nil
 }
 
-// Decode checks a JSON object that holds the outputs, and returns its members in the order
-// of the fields, with the defaults of missing outputs. The error is an [*InvalidError] if
-// the object does not fit.
+// Decode checks a JSON object that holds the outputs, and returns its members in field order, with the defaults of
+// missing outputs. The error is an [*InvalidError] if the object does not fit.
 func (s *Spec) Decode(output json.RawMessage) (Values, error) {
 	if !s.made() {
 		return nil, errUnmade

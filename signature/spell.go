@@ -25,7 +25,7 @@ func (s *Spec) String() string {
 	return b.String()
 }
 
-// String returns the [Spec] of the signature in the notation of [Parse].
+// String returns the signature's [Spec] in [Parse]'s notation.
 func (s *Signature[In, Out]) String() string { return s.Spec().String() }
 
 func writeSide(b *strings.Builder, fields []Field, rules Values) {

@@ -87,14 +87,14 @@ func (h Hints) check(input json.RawMessage) error {
 	}
 	for _, name := range h.Identity {
 		if _, ok := known.Properties[name]; !ok {
-			return fmt.Errorf("hints: the identity %q is not an argument of the tool", name)
+			return fmt.Errorf("hints: the identity %q is not one of the tool's arguments", name)
 		}
 	}
 	return nil
 }
 
-// WithHints returns a source of the same tools with hints from the host. The tools of MCP
-// servers have no hints of their own, since only the host knows which servers to trust.
+// WithHints returns a source of the same tools with hints from the host. MCP servers' tools have no hints of their own,
+// since only the host knows which servers to trust.
 //
 //	files := tools.WithHints(servers, func(t *tools.Tool) tools.Hints {
 //		switch t.Namespace + "." + t.Name {

@@ -57,8 +57,8 @@ func NewSet(ctx context.Context, sources ...Source) (*Set, error) {
 	return &b.set, nil
 }
 
-// With returns a copy of the set with more policies, inside of those that it already has. The
-// first argument is the outermost of the new policies.
+// With returns a copy of the set with more policies, inside those that it already has. The first argument is the
+// outermost of the new policies.
 func (s *Set) With(policies ...Policy) *Set {
 	var c Set
 	if s != nil {
@@ -220,7 +220,7 @@ func (b *builder) nameOwn(name string) error {
 	case globals.Reserved(name):
 		return errors.New("the name is reserved in programs; choose another")
 	case b.globals.claim(name) != name:
-		return errors.New("another tool has that name; choose another")
+		return errors.New("another tool already has that name; choose a different name")
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func (s *Server) allTools() []tool {
 
 func (s *Server) checkLimits(row func(name, format string, args ...any)) {
 	o, l := s.options, s.box.Limits()
-	row("programs", "%s, at most %s of it computing, %d MiB, %d tool calls, %d at the same time", l.Time,
+	row("programs", "%s, at most %s of it CPU time, %d MiB, %d tool calls, %d at the same time", l.Time,
 		min(l.Compute, l.Time), l.Memory>>20, l.Calls, o.Queue.Running)
 	row("isolation", "%s", strings.TrimPrefix(strings.ReplaceAll(s.box.Isolation(), "\n", "; "), "isolation: "))
 	if len(o.Packages) > 0 {

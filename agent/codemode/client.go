@@ -109,7 +109,7 @@ func (c *client) update() {
 	defer c.mu.Unlock()
 	view, release, err := c.app.catalog.use(c.principal)
 	if err != nil {
-		c.app.log.Error("cannot update the tools of a client", "client", c.principal.Name, "err", err)
+		c.app.log.Error("cannot update a client's tools", "client", c.principal.Name, "err", err)
 		return
 	}
 	defer release()

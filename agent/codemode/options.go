@@ -45,10 +45,9 @@ type Options struct {
 	// closes it.
 	Sandbox *sandbox.Sandbox
 
-	// Queue bounds how many programs run at once and how many wait. The default of Running is the
-	// default of [sandbox.Options].Workers. The default of Wait is the sandbox's time limit plus 30
-	// seconds, so that a client whose programs use all their time delays the programs of other
-	// clients, but does not cause them to be refused.
+	// Queue bounds how many programs run at once and how many wait. Running defaults to the default of
+	// [sandbox.Options].Workers. Wait defaults to the sandbox's time limit plus 30 seconds. A client whose programs use
+	// all their time therefore delays other clients' programs, but does not cause their rejection.
 	Queue serve.QueueOptions
 
 	// Model writes the programs for run_task. If it is nil, that tool is not offered.

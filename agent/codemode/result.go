@@ -11,7 +11,7 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-// execution is the result of a program.
+// execution is a program's result.
 type execution struct {
 	Success         bool            `json:"success"`
 	Result          json.RawMessage `json:"result"`

@@ -11,7 +11,7 @@ import (
 	"github.com/writ-go/writ/agent/codemode/serve"
 )
 
-// local is the principal of the client on stdio, and of all clients without authentication.
+// local is the principal for the client on stdio, and for all clients without authentication.
 var local = serve.Principal{Name: "local"}
 
 // Serve serves clients over the transport in the options until ctx is done or, on stdio, the client closes its end; see
@@ -61,7 +61,7 @@ func (s *Server) usable() error {
 	return nil
 }
 
-// serving completes the options of a transport.
+// serving completes a transport's options.
 func (s *Server) serving(o *serve.Options) *serve.Options {
 	complete := serve.Options{}
 	if o != nil {

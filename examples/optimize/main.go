@@ -131,7 +131,7 @@ func (c *command) parse(args []string) error {
 	}
 	for _, name := range required {
 		if f := flags.Lookup(name); f.Value.String() == "" {
-			return fmt.Errorf("-%s is missing: %s", name, strings.ReplaceAll(f.Usage, "`", ""))
+			return fmt.Errorf("-%s is not set: %s", name, strings.ReplaceAll(f.Usage, "`", ""))
 		}
 	}
 	return nil

@@ -134,9 +134,8 @@ func Performed(ctx context.Context) json.RawMessage {
 	return nil
 }
 
-// Execution executes one call, which has been validated and looked up in the journal. Policies may call the handler
-// any number of times: each of these calls is a try. The state of the call is the maximum of the states of its tries
-// (see maxState).
+// Execution executes one call, which has been validated and looked up in the journal. Policies may call the handler any
+// number of times: each of these calls is a try. The call's state is the maximum of its tries' states (see maxState).
 type Execution struct {
 	// Recorded is set if the journal has the result, so that the tool is not called.
 	Recorded bool
@@ -325,7 +324,7 @@ func (x *Execution) end(ctx context.Context, result json.RawMessage, err error) 
 	}
 }
 
-// stateOfTries returns the maximum of the states of all tries.
+// stateOfTries returns the maximum of all tries' states.
 func (x *Execution) stateOfTries() State {
 	x.mu.Lock()
 	defer x.mu.Unlock()

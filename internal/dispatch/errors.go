@@ -26,8 +26,8 @@ type partialError interface {
 }
 
 // ToolError converts the error from a call to b into the error that the program gets. The error must not be
-// [tools.Fatal]. See [tools.ToolError] and [tools.HostOnly]. Unwrap of the result returns err or, if err is itself a
-// ToolError, the cause of err.
+// [tools.Fatal]. See [tools.ToolError] and [tools.HostOnly]. The result's Unwrap method returns err or, if err is
+// itself a ToolError, err's cause.
 func ToolError(ctx context.Context, b *tools.Binding, err error) *tools.ToolError {
 	te, isToolError := errors.AsType[*tools.ToolError](err)
 	hidden, secret := errors.AsType[hostOnlyError](err)

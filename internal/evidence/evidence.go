@@ -36,8 +36,8 @@ var order = []sandbox.Kind{
 	kindMissingMember, kindPartialList, kindInexact,
 }
 
-// Sorted returns the facts that are evidence, the most serious first. A fact of kind missing_member is evidence
-// only together with a fact of another kind.
+// Sorted returns the facts that are evidence, the most serious first. A fact of kind missing_member is evidence only
+// together with a fact of a different kind.
 func Sorted(facts []sandbox.Finding) []sandbox.Finding {
 	rank := func(f sandbox.Finding) int { return slices.Index(order, f.Kind) }
 	facts = slices.DeleteFunc(slices.Clone(facts), func(f sandbox.Finding) bool { return rank(f) < 0 })

@@ -221,8 +221,8 @@ func (o *list) with(name, value string) string {
 	return fmt.Sprintf("%s, %s: %s}", strings.TrimSuffix(o.key, "}"), name, value)
 }
 
-// argument returns the first of the given names that is a parameter of the tool, as the tool spells
-// it, or "". The names are in lower case and without underscores.
+// argument returns the first of the given names that is one of the tool's parameters, as the tool spells it, or "". The
+// names are in lower case and without underscores.
 func (o *list) argument(names ...string) string {
 	var input struct {
 		Properties map[string]json.RawMessage `json:"properties"`

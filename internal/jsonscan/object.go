@@ -14,7 +14,7 @@ import (
 // which keep the whole text in memory: copy the slices that you keep.
 type Fields map[string]any
 
-// maxList is the maximum number of elements of a list in [Fields].
+// maxList is the maximum number of elements in a list in [Fields].
 const maxList = 100_000
 
 // Object decodes an object's members into fields with exactly the same names. Package encoding/json ignores case, so

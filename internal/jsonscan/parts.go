@@ -7,9 +7,8 @@ import (
 	"slices"
 )
 
-// Elements returns the elements of an array, in order, as slices of the text. It decodes and
-// copies nothing. If the text is not an array, there are no elements. The text must be valid
-// JSON; otherwise the slices are meaningless.
+// Elements returns an array's elements, in order, as slices of the text. It decodes and copies nothing. If the text is
+// not an array, there are no elements. The text must be valid JSON; otherwise the slices are meaningless.
 func Elements(text []byte) iter.Seq[json.RawMessage] {
 	return func(yield func(json.RawMessage) bool) {
 		for _, element := range parts(text, '[') {

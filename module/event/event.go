@@ -1,7 +1,7 @@
 // Package event defines the events of a module's run, and the model usage that they report.
 //
-// Package module builds its records of a run, such as the Trajectory of a Prediction, from the events of the run. To
-// watch a run, pass a function to module.Observe, set module.Options.OnEvent, or range over the events of module.Start:
+// Package module builds its records of a run, such as a Prediction's Trajectory, from the run's events. To watch a run,
+// pass a function to module.Observe, set module.Options.OnEvent, or range over the events of module.Start:
 //
 //	for e, err := range module.Start(ctx, m, in).Events() {
 //		switch e := e.(type) {

@@ -63,8 +63,8 @@ type Reply struct {
 	Chunks       []string // the pieces in which Text is streamed. If empty, Text is not streamed.
 	Reasoning    string
 	StopReason   string // default: "tool_calls" if there are ToolCalls, otherwise "stop"
-	InputTokens  int    // default: a quarter of the bytes of the request
-	OutputTokens int    // default: a quarter of the bytes of Text
+	InputTokens  int    // default: a quarter of the request's bytes
+	OutputTokens int    // default: a quarter of Text's bytes
 
 	ToolCalls []llms.ToolCall
 	Message   *lm.Message // a *models.Message: the reply in the protocol of a provider

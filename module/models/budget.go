@@ -248,7 +248,7 @@ type BudgetError struct {
 
 // Error names the limit and the amounts spent.
 func (e *BudgetError) Error() string {
-	return fmt.Sprintf("the budget of %s allows no further call of the model; spent: %s", e.Limit, e.Spent)
+	return fmt.Sprintf("the budget of %s allows no further model call; spent: %s", e.Limit, e.Spent)
 }
 
 // estimate returns the approximate number of tokens in messages. Binary parts do not count, since providers price them

@@ -22,8 +22,8 @@ import (
 // receives every [Message] unchanged.
 type Capabilities = lm.Capabilities
 
-// CapabilitiesOf returns the capabilities that a model states, or the zero value if it
-// does not state them. The wrappers of this package have the capabilities of their model.
+// CapabilitiesOf returns the capabilities that a model states, or the zero value if it does not state them. The
+// wrappers in this package have their model's capabilities.
 func CapabilitiesOf(model llms.Model) Capabilities { return lm.CapabilitiesOf(model) }
 
 // Params are the parameters of a call that llms.CallOption lacks:

@@ -51,7 +51,7 @@
 //		fmt.Println("requests:", cache.Stats())
 //	}
 //
-// Models of langchaingo can be used instead of the ones that [Open] returns.
+// langchaingo models can be used instead of the ones that [Open] returns.
 //
 // # Order
 //

@@ -111,7 +111,7 @@ func (s StoreStats) String() string {
 	return text
 }
 
-var errNotStore = errors.New("not a store of replies; name another file")
+var errNotStore = errors.New("not a reply store; choose a different file")
 
 // OpenStore opens a store, or creates an empty one. It returns an error if the file is open elsewhere.
 func OpenStore(o *StoreOptions) (*Store, error) {
@@ -201,7 +201,7 @@ func (s *Store) Model(model llms.Model, label string) llms.Model {
 	answer := func(ctx context.Context, messages []llms.MessageContent,
 		options []llms.CallOption) (*llms.ContentResponse, error) {
 		if s == nil {
-			return nil, &Error{Kind: KindInvalid, Err: errors.New("the store is nil; check the error of OpenStore")}
+			return nil, &Error{Kind: KindInvalid, Err: errors.New("the store is nil; check OpenStore's error")}
 		}
 		if ctx.Err() != nil {
 			return nil, lm.CancelledBy(ctx)

@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// property is a set of characters that a pattern can name, as in \p{Letter}. It has the characters that are in
-// a table of in, but not in a table of out.
+// property is a set of characters that a pattern can name, as in \p{Letter}. It has the characters in the tables of
+// in, except those in the tables of out.
 type property struct{ in, out []*unicode.RangeTable }
 
 func (p property) has(r rune) bool { return unicode.In(r, p.in...) && !unicode.In(r, p.out...) }

@@ -99,9 +99,9 @@ func place(location string) string {
 	return fragment
 }
 
-// index returns all reachable schemas by place. It also replaces their checks of property
-// names and of long enums. If formats is not set, index removes the formats from the
-// schemas, since the library always checks formats in early drafts.
+// index returns all reachable schemas by place. It also replaces their checks of property names and long enums. If
+// formats is not set, index removes the formats from the schemas, since the library always checks formats in early
+// drafts.
 func index(root *jsonschema.Schema, formats bool) map[string]*jsonschema.Schema {
 	found := map[string]*jsonschema.Schema{}
 	for queue := []*jsonschema.Schema{root}; len(queue) > 0; {

@@ -1,8 +1,7 @@
 // Package schema compiles JSON Schemas, makes them from Go types, validates
 // values against them, and prints them as TypeScript.
 //
-// Validation reports the problems of a value together, in words that help the
-// author of the value (a person or a model) to fix them:
+// Validation reports all problems of a value together, in words that help its author (a person or a model) fix them:
 //
 //	package main
 //

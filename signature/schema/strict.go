@@ -7,7 +7,7 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// Limits of [Schema.Strict], which are below those of the providers.
+// [Schema.Strict]'s limits, which are below the providers' limits.
 const (
 	maxStrictDepth = 10
 	maxStrictNodes = 1000

@@ -8,8 +8,8 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// unknowns is a tree of the unknown places of a value. The keys are the tokens of JSON
-// pointers. If the tree is nil, the whole value is known.
+// unknowns is a tree of the unknown places in a value. The keys are the tokens of JSON pointers. If the tree is nil,
+// the whole value is known.
 type unknowns struct {
 	place bool // the value at this place is unknown
 	open  bool // the object or array at this place may have more members

@@ -162,8 +162,8 @@ func small(objects []*object, room int) (code string, others []*object) {
 	return code, others
 }
 
-// Matching returns declarations, as a fenced block of TypeScript, of the tools that match a task best and that Text
-// does not declare. If no such tool matches, it returns "".
+// Matching returns a fenced TypeScript block that declares the tools that match a task best and that Text does not
+// declare. If no such tool matches, it returns "".
 func (d *Declarations) Matching(task string) string {
 	if d == nil || d.index == nil {
 		return ""

@@ -76,7 +76,7 @@ func factor(names []string, parts int) []family {
 	return list
 }
 
-// edges map the first words of names to the remainders of the names, or the reverse.
+// edges map names' first words to the remainders of the names, or the reverse.
 type edges map[string][]string
 
 // group pairs keys with equal values: the verbs that exist for the same nouns, or the

@@ -174,8 +174,8 @@ func (q *query) repeated() (verdict, error) {
 	return undecided()
 }
 
-// lastRepetition follows the chain of repetitions of e. It returns the first repetition whose result this attempt can
-// use, or else the last repetition, or nil if e was not repeated.
+// lastRepetition follows e's chain of repetitions. It returns the first repetition whose result this attempt can use,
+// or else the last repetition, or nil if e was not repeated.
 func (q *query) lastRepetition(e *entry) *entry {
 	last := q.journal.repetition(e)
 	for r := last; r != nil && !q.recorded(last); r = q.journal.repetition(r) {

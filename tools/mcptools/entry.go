@@ -231,7 +231,7 @@ func (c *ServerConfig) check(e *entry) (errs []error) {
 			errs = append(errs, fmt.Errorf("header name %q is invalid; correct it", name))
 		}
 		if strings.ContainsFunc(c.Headers[name], func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
-			errs = append(errs, fmt.Errorf("the value of header %q has a control character; remove it", name))
+			errs = append(errs, fmt.Errorf("header %q contains a control character; remove it", name))
 		}
 	}
 	return errs

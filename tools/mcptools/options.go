@@ -17,7 +17,7 @@ import (
 type Options struct {
 	// --- Connecting
 
-	// ConnectTimeout limits the time to start or reach one server, including the handshake, and the time of each
+	// ConnectTimeout limits the time to start or reach one server, including the handshake, and the time for each
 	// listing of its tools. The "timeout" of the server's entry takes precedence. Zero means 60 seconds, because npx
 	// may have to fetch a server first.
 	ConnectTimeout time.Duration

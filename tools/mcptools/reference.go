@@ -86,7 +86,7 @@ func (x *expander) value(ref string) (string, error) {
 		return "", fmt.Errorf("${%s} prompts the user of an editor; use an environment variable instead, such as "+
 			"${API_KEY}", ref)
 	case strings.HasPrefix(ref, "command:"), strings.HasPrefix(ref, "config:"):
-		return "", fmt.Errorf("the reference ${%s} works only in another client; use an environment variable instead",
+		return "", fmt.Errorf("the reference ${%s} works only in other clients; use an environment variable instead",
 			ref)
 	}
 	return "", fmt.Errorf("variable %s is not set; set it, or give a default: ${%s:-…}", name, name)

@@ -113,8 +113,8 @@ func (r *remote) tooLarge(size *message.SizeError) error {
 	return tooLarge(size).WithCause(r.named(size))
 }
 
-// untyped returns the result of a tool without an output schema, in one of the forms that its
-// declaration allows. Most servers send structured content and its JSON as text.
+// untyped returns the result from a tool without an output schema, in one of the forms that its declaration allows.
+// Most servers send structured content and its JSON as text.
 func (a *callResult) untyped() json.RawMessage {
 	text, all := a.text()
 	switch {

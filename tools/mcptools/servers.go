@@ -178,7 +178,7 @@ func (s *Servers) Tools(ctx context.Context) ([]*tools.Tool, error) {
 	return all, nil
 }
 
-// Status returns the status of each server, in the order of the configuration.
+// Status returns each server's status, in the order of the configuration.
 func (s *Servers) Status() []Status {
 	list := make([]Status, len(s.servers))
 	for i, srv := range s.servers {

@@ -141,8 +141,8 @@ func (d *Index) near(name string) (tool *tools.Binding, server string) {
 	return nil, d.nearServer(name)
 }
 
-// nearServer returns the object of the server with the given name or, if the name does not exist, of the server
-// with the most similar name. It returns "" if no server has a similar name.
+// nearServer returns the object of the server with the given name or, if there is no such server, of the server with
+// the most similar name. It returns "" if no server has a similar name.
 func (d *Index) nearServer(name string) string {
 	if list := d.server(name); len(list) > 0 {
 		return list[0].Object

@@ -29,8 +29,8 @@ type Auth struct {
 	// not contain the token.
 	Verifier auth.TokenVerifier
 
-	// Principal returns the owner of a token. If it is nil, the owner has the name UserID and may use all tools. A
-	// token is rejected if its principal's name is empty or not valid UTF-8.
+	// Principal returns a token's owner. If it is nil, the owner has the name UserID and may use all tools. A token is
+	// rejected if its principal's name is empty or not valid UTF-8.
 	Principal func(*auth.TokenInfo) (Principal, error)
 
 	// Scopes are the scopes that a token must have.

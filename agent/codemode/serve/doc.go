@@ -31,16 +31,16 @@
 //
 // # Transports
 //
-// Over stdio there is one client, which is the program that started the process. Over HTTP, one address serves
-// clients of protocol version 2026-07-28, whose requests are independent, and clients of older versions, which have
-// sessions. With Options.Stateless, clients of older versions have no sessions either, so that any of several replicas
-// can serve any request. In that case, the server cannot notify clients that tools have changed or ask them questions,
-// and ignores their cancellations. The transport of protocol 2024-11-05, HTTP with SSE, is not served.
+// Over stdio there is one client, which is the program that started the process. Over HTTP, one address serves clients
+// with protocol version 2026-07-28, whose requests are independent, and clients with older versions, which have
+// sessions. With Options.Stateless, clients with older versions have no sessions either, so that any replica can serve
+// any request. In that case, the server cannot notify clients that tools have changed or ask them questions, and
+// ignores their cancellations. The transport of protocol 2024-11-05, HTTP with SSE, is not served.
 //
 // State that outlives a request belongs to a [Principal] and not to a protocol session. The server's tools return a
 // handle for it.
 //
-// A Go program with an http.Server of its own mounts a [Handler] instead of calling [Run].
+// A Go program with its own http.Server mounts a [Handler] instead of calling [Run].
 //
 // # Authentication
 //
@@ -60,9 +60,9 @@
 //
 // # Limits
 //
-// A message may have 4 MiB and 100,000 JSON values; the server stops reading at these limits. A principal may have
-// 512 open requests, with decoded messages of an estimated 64 MiB in total, and 256 sessions of the older protocols.
-// A session ends after 30 minutes without a request. Options.Rate bounds the messages per second. A client may take 20
+// A message may have 4 MiB and 100,000 JSON values; the server stops reading at these limits. A principal may have 512
+// open requests, with decoded messages of an estimated 64 MiB in total, and 256 sessions in the older protocols. A
+// session ends after 30 minutes without a request. Options.Rate bounds the messages per second. A client may take 20
 // seconds to send a message, or to accept a piece of a response. A message that is too large gets status 413, and a
 // message that arrives too slowly gets 408; other requests that exceed a limit get 429 or 503 with Retry-After.
 //

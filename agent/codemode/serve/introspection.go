@@ -67,10 +67,10 @@ func (i Introspection) check() error {
 		}
 	}
 	if i.ClientID == "" {
-		errs = append(errs, errors.New("introspection: ClientID is missing"))
+		errs = append(errs, errors.New("introspection: ClientID is not set"))
 	}
 	if i.ClientSecret == "" {
-		errs = append(errs, errors.New("introspection: ClientSecret is missing"))
+		errs = append(errs, errors.New("introspection: ClientSecret is not set"))
 	}
 	return errors.Join(errs...)
 }

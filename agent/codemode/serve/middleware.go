@@ -14,9 +14,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// middleware is part of every server of one [Run] or [Handler]. It hides the tools that a principal may not
-// use, recovers from panics, and can cancel all calls. It acts only on requests that were marked, because
-// the host may serve the same server in other ways.
+// middleware is part of every server that one [Run] or [Handler] serves. It hides the tools that a principal may not
+// use, recovers from panics, and can cancel all calls. It acts only on requests that were marked, because the host may
+// serve the same server in other ways.
 type middleware struct {
 	log       *slog.Logger
 	stop      context.Context // its end cancels the running calls
@@ -123,7 +123,7 @@ func (p Principal) list(ctx context.Context, r *mcp.ListToolsRequest, next mcp.M
 		}
 		page, ok := result.(*mcp.ListToolsResult)
 		if !ok {
-			return nil, errors.New("tools/list returned no list of tools")
+			return nil, errors.New("tools/list returned no tool list")
 		}
 		for _, t := range page.Tools {
 			if p.Allows(t.Name) {

@@ -68,7 +68,7 @@ func isLocalAddr(r *http.Request, name string) bool {
 	return ok && addr.AddrPort().Addr().Unmap().WithZone("") == want.Unmap().WithZone("")
 }
 
-// hostname returns the host of a Host header, without the port.
+// hostname returns the host in a Host header, without the port.
 func hostname(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -119,7 +119,7 @@ func allowPage(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// protocolHeaders returns the headers in a comma-separated list that clients of the protocol send.
+// protocolHeaders returns the headers in a comma-separated list that the protocol's clients send.
 func protocolHeaders(requested string) string {
 	var allowed []string
 	for h := range strings.SplitSeq(requested, ",") {

@@ -145,7 +145,7 @@ func until(ctx, stop context.Context) (context.Context, func()) {
 
 var errPanicked = errors.New("the call panicked")
 
-// enter waits until a call of the principal may run. If it returns an error, the call must not run.
+// enter waits until one of the principal's calls may run. If it returns an error, the call must not run.
 func (q *Queue) enter(ctx, closed context.Context, who string) error {
 	if err := stopReason(ctx, closed); err != nil {
 		return err
@@ -182,8 +182,8 @@ func stopReason(ctx, closed context.Context) error {
 	return err
 }
 
-// join adds a waiter to the line of the principal. It returns nil if the call may run at once, and an error if
-// there is no room.
+// join adds a waiter to the principal's line. It returns nil if the call may run at once, and an error if there is no
+// room.
 func (q *Queue) join(who string) (*waiter, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -206,7 +206,7 @@ func (q *Queue) join(who string) (*waiter, error) {
 	return w, nil
 }
 
-// lineOf returns the line of the principal, or nil if none of its calls wait.
+// lineOf returns the principal's line, or nil if none of its calls is waiting.
 func (q *Queue) lineOf(who string) *line {
 	for _, l := range q.lines {
 		if l.who == who {
@@ -239,8 +239,8 @@ func (q *Queue) makeRoom(who string) bool {
 	return true
 }
 
-// maxBegun limits how many of one principal's calls are in progress. It is half of the default maximum of a sandbox's
-// processes, so that other principals can use the other half.
+// maxBegun limits how many of one principal's calls are in progress. It is half of the default maximum number of a
+// sandbox's processes, so that other principals can use the other half.
 const maxBegun = 128
 
 func (q *Queue) mayBegin(who string) bool {

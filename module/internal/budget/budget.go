@@ -20,7 +20,7 @@ type Limits struct {
 	Concurrency int // model calls at the same time
 }
 
-// Budget counts the model calls of one run. It is part of the budget of the context that it was made with, if any, and
+// Budget counts the model calls of one run. It is part of the budget in the context with which it was made, if any, and
 // calls are charged to both. A nil Budget has no limits.
 type Budget struct {
 	outer  *Budget
@@ -93,7 +93,7 @@ func (b *Budget) Begin(ctx context.Context, tokens int) (Charge, error) {
 	return c, nil
 }
 
-// enter takes a slot of the budget and of the budgets around it.
+// enter takes a slot from the budget and from each enclosing budget.
 func (b *Budget) enter(ctx context.Context) error {
 	if b == nil {
 		return nil

@@ -101,7 +101,7 @@ func Append(list []Message, more ...Message) []Message {
 	return list
 }
 
-// Size returns the total size of the text of messages in bytes.
+// Size returns the total size of the messages' text in bytes.
 func Size(list []Message) (n int) {
 	for _, m := range list {
 		n += len(m.Text)

@@ -18,14 +18,14 @@ type Question struct {
 	Inputs  signature.Values
 	Parts   []llms.ContentPart
 	History signature.History
-	Past    []Message // earlier turns of a chat, instead of a history
+	Past    []Message // a chat's earlier turns, instead of a history
 	Note    string    // text before the inputs, or ""
 
 	Briefing string // the briefing of this question if it differs from the predictor's, or ""
 }
 
-// NewQuestion divides inputs by their fields' kinds. Instead of an image or a file, the text has the number of the
-// attachment.
+// NewQuestion divides inputs by their fields' kinds. Instead of an image or a file, the text has the attachment's
+// number.
 func NewQuestion(spec *signature.Spec, inputs signature.Values) (Question, error) {
 	q := Question{Inputs: make(signature.Values, 0, len(inputs))}
 	for _, v := range inputs {

@@ -1,5 +1,5 @@
 // Package deltas divides a reply that arrives in pieces into the text of its fields, so that a field can be shown while
-// the model writes it. It never emits a piece of a marker, of a key or of an escape sequence.
+// the model writes it. It never emits a piece of a marker, key or escape sequence.
 package deltas
 
 import (

@@ -20,7 +20,7 @@ type Code struct {
 	Session  bool          // programs see earlier programs' declarations
 	Chat     bool          // the task is a turn of a conversation
 	Compiled bool          // one program is written for all questions
-	Language string        // the rules of the language of programs, as list items; "" for plain JavaScript
+	Language string        // the rules of the programs' language, as list items; "" for plain JavaScript
 	Strategy string        // how to proceed; if it is "", an example is shown instead
 }
 

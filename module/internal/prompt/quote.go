@@ -62,7 +62,7 @@ func fenced(text string) string {
 	return replies.Fenced("", text)
 }
 
-// fencedIn returns a part of a string in at most the given number of bytes including its fence, if it needs one.
+// fencedIn returns part of a string in at most the given number of bytes, including its fence, if it needs a fence.
 func fencedIn(limit int, part func(limit int) string) string {
 	if text := fenced(part(limit)); len(text) <= limit {
 		return text

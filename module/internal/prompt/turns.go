@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// Limits, in bytes, of the parts of an earlier turn in a prompt.
+// Limits, in bytes, for the parts of an earlier turn in a prompt.
 const (
 	pastInput   = 1000 // bytes of each input
 	pastProgram = 2000

@@ -76,7 +76,7 @@ func (s Fields) Differ(saved map[string]string) string {
 		case !had:
 			list = append(list, "the "+name+" is new")
 		case hash != now[name]:
-			list = append(list, "the "+name+" has another type, or other constraints")
+			list = append(list, "the "+name+" has a different type or different constraints")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(saved)) {
@@ -85,7 +85,7 @@ func (s Fields) Differ(saved map[string]string) string {
 		}
 	}
 	if list == nil {
-		return "its fields are in another order"
+		return "its fields are in a different order"
 	}
 	return strings.Join(list, ", ")
 }

@@ -115,7 +115,7 @@ func (p *Predictor) Load(raw json.RawMessage) error {
 	case err != nil:
 		return err
 	case fields.Hash() != s.Signature:
-		return fmt.Errorf("the state was saved with another signature: %s", fields.Differ(s.Fields))
+		return fmt.Errorf("the state was saved with a different signature: %s", fields.Differ(s.Fields))
 	}
 	p.System, p.Hint, p.Temperature, p.Demos = s.System, s.Hint, s.Temperature, s.Demos
 	p.Picked, p.ToolDescriptions, p.Source = s.Picked, s.ToolDescriptions, s.Source

@@ -115,7 +115,7 @@ func (r *Reader) Next() (Frame, error) {
 	size := uint64(binary.BigEndian.Uint32(head))
 	f := Frame{Kind: Kind(head[4]), Run: binary.BigEndian.Uint32(head[5:])}
 	if limit := r.Limit(f.Kind); size > uint64(limit) {
-		return Frame{}, fmt.Errorf("%w: frame %q of %d bytes is over the limit of %d", ErrBreach, f.Kind, size, limit)
+		return Frame{}, fmt.Errorf("%w: frame %q of %d bytes exceeds the limit of %d", ErrBreach, f.Kind, size, limit)
 	}
 	_, _ = r.r.Discard(headerSize) // cannot fail after Peek
 	f.Body, err = r.body(int(size))
@@ -189,7 +189,7 @@ func (w *Writer) Add(k Kind, run uint32, body any) error {
 	}
 	size := w.buf.Len() - start - headerSize
 	if err == nil && size > MaxBody {
-		err = fmt.Errorf("%d bytes are over the limit of %d", size, MaxBody)
+		err = fmt.Errorf("%d bytes exceed the limit of %d", size, MaxBody)
 	}
 	if err != nil {
 		w.buf.Truncate(start)

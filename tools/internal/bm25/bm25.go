@@ -31,14 +31,14 @@ const maxWords = 200
 // posting says that a word occurs in a tool.
 type posting struct {
 	tool   int
-	weight float64 // the sum of the weights of its occurrences
+	weight float64 // the total weight of its occurrences
 }
 
 // postings is an inverted index of tools.
 type postings struct {
-	lists  map[string][]posting // the postings of each word, in the order of the tools
+	lists  map[string][]posting // each word's postings, in tool order
 	names  []string             // the words that occur in names, sorted
-	length []float64            // for each tool, the sum of the weights of its words
+	length []float64            // for each tool, the total weight of its words
 	mean   float64              // the mean of length
 }
 

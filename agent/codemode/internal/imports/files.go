@@ -36,7 +36,7 @@ type snapshot struct {
 
 	allowed map[string]bool  // packages that programs may import, and their dependencies
 	folders map[string]bool  // folders that exist and are not symbolic links
-	stamps  map[string]stamp // of lockFile and of each package.json that was read, by path in root
+	stamps  map[string]stamp // for lockFile and each package.json that was read, by path in root
 }
 
 // stamp is the size and modification time of a file, which show whether the file has changed.

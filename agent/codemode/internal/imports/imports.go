@@ -3,9 +3,8 @@
 // with the conditions import or require, module, browser and default, or else by the browser,
 // module and main fields. The modules of Node.js are not available.
 //
-// The resolver runs in the bundler's worker, because it parses files of untrusted packages. The host
-// process reads the files for it: only regular files of a package that programs may import, or of its
-// dependencies.
+// The resolver runs in the bundler's worker, because it parses files of untrusted packages. The host process reads the
+// files for it: only regular files in a package that programs may import, or in its dependencies.
 package imports
 
 import (

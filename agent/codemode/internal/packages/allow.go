@@ -42,7 +42,7 @@ func (a allowList) specs(texts []string) ([]Spec, error) {
 			err = &SpecError{text, a.refusal()}
 		}
 		if err == nil && named(specs[:i], spec.Name) {
-			err = &SpecError{text, "the package is named twice"}
+			err = &SpecError{text, "the package is listed twice"}
 		}
 		if specs[i] = spec; err != nil {
 			errs = append(errs, err)
@@ -60,7 +60,7 @@ func checkCount(n int) error {
 	case n == 0:
 		return &SpecError{"", "name at least one package"}
 	case n > maxSpecs:
-		return &SpecError{"", fmt.Sprintf("%d packages are too many; the limit of one call is %d", n, maxSpecs)}
+		return &SpecError{"", fmt.Sprintf("%d packages are too many; the limit per call is %d", n, maxSpecs)}
 	}
 	return nil
 }

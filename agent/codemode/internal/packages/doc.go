@@ -17,6 +17,5 @@
 // npm works on a copy. Once the copy is complete, it atomically replaces the environment. A change that fails, takes
 // too long, grows too large or is killed has no effect.
 //
-// The code of imported packages runs in the sandbox, with the rights of the program
-// that imports them.
+// Imported packages' code runs in the sandbox, with the rights of the importing program.
 package packages

@@ -62,8 +62,8 @@ var (
 	notNames = []string{"node_modules", "favicon.ico"}
 )
 
-// ParseSpec parses a string of the form name or name@version. It accepts only strings that npm
-// interprets as a package of the registry. The error is a [*SpecError].
+// ParseSpec parses a string of the form name or name@version. It accepts only strings that npm interprets as a package
+// in the registry. The error is a [*SpecError].
 func ParseSpec(text string) (Spec, error) {
 	s := Spec{Name: text}
 	if at := strings.LastIndexByte(text, '@'); at > 0 {

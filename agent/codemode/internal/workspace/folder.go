@@ -153,7 +153,7 @@ func clean(root *os.Root) error {
 	return err
 }
 
-// grain is the precision of the recorded time of use.
+// grain is the precision with which use times are recorded.
 const grain = time.Hour
 
 // use records that a file is used.

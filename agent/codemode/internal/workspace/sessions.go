@@ -70,7 +70,7 @@ func (s *Space) RunSession(ctx context.Context, handle string, box *sandbox.Sand
 	defer record.close()
 	if limit := s.store.limits.sessionBytes; record.size > limit {
 		return nil,
-			fmt.Errorf("%w: the record of the session has %d bytes and the limit is %d; nothing was run. Start a new "+
+			fmt.Errorf("%w: the session's record has %d bytes and the limit is %d; nothing was run. Start a new "+
 				"session", ErrLimit, record.size, limit)
 	}
 	session, err := s.restored(handle, box, record)
@@ -157,7 +157,7 @@ func openRecord(root *os.Root) (*record, error) {
 
 func (r *record) close() { r.file.Close() }
 
-// lineEnd is the number of bytes at the end of a record that identify the record.
+// lineEnd is the number of bytes at the end of a record that identify it.
 const lineEnd = 64 + 1
 
 type ending [lineEnd]byte

@@ -100,19 +100,19 @@ func empty(root *os.Root) error {
 	return err
 }
 
-// Close releases the resources of the store. It does not remove anything.
+// Close releases the store's resources. It does not remove anything.
 func (s *Store) Close() error {
 	s.warm.clear()
 	return s.owners.Close()
 }
 
-// Space is the storage of one owner. It is safe for concurrent use and cheap to create.
+// Space is one owner's storage. It is safe for concurrent use and cheap to create.
 type Space struct {
 	store *Store
 	dir   string // in the owners' folder
 }
 
-// Space returns the storage of an owner, which is any string, such as a user's name.
+// Space returns an owner's storage. The owner is any string, such as a user's name.
 func (s *Store) Space(owner string) *Space {
 	sum := sha256.Sum256([]byte(owner))
 	return &Space{store: s, dir: strings.ToLower(base32.StdEncoding.EncodeToString(sum[:20]))}

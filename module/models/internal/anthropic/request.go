@@ -127,8 +127,8 @@ func (r *request) cache() {
 	}
 }
 
-// add appends a message. Consecutive messages of one role are merged, because the API expects the results of all tool
-// calls in one message.
+// add appends a message. Consecutive messages with the same role are merged, because the API expects the results of all
+// tool calls in one message.
 func (r *request) add(m llms.MessageContent) error {
 	role := "user"
 	switch m.Role {

@@ -80,7 +80,7 @@ func tell(ctx context.Context, call llms.CallOptions, piece choice) error {
 
 const (
 	maxItems    = 1000       // choices, and items of a list
-	maxCompared = 50_000_000 // comparisons of pieces of lists with their items
+	maxCompared = 50_000_000 // comparisons of list pieces with their items
 	perValue    = 64         // bytes that a value takes in addition to its text
 )
 

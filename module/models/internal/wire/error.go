@@ -78,7 +78,7 @@ func (c *Client) advice(e *lm.Error) string {
 	case e.Kind == lm.KindAuth:
 		return "check the key in " + cmp.Or(c.Variable, "the options")
 	case e.Status == http.StatusNotFound:
-		return "check the name of the model and the base URL"
+		return "check the model name and the base URL"
 	case e.Kind == lm.KindRateLimited:
 		return "retry later or less often"
 	case e.Kind == lm.KindTransient:

@@ -22,8 +22,8 @@ import (
 
 // Limits of replies. The longest replies of today's models are below a megabyte.
 const (
-	maxBody     = 8 << 20   // bytes of a reply, or of a line of a stream
-	maxStream   = 256 << 20 // bytes of a stream; the frame of a piece can be a hundred times its text
+	maxBody     = 8 << 20   // bytes in a reply, or in a line of a stream
+	maxStream   = 256 << 20 // bytes in a stream; a piece's frame can be a hundred times its text
 	maxReply    = 4 << 20   // bytes of a streamed reply; some servers send reasoning twice
 	maxElements = 1 << 18   // commas outside strings in a body or a line: each may become a Go value
 	maxObjects  = 4096      // objects in a line: each may be compared with the objects of earlier lines
@@ -143,7 +143,7 @@ func (c *Client) http() *http.Client {
 // Answer is an HTTP response with status 2xx. If reading it fails, the call may have been charged.
 type Answer struct {
 	Header http.Header
-	Size   int // bytes of a streamed reply so far; set by the reader of the stream
+	Size   int // bytes in a streamed reply so far; set by the stream's reader
 	client *Client
 	body   io.ReadCloser
 }

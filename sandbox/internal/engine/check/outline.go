@@ -32,7 +32,7 @@ type Outline struct {
 	Callees []Callee // the callees of calls to names and members
 }
 
-// Callee has the positions of a call's opening parenthesis and of the name that is called.
+// Callee has the positions of a call's opening parenthesis and of the called name.
 type Callee struct{ Parenthesis, Name file.Idx }
 
 // usedName is an undeclared name with the position of its first use.

@@ -12,8 +12,8 @@ import (
 
 // Bounds for the input to goja's parser.
 const (
-	// maxNesting bounds the nesting of brackets in any program, including brackets in strings, because the
-	// first parser does not limit the nesting of patterns.
+	// maxNesting limits the nesting of brackets in any program, including brackets in strings, because the first parser
+	// does not limit the nesting of patterns.
 	maxNesting = 5000
 	// maxUnchecked limits the nesting of brackets in a program that the first parser has rejected. goja's parser takes
 	// exponential time only for nested brackets or nested conditional expressions.

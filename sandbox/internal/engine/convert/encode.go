@@ -95,7 +95,7 @@ func (e *encoder) top(v goja.Value) error {
 }
 
 // errUnpaired is returned for a name with an unpaired surrogate. Two such names could become the same name in JSON.
-var errUnpaired = errors.New("the name of a property contains an unpaired surrogate, which JSON cannot represent")
+var errUnpaired = errors.New("a property name contains an unpaired surrogate, which JSON cannot represent")
 
 // absent reports whether JSON leaves out a member with this value.
 func absent(v goja.Value) bool {

@@ -78,8 +78,8 @@ func parse(key programKey) (*compiledProgram, *engine.Failure) {
 }
 
 // kindsIn returns samples of the kinds of functions that a program may contain besides ordinary functions. It searches
-// the text for the words and characters that such functions need, because a visitor of the syntax tree might miss some
-// of them.
+// the text for the words and characters that such functions need, because a syntax tree visitor might miss some of
+// them.
 func kindsIn(text string, wrappedAsync bool) []*goja.Program {
 	var kinds []*goja.Program
 	if wrappedAsync || strings.Contains(text, "async") {

@@ -136,8 +136,8 @@ func vmData() (uint64, error) {
 	return 0, errors.New("/proc/self/status has no VmData")
 }
 
-// closeLeaked closes the descriptors that other code of the host leaked to this process and the descriptors
-// that the inits of other packages opened.
+// closeLeaked closes the descriptors that other code in the host leaked to this process and the descriptors that other
+// packages' inits opened.
 func closeLeaked() error {
 	const dir = "/proc/self/fd"
 	entries, err := os.ReadDir(dir)

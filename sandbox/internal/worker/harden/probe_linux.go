@@ -142,7 +142,7 @@ func trace(pid int) error {
 	return asError(errno)
 }
 
-// peek reads a byte of the memory of a process, at an address that may not be mapped.
+// peek reads a byte of a process's memory, at an address that may not be mapped.
 func peek(pid int) error {
 	var b [1]byte
 	local := unix.Iovec{Base: &b[0]}

@@ -115,7 +115,7 @@ func filterCalls() error {
 	code := filter(callRules(os.Getpid()), callAnswers)
 	thread, errno := seccomp(everyThread, &unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]})
 	if errno == 0 && thread != 0 {
-		return fmt.Errorf("thread %d has another filter", thread)
+		return fmt.Errorf("thread %d has a different filter", thread)
 	}
 	return named("seccomp", errno)
 }

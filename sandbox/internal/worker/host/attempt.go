@@ -268,7 +268,7 @@ func (r *attempt) report(f worker.Frame) error {
 	}
 	for _, s := range rep.Sites {
 		if s.Tool < -1 || s.Tool >= len(r.job.Tools) {
-			return breach("a call site of tool %d, but the number of tools is %d", s.Tool, len(r.job.Tools))
+			return breach("a call site for tool %d, but the number of tools is %d", s.Tool, len(r.job.Tools))
 		}
 	}
 	r.reported = true
@@ -295,7 +295,7 @@ func (r *attempt) call(f worker.Frame) error {
 	case c.ID != r.calls+1:
 		return breach("call %d after call %d", c.ID, r.calls)
 	case c.Tool < 0 || c.Tool >= len(r.job.Tools):
-		return breach("a call of tool %d, but the number of tools is %d", c.Tool, len(r.job.Tools))
+		return breach("a call to tool %d, but the number of tools is %d", c.Tool, len(r.job.Tools))
 	}
 	if r.calls++; r.isWaiting() {
 		return breach("call %d while the program waits", c.ID)
@@ -360,7 +360,7 @@ const minValue = 4
 // checkSize rejects a value that is longer than the engine allows.
 func checkSize(what string, size, limit int) error {
 	if limit > 0 && size > max(limit, minValue) {
-		return breach("%s of %d bytes is over the limit of %d", what, size, limit)
+		return breach("%s of %d bytes exceeds the limit of %d", what, size, limit)
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 
 // ErrNested is returned by [Pool.Run] for a run that was started by a tool call in another run, if the pool has reached
 // its process or memory limit. Waiting would not help: the outer run keeps its worker until the nested run has ended.
-var ErrNested = errors.New("no worker for a program that a tool call of another program started: " +
-	"the limit of processes or memory is reached; raise Options.Processes or Options.Resident")
+var ErrNested = errors.New("no worker for a program that another program's tool call started: " +
+	"the process or memory limit is reached; raise Options.Processes or Options.Resident")
 
 // slots bounds the number of programs that compute at the same time, and the number of workers. A run has a
 // worker from start to end. It has a slot, too, except while its program waits for calls. The methods of slots
@@ -26,7 +26,7 @@ type slots struct {
 	mu       sync.Mutex
 	free     int       // the number of free slots
 	workers  int       // the number of workers with runs, including workers that are ending
-	resident int64     // memory of the workers of runs without a slot
+	resident int64     // memory of the workers for runs without a slot
 	crowded  []*Ticket // runs that wait for calls but keep their slots, because resident would be too large
 	queue    []*Ticket // tickets in the order in which they get slots
 }
