@@ -20,20 +20,19 @@ import (
 )
 
 // Chat is a conversation of several turns with a [CodeAct]. Each Run is a turn: its input is the next question.
-// Programs can use the variables that programs in earlier turns declared, and the model is shown a list of these
-// variables.
+// Programs can use the variables that programs in earlier turns declared, and the model sees a list of these variables.
 //
-// For each earlier turn, the model is shown the question, the programs that ran to their end (shortened), and the
-// answer or the reason why there is no answer. When the turns exceed Options.HistoryBytes, a note replaces the older
-// half of them; the variables are kept.
+// For each earlier turn, the model sees the question, the programs that ran to completion (shortened), and the answer
+// or the reason why there is no answer. When the turns exceed Options.HistoryBytes, a note replaces the older half of
+// them; the variables are kept.
 //
 // The variables are kept in a session, which records the programs and their calls' results, up to 1/32 of
 // [sandbox.Limits].Memory. When the record is full, the next program is not run, the variables are lost, and the model
 // is told to load the data that it needs again.
 //
 // Each turn has its own journal, without the calls of earlier turns. So if you repeat a question after an error, calls
-// that took effect can be made again. The model is shown the earlier calls only as long as it is shown the failed turn.
-// Before you repeat a question, check the Calls of the Trajectory in the *[IncompleteError].
+// that took effect can be made again. The model sees the earlier calls only as long as it sees the failed turn. Before
+// you repeat a question, check the Calls of the Trajectory in the *[IncompleteError].
 //
 // A Chat is safe for concurrent use; turns run one after another. A [Clone] continues the same conversation. [BestOfN]
 // and other modules that make several attempts reject a Chat. The conversation is kept in memory: [Chat.Record] and
@@ -186,8 +185,8 @@ type chatRecord struct {
 	Session   string              `json:"session,omitempty"` // the session's record
 }
 
-// Record waits for the turn in progress and returns the conversation as JSON: the turns as the model is shown them, and
-// the session's record, which [sandbox.Session.AppendRecord] describes. Anyone who can read the record can read the
+// Record waits for the turn in progress and returns the conversation as JSON: the turns as the model sees them, and the
+// session's record, which [sandbox.Session.AppendRecord] describes. Anyone who can read the record can read the
 // conversation and its tool results.
 func (c *Chat[In, Out]) Record(ctx context.Context) ([]byte, error) {
 	leave, err := c.enter(ctx, "the chat was not recorded")
@@ -218,7 +217,7 @@ func (c *Chat[In, Out]) Record(ctx context.Context) ([]byte, error) {
 //
 // If the record is damaged, the conversation does not change. If the turns can be read but the session cannot be
 // restored, for example after an update of Writ, the error wraps [sandbox.ErrSessionLost]; then the conversation
-// continues without the variables, and the model is told that they are lost.
+// continues without the variables, and the next question tells the model that they are lost.
 func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
 	leave, err := c.enter(ctx, "the chat was not restored")
 	if err != nil {

@@ -66,7 +66,7 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 	// Of the methods that follow, ask is in program.go and ask.go, program is in coderun.go, execute is below, and
 	// question is in gate.go. Those that write the next message to the model are in report.go: unread, report, rejected
 	// and askAboutOrphans.
-	var valid *candidate[Out] // a valid answer that the model is asked to confirm
+	var valid *candidate[Out] // a valid answer that the model has to confirm
 	for r.left() > 0 {
 		// Ask the model for the next program. In a run of a [Program], the first one is its compiled program.
 		if err := r.ask(ctx); err != nil {

@@ -128,7 +128,7 @@
 // which holds the trajectory, because tool calls may have had effects and model calls cost money. It wraps the reason:
 // [ErrMaxIters], [ErrNoAnswer], or an error from the context, the model, the sandbox or a tool. Problems that the model
 // can fix are not errors: if the check rejects a program, if a program fails or takes too long, if an answer violates
-// the signature, or if a reply cannot be read, the model is shown an observation.
+// the signature, or if a reply cannot be read, the model gets an observation.
 //
 // During a run, Options.OnEvent is called for every [event.Event]. [Start] begins a run and yields its events,
 // including the model's text as it arrives:
@@ -139,7 +139,7 @@
 //
 // Models are asked to put each output under a marker, [[ ## name ## ]], and programs into one fenced block. Other forms
 // are accepted as well: a JSON object in a fence or in prose, lines with labels, numbers that are written as strings,
-// thinking before the answer, a program without a fence. How a reply is read depends only on its form, not on what it
-// says. A reply that was cut off, gives two different answers or violates the signature is rejected; the model is told
-// everything that is wrong, and asked again.
+// thinking before the answer, a program without a fence. How a reply is parsed depends only on its form, not on its
+// content. A reply that is truncated, gives two different answers or violates the signature is rejected; the next
+// prompt tells the model everything that is wrong.
 package module

@@ -46,8 +46,8 @@ func (r Result[Out]) Trajectory() Trajectory {
 // The results are in the order of the inputs, one for each input, even if there is an error. The error is nil if all
 // runs have an answer. Otherwise it wraps the error from the run that failed first or, if runs failed because ctx was
 // done, the error from the first of these runs in input order. With Collect, it wraps the errors from all runs. Once a
-// model has been called, the error is an *[IncompleteError] with all runs in Trajectory.Runs, which a module of your
-// own may return as its error. A run that panics, or returns neither a prediction nor an error, fails: see [Module].
+// model has been called, the error is an *[IncompleteError] with all runs in Trajectory.Runs, which your own module may
+// return as its error. A run that panics, or returns neither a prediction nor an error, fails: see [Module].
 func Parallel[In, Out any](
 	ctx context.Context, m Module[In, Out], inputs []In, o *ParallelOptions,
 ) (results []Result[Out], err error) {

@@ -55,8 +55,8 @@ func (p *Prediction[Out]) LogValue() slog.Value {
 var ErrMaxIters = errors.New("the steps are used up")
 
 // ErrNoAnswer is the reason in an [IncompleteError] if a reply cannot be read or violates the signature, even after the
-// model was told why, if a reply is cut off before its answer begins, or if the program fails in a [Program] without a
-// model. The IncompleteError also wraps the error from the adapter or the program.
+// model was told why, if a reply is truncated before its answer begins, or if the program fails in a [Program] without
+// a model. The IncompleteError also wraps the error from the adapter or the program.
 var ErrNoAnswer = errors.New("the model's reply cannot be used")
 
 // IncompleteError reports that a module did not find an answer. Run of every module returns it for all errors after

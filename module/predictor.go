@@ -17,9 +17,9 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Predictor is a question that a module asks a model: its instructions, inputs and outputs, and how it is asked. The
-// modules' New functions create their Predictors; [Predictors] lists them. The fields may be changed before the module
-// is used. After that, a Predictor is safe for concurrent use.
+// Predictor is a question that a module asks a model: its instructions, inputs and outputs, and how the model is
+// called. The modules' New functions create their Predictors; [Predictors] lists them. The fields may be changed before
+// the module is used. After that, a Predictor is safe for concurrent use.
 type Predictor struct {
 	// Spec has the instructions, inputs and outputs. Replace it to change the instructions or descriptions, or to add
 	// outputs, which become part of the reasoning. Run returns an error if Spec requires an input that the module does
@@ -54,9 +54,9 @@ type Predictor struct {
 	// Model answers the question.
 	Model llms.Model
 
-	// Adapter defines the format of questions and replies. If it is nil, the model is asked to write a program as one
-	// fenced block. Other questions use [Native] if the model supports it and at least one output is not plain text,
-	// and [Markers] otherwise.
+	// Adapter defines the format of questions and replies. If it is nil, the prompt asks for a program as one fenced
+	// block. Other questions use [Native] if the model supports it and at least one output is not plain text, and
+	// [Markers] otherwise.
 	Adapter Adapter
 
 	// Temperature is the sampling temperature, from 0 to 100; most providers accept at most 2. Nil leaves it to the

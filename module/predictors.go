@@ -23,8 +23,8 @@ import (
 //
 // Predictors yields each predictor once, under its first path, in the order of the fields and of the sorted keys; the
 // predictors in tools come last. It looks only in exported fields, and through pointers, interfaces, structs, slices,
-// arrays, and maps with string keys. So a module of your own must keep its modules in exported fields, and must not
-// change these fields during the iteration.
+// arrays, and maps with string keys. So your own module must keep its modules in exported fields, and must not change
+// these fields during the iteration.
 func Predictors(m any) iter.Seq2[string, *Predictor] {
 	return parts.All(m, (*Predictor).within)
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// ReAct answers by calling tools. In each step, the model says what it thinks and which tool to call, and is shown the
+// ReAct answers by calling tools. In each step, the model says what it thinks and which tool to call, and then sees the
 // result, until it calls submit with an answer that is valid against the signature. A ReAct needs no sandbox, but for
 // many tool calls, a [CodeAct] needs fewer model calls. It is safe for concurrent use.
 //
@@ -26,8 +26,8 @@ import (
 //
 // Calls are validated, subject to policies and recorded like a program's calls; in the journal, all calls in a run
 // count as the calls of one program. A call that reported an error, or whose result cannot be used, may have taken
-// effect. If the model makes the same call again, the call is held and the model is told why; if the model then repeats
-// the call, it is made. If it is unknown whether a call took effect, repeating the call ends the run.
+// effect. If the model makes the same call again, the call is held, and the observation says why; if the model then
+// repeats the call, it is made. If it is unknown whether a call took effect, repeating the call ends the run.
 //
 // Models that support tool calls get the tools through their provider's protocol, unless there are more than 100 tools.
 // They may call several tools in one step; these calls are made one after another. Other models write the tool and its

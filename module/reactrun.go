@@ -30,7 +30,7 @@ type reactRun struct {
 	gate      gate             // collects facts for the trajectory; the model is not asked about them
 
 	// held has the calls that were held, by their keys, with the IDs of the journal entries that they resemble. heldNow
-	// has the calls that were held in the current step; the model is told about them when the step ends.
+	// has the calls that were held in the current step; the observation at the step's end reports them.
 	held, heldNow map[string][]string
 }
 
@@ -45,7 +45,7 @@ func (r *reactRun) action() (replies.Action, error) {
 	return replies.ReadAction(values)
 }
 
-// call calls a tool, and returns what the model is told about the call. An error ends the run.
+// call calls a tool, and returns the report for the model. An error ends the run.
 func (r *reactRun) call(ctx context.Context, a replies.Action) (told string, err error) {
 	tool, err := r.tools.Find(a.Tool)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// recorder builds the trajectory of a run from its events. A run within another run has a recorder of its own. The
-// enclosing recorder lists it from the beginning, so that nothing is lost even if the inner run panics.
+// recorder builds the trajectory of a run from its events. A run within another run has its own recorder. The enclosing
+// recorder lists it from the beginning, so that nothing is lost even if the inner run panics.
 //
 // The embedded trajectory is written with the lock held. The goroutine of the run reads it without the lock; other
 // goroutines call the method trajectory.

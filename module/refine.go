@@ -25,7 +25,7 @@ type Refine[In, Out any] struct {
 }
 
 // NewRefine returns a module that makes attempts like [NewBestOfN], and adds feedback on each attempt to the Hints of
-// the Predictors in the next attempt. The feedback comes from the reward. If the reward gives none, a model is shown
+// the Predictors in the next attempt. The feedback comes from the reward. If the reward gives no feedback, a model sees
 // the outcome and each Predictor's questions and replies, and gives advice for each Predictor. For this case, set
 // AttemptOptions.Criterion, since the model does not know what the reward measures.
 func NewRefine[In, Out any](

@@ -15,10 +15,10 @@ import (
 )
 
 // RLM answers questions about more text than a model can read. Programs have the inputs as variables; the model that
-// writes the programs is shown the length of each input, but only part of a long one. The programs take the inputs
-// apart and ask a model about the parts: about one part with await llm(prompt), or about many at the same time with
-// await llm([prompt, …]). Programs can use earlier programs' variables. Otherwise an RLM works like a [CodeAct]. It is
-// safe for concurrent use.
+// writes the programs sees the length of each input, but only part of a long one. The programs take the inputs apart
+// and ask a model about the parts: about one part with await llm(prompt), or about many at the same time with await
+// llm([prompt, …]). Programs can use earlier programs' variables. Otherwise an RLM works like a [CodeAct]. It is safe
+// for concurrent use.
 //
 // There is no need to raise the sandbox's limits. Since a program waits for the models that it calls, its time limit is
 // extended by MaxCalls/Concurrency minutes, and a call's arguments may take up to 4 MiB. Calls to llm and rlm (see

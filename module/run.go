@@ -21,7 +21,7 @@ import (
 // method, such as a struct of modules. If Run returns an error, the prediction is nil.
 //
 // The Run methods in this package do not panic. If code that the caller passed to a module panics, such as an adapter,
-// a reward or an observer, Run returns an error that wraps a *[models.PanicError]. If a module of your own panics, the
+// a reward or an observer, Run returns an error that wraps a *[models.PanicError]. If your own module panics, the
 // function or module that runs it, such as [Start], [Parallel] or [BestOfN], returns such an error.
 type Module[In, Out any] interface {
 	Run(ctx context.Context, in In) (*Prediction[Out], error)
@@ -33,13 +33,13 @@ type run struct {
 	allowance
 	predictor    *Predictor
 	conversation conversation.Conversation
-	spec         *signature.Spec // the outputs that the model is asked for
+	spec         *signature.Spec // the outputs requested from the model
 	path         string          // the predictor's path
 	asked        conversation.Question
 	outcome      *sandbox.Outcome // how the last step's program ended, or nil after the step
 	wrote        *lm.Message      // the last reply, as its provider wrote it, or nil
 	toolCalls    []llms.ToolCall  // the tool calls in the last reply
-	results      []string         // the results of toolCalls, as the model is shown them
+	results      []string         // the results of toolCalls, as the model sees them
 	fallback     string           // why the compiled program gave no answer, until the next request
 }
 
@@ -71,7 +71,7 @@ func newRun(ctx context.Context, module string, p *Predictor, q conversation.Que
 	return ctx, r.newRun(path, p, q, opening), nil
 }
 
-// newRun returns a run that is recorded by r and asks p. The path is that of p.
+// newRun returns a run that is recorded by r and asks p. The path is p's.
 func (r *recorder) newRun(path string, p *Predictor, q conversation.Question, opening []conversation.Message) *run {
 	return &run{
 		recorder: r, predictor: p, spec: p.Spec, path: cmp.Or(path, ownField), asked: q,

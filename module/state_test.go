@@ -199,8 +199,8 @@ func TestLoadRefuses(t *testing.T) {
 		{"an additional predictor", &less{two.Shorten}, good,
 			"module: load: *module_test.less has no predictor Judge; the state is for a different module"},
 		{"another signature", &reshaped{twoJudges(nil).Shorten, twoJudges(nil).Shorten}, good,
-			"module: load Judge: the state was saved with a different signature: the output lang is new, the output note " +
-				"is new, the output mood is missing, the output returned is missing, the output score is missing"},
+			"module: load Judge: the state was saved with a different signature: the output lang is new, the output " +
+				"note is new, the output mood is missing, the output returned is missing, the output score is missing"},
 		{"an unknown part of a predictor", two, edit(`"hint":`, `"hunt":`),
 			`module: load Shorten: json: unknown field "hunt"`},
 		{"a temperature that is too low", two, edit(`"hint":`, `"temperature": -1e300, "hint":`),
@@ -365,9 +365,9 @@ func TestStateOfAnotherTask(t *testing.T) {
 	box := inProcess(t)
 	state := save(t, module.NewCodeAct(adding, llmtest.New(), box, nil, nil))
 	err := module.Load(strings.NewReader(state), module.NewCodeAct(grading, llmtest.New(), box, nil, nil))
-	want := "module: load Predictor: the state was saved with a different signature: the task input context is new, the " +
-		"task input question is new, the task output answer is new, the task output score is new, the task input limit is " +
-		"missing, the task output total is missing"
+	want := "module: load Predictor: the state was saved with a different signature: the task input context is new, " +
+		"the task input question is new, the task output answer is new, the task output score is new, the task input " +
+		"limit is missing, the task output total is missing"
 	wantError(t, err, want)
 }
 
@@ -386,7 +386,8 @@ func TestLoadSaysWhichFieldDiffers(t *testing.T) {
 		"a: str, b: int -> c: str, d: str": "the output d is new",
 	} {
 		err := module.Load(strings.NewReader(state), predict(text))
-		if err == nil || err.Error() != "module: load Predictor: the state was saved with a different signature: "+want {
+		const differs = "module: load Predictor: the state was saved with a different signature: "
+		if err == nil || err.Error() != differs+want {
 			t.Errorf("%s: got %v", text, err)
 		}
 	}

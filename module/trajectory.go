@@ -36,7 +36,7 @@ type Trajectory struct {
 	// Steps are the module's own model calls. The first step of a [Program] is its compiled program.
 	Steps []Step `json:"steps,omitempty"`
 
-	// Calls are the module's own tool calls, including reads, from its journal. AllCalls includes those of Runs.
+	// Calls are the module's own tool calls, including reads, from its journal. AllCalls includes the calls in Runs.
 	Calls []journal.Entry `json:"calls,omitempty"`
 
 	// Orphans are the effects that no accepted program asked for: those effects of a failed program that the rewritten
@@ -177,13 +177,13 @@ type Step struct {
 	FinishReason string           `json:"finish_reason,omitempty"` // in the provider's words
 	Reply        string           `json:"reply"`
 	Thinking     string           `json:"thinking,omitempty"`    // before the reply, if the provider reports it
-	Truncated    bool             `json:"truncated,omitempty"`   // the reply was cut off at the token limit
+	Truncated    bool             `json:"truncated,omitempty"`   // the reply was truncated at the token limit
 	Reasoning    string           `json:"reasoning,omitempty"`   // the explanation in the reply
 	Code         string           `json:"code,omitempty"`        // the program, or a ReAct's calls written as one
 	Outcome      *sandbox.Outcome `json:"outcome,omitempty"`     // how the program ended, or nil
-	Observation  string           `json:"observation,omitempty"` // what the model was told about the step
+	Observation  string           `json:"observation,omitempty"` // the message to the model about the step
 	Compiled     bool             `json:"compiled,omitempty"`    // Code is from a [Program], not from the model
-	Extracted    bool             `json:"extracted,omitempty"`   // the model was asked for an answer from what it knows
+	Extracted    bool             `json:"extracted,omitempty"`   // the prompt asked for an answer without further steps
 	Answer       json.RawMessage  `json:"answer,omitempty"`      // the outputs, if the step gave the answer
 	Usage        event.Usage      `json:"usage"`
 	Duration     time.Duration    `json:"duration_ns"` // how long the model call took

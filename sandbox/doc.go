@@ -72,15 +72,14 @@
 // A handler that covers all of the program's calls does not count. The worker parses the program and reports what it
 // contains; this process decides whether to run it.
 //
-// [Outcome.Warnings] lists code that may run without an error but probably does not do what
-// its author intended: promises that the program printed, used as text or did not await,
-// and results that it used as if they had another type, each with its position.
+// [Outcome.Warnings] lists code that may run without an error but probably does not do what its author intended:
+// promises that the program printed, used as text or did not await, and results that it used as if they had a different
+// type, each with its position.
 //
 // # Limits
 //
-// A run has limits on its total time and its computing time. [Failure.Kind] says which limit was exceeded.
-// Memory, source, output and calls have limits, too: see [Limits]. A worker that exceeded a limit is not used
-// again.
+// A run has limits on its total time and its CPU time. [Failure.Kind] says which limit was exceeded. Memory, source,
+// output and calls have limits, too: see [Limits]. A worker that exceeded a limit is not used again.
 //
 // # Sessions
 //

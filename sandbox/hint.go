@@ -245,7 +245,7 @@ func (h *host) names() []string {
 	return slices.Compact(names)
 }
 
-// inputNames returns the names of the inputs, including those of the session.
+// inputNames returns the names of the inputs, including the session's inputs.
 func (h *host) inputNames() []string {
 	names := slices.Collect(maps.Keys(h.program.Inputs))
 	for _, in := range h.step.sessionInputs() {

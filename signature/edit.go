@@ -55,9 +55,9 @@ func (s *Spec) Delete(name string) (*Spec, error) {
 	return edited.built()
 }
 
-// WithField returns a copy in which field replaces the field with the given name. The new
-// field may have a different name. WithField returns an error if no field has the given
-// name; its other errors are those of [NewSpec].
+// WithField returns a copy in which field replaces the field with the given name. The new field may have a different
+// name. WithField returns an error if no field has the given name; its other errors are the errors that [NewSpec]
+// returns.
 //
 //	score, _ := spec.Field("score")
 //	score.Required = false

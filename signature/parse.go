@@ -51,9 +51,9 @@ import (
 // lists, sets and dicts have min_length and max_length; all types have desc, title, default and examples. A field or
 // member with a default may be left out. [schema.Of] lists the formats.
 //
-// A syntax error names the column and says what to write. The other errors are those of [NewSpec]. Parse rejects
-// strings of more than 64 KiB, more than 500 inputs or outputs, more than 500 alternatives, more than 1000 schemas, and
-// types nested deeper than 50.
+// A syntax error names the column and says what to write. The other errors are the errors that [NewSpec] returns. Parse
+// rejects strings of more than 64 KiB, more than 500 inputs or outputs, more than 500 alternatives, more than 1000
+// schemas, and types nested deeper than 50.
 func Parse(text, instructions string) (*Signature[Values, Values], error) {
 	spec, err := parseSpec(text, instructions)
 	if err != nil {

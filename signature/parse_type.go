@@ -14,7 +14,7 @@ import (
 type typ struct {
 	keywords Values          // keywords of the type's schema; empty if the type admits any value
 	whole    json.RawMessage // the schema, if it is written as schema({…})
-	family   string          // determines which rules apply: those of strings, numbers, …
+	family   string          // determines which rules apply: rules for strings, numbers, …
 	missing  bool            // a field of this type may be left out, as with Optional
 	choices  []typ           // the alternatives, if the type is a union without rules
 }

@@ -27,7 +27,7 @@ const (
 
 // Hints describe a tool. The host sets them.
 type Hints struct {
-	// Class describes what a repeated call means. The zero value is Unclassified.
+	// Class says what effect a repeated call has. The zero value is Unclassified.
 	Class Class
 
 	// Destructive marks a tool whose effect cannot be undone. Policies use it, and

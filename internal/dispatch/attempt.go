@@ -8,11 +8,10 @@ import (
 
 // Attempt records the calls of one program in a journal. Package journal implements it.
 type Attempt interface {
-	// Issue is called for every valid call, in the order in which the program makes its calls,
-	// before the policies. All are the tools that the program may call. Issue must not block.
-	// If it returns an error, the call is not made and the program ends without being able to
-	// catch the error. A *[tools.HoldError] is shown to the model; any other error is returned
-	// to the host.
+	// Issue is called for every valid call, in the order in which the program makes its calls, before the policies. All
+	// are the tools that the program may call. Issue must not block. If it returns an error, the call is not made and
+	// the program ends without being able to catch the error. The model sees a *[tools.HoldError]; any other error is
+	// returned to the host.
 	Issue(c tools.Call, all []*tools.Binding) (Entry, error)
 }
 

@@ -23,8 +23,7 @@ const (
 	More                        // whether there are more rows
 )
 
-// State is what a result says about its list. The zero State means that the result does not say which part it
-// holds.
+// State is what a result reveals about its list. The zero State means that the result does not say which part it holds.
 type State struct {
 	Pagination  Pagination
 	Page, Pages int    // for Pages: the page, from 1, and the number of pages; for Total: the page if From is -1

@@ -109,13 +109,13 @@ type ModelResponse struct {
 	ID           string        `json:"id,omitempty"`       // the provider's ID of the reply
 	FinishReason string        `json:"finish_reason,omitempty"`
 	Failed       string        `json:"failed,omitempty"`    // errors from models that a models.Fallback tried before
-	Truncated    bool          `json:"truncated,omitempty"` // the reply was cut off at the token limit
+	Truncated    bool          `json:"truncated,omitempty"` // the reply was truncated at the token limit
 	Usage        Usage         `json:"usage"`
 	Duration     time.Duration `json:"duration_ns"`
 	Err          error         `json:"-"`
 }
 
-// ReplyRejected reports that a reply cannot be used, and what the model is told about it.
+// ReplyRejected reports that a reply cannot be used, and contains the message to the model.
 type ReplyRejected struct {
 	Origin
 	Observation string `json:"observation"`
@@ -143,8 +143,8 @@ type ToolCallEnd struct {
 	Call sandbox.Call `json:"call"`
 }
 
-// ProgramEnd reports how a program ended and what the model is told about it. Observation is empty if the run ends with
-// this program.
+// ProgramEnd reports how a program ended, and contains the observation for the model. Observation is empty if the run ends
+// with this program.
 type ProgramEnd struct {
 	Origin
 	Outcome     *sandbox.Outcome `json:"outcome"`

@@ -19,8 +19,7 @@ type Mode int
 
 const (
 	// Cache answers every repetition of a request with the reply to the first one, and marks the reply as cached, so
-	// that modules and budgets count it as free. It does not keep errors, refusals, and replies that are empty or cut
-	// off.
+	// that modules and budgets count it as free. It does not keep errors, refusals, and empty or truncated replies.
 	Cache Mode = iota
 
 	// Resume lets a killed program continue. The program opens the store and starts again. The requests that it made

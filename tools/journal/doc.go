@@ -69,8 +69,7 @@
 // calls. The first rule that applies decides.
 //
 //  1. A Read is always performed: a program sees the current state of the world. Reads are
-//     never answered from the journal and never held. [tools.Binding.ReplayClass] decides
-//     what a Read is.
+//     never answered from the journal and never held. [tools.Binding.ReplayClass] decides which tools count as Read.
 //  2. The same call is unknown: it is performed if the tool is idempotent and no other
 //     effect on its server followed. Otherwise, Options.Reconcile is called. If it is not
 //     set, the run ends with an [*UnknownError].

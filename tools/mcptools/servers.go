@@ -154,8 +154,8 @@ func each(servers []*server, f func(*server) error) []error {
 // server keeps the tools from its last listing, and [Servers.Status] says what is wrong. Tools returns an error if the
 // servers are closed or ctx is done.
 //
-// The tools are valid until Close. Their Hints are empty unless Options.Trust names the
-// server: only the host decides what a call means.
+// The tools are valid until Close. Their Hints are empty unless Options.Trust names the server: only the host decides
+// what effects a call has.
 func (s *Servers) Tools(ctx context.Context) ([]*tools.Tool, error) {
 	select {
 	case <-s.closed:

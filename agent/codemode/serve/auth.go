@@ -150,9 +150,8 @@ func fromLoopback(r *http.Request) bool {
 // principalExtra is the principal's key in a verified token's Extra.
 const principalExtra = "github.com/writ-go/writ/agent/codemode/serve.Principal"
 
-// verifier returns a function that calls Verifier. The function hides the reason why a token is invalid: the
-// reason would help an attacker who guesses tokens, and may quote the token. It logs the reason if tokens
-// cannot be checked.
+// verifier returns a function that calls Verifier. The function hides the reason why a token is invalid: the reason
+// would help an attacker who guesses tokens, and could quote the token. It logs the reason if tokens cannot be checked.
 func (a *Auth) verifier(log *slog.Logger) auth.TokenVerifier {
 	return func(ctx context.Context, token string, r *http.Request) (*auth.TokenInfo, error) {
 		info, err := a.Verifier(ctx, token, r)

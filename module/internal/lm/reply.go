@@ -12,7 +12,7 @@ import (
 type Reply struct {
 	Text      string
 	Reasoning string // reasoning that the model returned separately
-	Truncated bool   // cut off by the token limit or the connection
+	Truncated bool   // truncated by the token limit or the connection
 	Cached    bool   // from a cache; Usage is zero
 	Usage     Usage
 
@@ -30,7 +30,7 @@ type Reply struct {
 // hasContent reports whether the response has a reply, even if its text is empty.
 func (r Reply) hasContent() bool { return r.Text != "" || r.Reasoning != "" || r.Truncated || r.ended }
 
-// Whole reports whether no choice was cut off or refused.
+// Whole reports whether no choice was truncated or refused.
 func (r Reply) Whole() bool { return !r.Truncated && r.refusal == "" }
 
 // Merge converts a response to one reply.
@@ -136,8 +136,8 @@ func truncated(c *llms.ContentChoice) bool {
 	return false
 }
 
-// cutStream reports whether a stream of langchaingo's openai provider was cut off: a complete
-// one has a stop reason and, on most servers, token counts.
+// cutStream reports whether a stream from langchaingo's openai provider was truncated: a complete one has a stop reason
+// and, on most servers, token counts.
 func cutStream(c *llms.ContentChoice) bool {
 	_, openai := c.GenerationInfo["CompletionAcceptedPredictionTokens"]
 	return openai && c.Content != "" && count(c.GenerationInfo, "TotalTokens") == 0

@@ -5,8 +5,8 @@ import "strings"
 // thoughtTags has the tags in which models write reasoning before their answer, if the server does not separate it.
 var thoughtTags = []string{"think", "thinking"}
 
-// splitThought separates reasoning at the start of a complete reply. Reasoning without an end
-// tag does not count, unless the reply was cut off.
+// splitThought separates reasoning at the start of a complete reply. Reasoning without an end tag does not count,
+// unless the reply was truncated.
 func splitThought(text string, truncated bool) (thought, answer string, found bool) {
 	head := strings.TrimLeft(text, " \n")
 	if !strings.HasPrefix(head, "<") {

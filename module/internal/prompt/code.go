@@ -21,7 +21,7 @@ type Code struct {
 	Chat     bool          // the task is a turn of a conversation
 	Compiled bool          // one program is written for all questions
 	Language string        // the rules of the programs' language, as list items; "" for plain JavaScript
-	Strategy string        // how to proceed; if it is "", an example is shown instead
+	Strategy string        // how to proceed; if it is "", an example takes its place
 }
 
 // String returns the briefing.

@@ -38,7 +38,7 @@ func errorLine(err error, limit int) string {
 	return escaper.Replace(display.Cut(text, limit))
 }
 
-// findings lists findings, each on a line of its own and then its frame.
+// findings lists findings, each on its own line and followed by its frame.
 func findings(list []sandbox.Finding) string {
 	var b strings.Builder
 	for _, f := range list {

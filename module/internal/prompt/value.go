@@ -30,7 +30,7 @@ func valueOf(raw json.RawMessage) value {
 	case "array":
 		_ = json.Unmarshal(v.raw, &v.items)
 	case "object":
-		_ = json.Unmarshal(v.raw, &v.members) // fails if a key is given twice
+		_ = json.Unmarshal(v.raw, &v.members) // fails if a key occurs twice
 	}
 	return v
 }

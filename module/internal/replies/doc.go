@@ -1,7 +1,7 @@
 // Package replies reads model replies, and writes the parts of prompts that show the reply format. It depends only on
 // the requested fields, not on the model or the question.
 //
-// It reads structure and never interprets prose. It never accepts a reply that is cut off, structurally ambiguous or
+// It reads structure and never interprets prose. It never accepts a reply that is truncated, structurally ambiguous or
 // invalid against the schema. It never rejects a valid reply in the requested format, unless the reply copies a
 // placeholder of the prompt. If a reply cannot be read, the [*Error] lists all problems in words for the model.
 //

@@ -59,7 +59,7 @@ func (b Binding) Path() string {
 // Limits bounds one run. The host enforces the limits on calls and their concurrency.
 type Limits struct {
 	Time    time.Duration `json:"time"`    // total time
-	Compute time.Duration `json:"compute"` // the part of Time spent computing
+	Compute time.Duration `json:"compute"` // the part of Time that is CPU time
 	Memory  int64         `json:"memory"`  // bytes that the program may use; the caller of the engine enforces it
 	Output  int           `json:"output"`  // bytes of the value, and bytes of each console stream that are kept
 

@@ -194,8 +194,8 @@ func (m *manifest) mains() (files []string) {
 	return files
 }
 
-// instead returns what the browser field specifies in place of a file or package. The replacement
-// "" is an empty module.
+// instead returns the replacement that the browser field specifies for a file or package. The replacement "" is an
+// empty module.
 func (m *manifest) instead(name string) (other string, replaced bool) {
 	for _, key := range []string{name, strings.TrimSuffix(name, ".js"), name + ".js"} {
 		switch v, found := m.Browser.member(key); {

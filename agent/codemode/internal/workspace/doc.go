@@ -28,6 +28,6 @@
 // ignored, so that nothing in the folder refers to a place outside it. The content of an
 // environment's folder is not inspected.
 //
-// The locks are those of the operating system: flock, or LockFileEx on Windows. A file system
-// that several machines share must support them, as NFS does. Files are not encrypted.
+// The locks are operating system locks: flock, or LockFileEx on Windows. A file system that several machines share must
+// support them, as NFS does. Files are not encrypted.
 package workspace

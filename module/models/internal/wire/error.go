@@ -137,7 +137,7 @@ func (c *Client) errorf(format string, args ...any) error {
 	return errors.New(string(c.withoutKey(fmt.Appendf(nil, c.Provider+" "+format, args...))))
 }
 
-// withoutKey removes the key. Call it before a string is cut off, which could leave part of the key.
+// withoutKey removes the key. Call it before truncating a string, which could leave part of the key.
 func (c *Client) withoutKey(data []byte) []byte {
 	if len(c.Key) < 4 { // so short a key is part of many words
 		return data

@@ -112,7 +112,7 @@ func (a *Answer) lines(ctx context.Context) iter.Seq2[[]byte, error] {
 	}
 }
 
-// scanLine is bufio.ScanLines, except that it drops a last line that was cut off.
+// scanLine is bufio.ScanLines, except that it drops a truncated last line.
 func scanLine(data []byte, atEOF bool) (advance int, token []byte, err error) {
 	last := atEOF && bytes.IndexByte(data, '\n') < 0
 	if last && !bytes.HasSuffix(data, []byte("}")) && !bytes.HasSuffix(data, []byte("]")) {

@@ -24,7 +24,7 @@ const (
 	lateCalls = 1000
 )
 
-// Limits of what a worker may send.
+// Limits for what a worker may send.
 const (
 	maxFrame    = 16 << 20
 	frameMargin = 128 << 10 // bytes that any frame may need in addition to the limits

@@ -76,9 +76,8 @@ func Reject(data []byte, err error) *jsonrpc.Response { return reject(start(data
 func start(data []byte) []byte { return data[:min(edge, len(data))] }
 func end(data []byte) []byte   { return data[max(0, len(data)-edge):] }
 
-// The ID of a response is at one of its ends. In valid JSON, neither pattern matches inside
-// a string or a nested object: a quote in a string is escaped, and a nested object has a
-// closing brace of its own.
+// The ID of a response is at one of its ends. In valid JSON, neither pattern matches inside a string or a nested
+// object: a quote in a string is escaped, and a nested object has its own closing brace.
 var (
 	idFirst = regexp.MustCompile(
 		`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+)\s*,\s*"(?:jsonrpc|result|error)"`)

@@ -55,7 +55,7 @@ func newEndpoint(c *Config) *endpoint {
 		without.User = nil
 		e.url = &without
 	}
-	// In sorted order, so that of two spellings of a name the same one always wins.
+	// In sorted order, so that the same one of two spellings of a name always wins.
 	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
 		e.headers.Set(name, c.Headers[name])
 	}

@@ -23,9 +23,9 @@ const (
 	lastEventHeader = "Last-Event-ID"
 )
 
-// responses is the [http.RoundTripper] between the SDK's HTTP transports and the endpoint. It
-// passes the responses to the exchange. A response that is too large, cut short or not JSON-RPC
-// becomes the error of its own call; the SDK would end the session.
+// responses is the [http.RoundTripper] between the SDK's HTTP transports and the endpoint. It passes the responses to
+// the exchange. A response that is too large, truncated or not JSON-RPC becomes the error of its own call; the SDK
+// would end the session.
 type responses struct {
 	*Config
 	next http.RoundTripper

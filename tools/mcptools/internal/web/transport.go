@@ -1,6 +1,6 @@
-// Package web connects to MCP servers over HTTP: streamable HTTP, and its predecessor, HTTP
-// with server-sent events. It bounds what it reads, sends headers only to the server's own
-// origin, and keeps the failure of one request from ending the session.
+// Package web connects to MCP servers over HTTP: streamable HTTP, and its predecessor, HTTP with server-sent events. It
+// bounds what it reads, sends headers only to the server's own origin, and prevents one failed request from ending the
+// session.
 package web
 
 import (
