@@ -73,7 +73,7 @@ func notMade(name string) error {
 	return fmt.Errorf("module: the %s is nil, or was not made by New%[1]s", name)
 }
 
-// Errors about missing or invalid parts of a module. Run returns them before it calls the model.
+// Errors for missing or invalid module parts. Run returns them before it calls the model.
 var (
 	errNoPredictor = errors.New("module: a Predictor is nil; create the module with its New function")
 	errNoSignature = errors.New("module: the signature is missing; create one with signature.New")

@@ -208,7 +208,7 @@ func wait(closed <-chan struct{}, limit time.Duration) {
 	}
 }
 
-// path returns the tool's path with the given index.
+// path returns the path of the tool with the given index.
 func (h *host) path(tool int) string {
 	if tool < 0 || tool >= len(h.bindings) {
 		return ""

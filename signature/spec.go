@@ -31,7 +31,7 @@ type Spec struct {
 	instructions    string
 	inputs, outputs []Field
 	in, out         *schema.Schema
-	// inRules and outRules are the keywords in the two objects' schemas that concern several fields, such as oneOf.
+	// inRules and outRules are those keywords in the two objects' schemas that concern several fields, such as oneOf.
 	inRules, outRules Values
 	special           map[string]Kind // the kinds of the inputs that are not KindValue, by name
 }

@@ -143,8 +143,8 @@ type ToolCallEnd struct {
 	Call sandbox.Call `json:"call"`
 }
 
-// ProgramEnd reports how a program ended, and contains the observation for the model. Observation is empty if the run ends
-// with this program.
+// ProgramEnd reports how a program ended, with the observation for the model. Observation is empty if the run ends with
+// this program.
 type ProgramEnd struct {
 	Origin
 	Outcome     *sandbox.Outcome `json:"outcome"`

@@ -113,8 +113,8 @@ func (r *remote) First(paths []string) (bundling.File, error) {
 	return f, json.Unmarshal(reply.Value, &f)
 }
 
-// fileHost is the host of a worker. It gives the worker the package files and nothing else. If files is nil, it gives
-// the worker no files.
+// fileHost is the host of a worker. It gives the worker package files and nothing else. If files is nil, it gives the
+// worker no files.
 type fileHost struct{ files bundling.Files }
 
 // Report implements [engine.Host].

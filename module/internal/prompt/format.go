@@ -25,7 +25,7 @@ type (
 	// Program asks for a program in one fenced block, after the reasoning as plain text.
 	Program struct{}
 
-	// Verbatim sends the inputs unchanged, and its output is the unchanged reply.
+	// Verbatim sends the inputs unchanged and returns the reply unchanged as the output.
 	Verbatim struct{}
 )
 

@@ -40,7 +40,7 @@ func (t *Toolbox) Find(name string) (int, error) {
 		return slices.Index(t.Bindings, b), nil
 	}
 	if t.set.Len() == 0 {
-		return 0, fmt.Errorf("there is no tool %q; submit is the only one", display.Cut(name, 100))
+		return 0, fmt.Errorf("there is no tool %q; submit is the only tool", display.Cut(name, 100))
 	}
 	return 0, t.discovery.Unknown("tool", name)
 }

@@ -29,7 +29,8 @@ type SessionJob struct {
 	Inputs []Input `json:"inputs,omitempty"`
 }
 
-// Step records a session's program that succeeded, with everything that is needed to run it again with the same result.
+// Step records a program in a session that succeeded, with everything that is needed to run it again with the same
+// result.
 type Step struct {
 	Source string `json:"source"`
 	// Prelude ran before the program. Only the first step with a given prelude has the prelude's source.

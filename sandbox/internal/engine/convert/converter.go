@@ -14,7 +14,7 @@ type Converter struct {
 	// OnPromise is called for each promise that is printed.
 	OnPromise func(*goja.Object)
 
-	// ToolOf returns the tool's path whose failed call threw an error, or "".
+	// ToolOf returns the path of the tool whose failed call threw an error, or "".
 	ToolOf func(*goja.Object) string
 
 	// Lost describes the values that the last [Converter.Encode] left out or wrote as null because they have no

@@ -69,7 +69,7 @@ func (r *responses) roundTrip(req *http.Request) (*http.Response, error) {
 	return r.next.RoundTrip(req)
 }
 
-// endSession ends the session. It waits for the response for at most the grace period.
+// endSession sends the DELETE request that ends the session, and waits at most the grace period for the response.
 func (r *responses) endSession(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithTimeout(req.Context(), r.Grace)
 	defer cancel()
