@@ -40,7 +40,7 @@ func Save(w io.Writer, m any) error {
 // Load sets the predictors of m to a saved state. Settings that the state does not have, such as a hint, are cleared.
 // Load a state before the module is used.
 //
-// If a part of the state does not fit, Load returns an error that names the predictor, and changes nothing. A state
+// If any part of the state does not fit, Load returns an error that names the predictor, and changes nothing. A state
 // fits a module whose predictors have the same paths, and fields with the same names and schemas.
 func Load(r io.Reader, m any) error {
 	if r == nil {

@@ -94,6 +94,6 @@
 //
 // # Errors
 //
-// Errors of the program are data: [Outcome.Failure] describes them for its author.
-// [Sandbox.Run] returns an error only for problems that no program can fix.
+// Program errors are data: [Outcome.Failure] describes them for its author. [Sandbox.Run] returns an error only for
+// problems that no program can fix.
 package sandbox

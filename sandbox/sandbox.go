@@ -164,10 +164,10 @@ func (s *Sandbox) Shutdown(ctx context.Context) error {
 	return fmt.Errorf("sandbox: shutdown: not all programs ended in time: %w", canceled(ctx))
 }
 
-// Run checks and runs one program and returns how it ended. Errors of the program are in the outcome: see [Failure].
-// The error is about a problem that no program can fix: a canceled ctx, an input without JSON form or with an invalid
-// name ([ErrInput]), a sandbox that is closed or cannot start workers, or a tool's [tools.Fatal] error. If the error is
-// not nil, the outcome is nil unless the program made calls.
+// Run checks and runs one program and returns how it ended. Program errors are in the outcome: see [Failure]. The error
+// is about a problem that no program can fix: a canceled ctx, an input without JSON form or with an invalid name
+// ([ErrInput]), a sandbox that is closed or cannot start workers, or a tool's [tools.Fatal] error. If the error is not
+// nil, the outcome is nil unless the program made calls.
 func (s *Sandbox) Run(ctx context.Context, p Program) (*Outcome, error) {
 	return s.run(ctx, p, false, nil)
 }

@@ -131,7 +131,7 @@ func (l *Lists) Current(searches bool) []sandbox.Finding {
 	return l.unfinished(l.program, searches)
 }
 
-// Has reports whether a tool has returned a list or a part of a list.
+// Has reports whether a tool has returned all or part of a list.
 func (l *Lists) Has(b *tools.Binding) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

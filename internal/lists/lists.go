@@ -1,5 +1,5 @@
-// Package lists recognizes results that hold only a part of a list. It knows the common forms in which servers
-// say which part a result holds.
+// Package lists recognizes results that hold only part of a list. It knows the common forms in which servers say which
+// part a result holds.
 package lists
 
 import (

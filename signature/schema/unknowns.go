@@ -91,7 +91,7 @@ func (u *unknowns) cover(at []string) bool {
 	return u != nil && u.place
 }
 
-// touch reports whether the value at a place, or a part of the value, is unknown.
+// touch reports whether all or part of the value at a place is unknown.
 func (u *unknowns) touch(at []string) bool { return u.node(at) != nil }
 
 // opens reports whether the object or array at a place may have more members.

@@ -53,7 +53,7 @@ func Argument[T any](name string, permitted func(T) bool) Match {
 	}}
 }
 
-// argument returns a part of the arguments, or nil if it is missing or null.
+// argument returns part of the arguments, or nil if that part is missing or null.
 func argument(args json.RawMessage, name string) (json.RawMessage, error) {
 	steps := []string{name}
 	if strings.HasPrefix(name, "/") {

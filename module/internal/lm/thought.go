@@ -49,7 +49,7 @@ func (t *thoughts) add(piece string) {
 	}
 }
 
-// step classifies a part of the held text. It reports whether there may be more.
+// step classifies part of the held text. It reports whether there may be more.
 func (t *thoughts) step() bool {
 	switch t.state {
 	case atHead:

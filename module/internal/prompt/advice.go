@@ -18,7 +18,7 @@ The output of a program that asks language models was judged not good enough. Fi
 A part sees only its own advice: no question, no reply, no advice to other parts. So be concrete: say in which case
   it goes wrong, what was wrong, and what to do instead. If a part is not to blame, leave its advice empty.`)
 
-// Part describes a part of the program to an advisor.
+// Part describes part of the program to an advisor.
 func Part(path string, spec *signature.Spec) string {
 	if spec == nil {
 		return "\n" + path + "\n"

@@ -24,7 +24,7 @@ const (
 	minInputPart = 100
 )
 
-// Preview shortens inputs. It keeps inputs whole, beginning with the shortest, as long as there is room for a part of
+// Preview shortens inputs. It keeps inputs whole, beginning with the shortest, as long as there is room for part of
 // every other input.
 func Preview(inputs signature.Values) signature.Values {
 	shown, order := slices.Clone(inputs), make([]int, len(inputs))

@@ -27,7 +27,7 @@ type section struct {
 	first   bool                   // the section takes precedence over others
 	brief   string                 // one sentence, for an old observation
 	lost    bool                   // brief leaves something out
-	example string                 // how a program prints a part of the text
+	example string                 // how a program prints part of the text
 }
 
 // add adds a section unless it is empty.
