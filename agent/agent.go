@@ -91,7 +91,7 @@ type Agent struct {
 	signature *signature.Signature[Task, Answer]
 }
 
-// Task is the input of an [Agent].
+// Task is the input to an [Agent].
 type Task struct {
 	// History is the conversation so far, from the oldest turn to the newest. It may be
 	// nil. [Agent.Turn] makes a turn. For a conversation in which programs can use
@@ -111,14 +111,13 @@ type Answer struct {
 const general = "Do the task. Look before you act, and do only what the task asks for. Then report what you found " +
 	"or did, with the facts that matter."
 
-// New returns an agent. It returns an error if the model or Options.Sandbox is
-// missing.
+// New returns an agent. It returns an error if the model or Options.Sandbox is nil.
 func New(model llms.Model, o *Options) (*Agent, error) {
 	if model == nil {
-		return nil, errors.New("agent: the model is missing; open one with models.Open, or pass a model of langchaingo")
+		return nil, errors.New("agent: the model is missing; open one with models.Open, or pass a langchaingo model")
 	}
 	if o == nil || o.Sandbox == nil {
-		return nil, errors.New("agent: Options.Sandbox is missing; create one with sandbox.New, and close it when done")
+		return nil, errors.New("agent: Options.Sandbox is not set; create one with sandbox.New, and close it when done")
 	}
 	instructions := o.Instructions
 	if instructions == "" {
@@ -134,10 +133,10 @@ func New(model llms.Model, o *Options) (*Agent, error) {
 // ErrNoTask is returned for a task without text.
 var ErrNoTask = errors.New("agent: the task is empty; say what to do")
 
-var errNotMade = errors.New("agent: the Agent is nil or empty; create one with New, and check the error of New")
+var errNotMade = errors.New("agent: the Agent is nil or empty; create one with New, and check New's error")
 
-// Run carries out a task. The error is [ErrNoTask] or an error of [module.CodeAct.Run]. If it is a
-// *[module.IncompleteError], it contains a record of everything that was done.
+// Run carries out a task. The error is [ErrNoTask] or an error returned by [module.CodeAct.Run]. An
+// *[module.IncompleteError] contains a record of everything that was done.
 func (a *Agent) Run(ctx context.Context, in Task) (*module.Prediction[Answer], error) {
 	if a == nil || a.Module == nil {
 		return nil, errNotMade

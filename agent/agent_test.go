@@ -33,11 +33,11 @@ func TestNewSaysWhatIsMissing(t *testing.T) {
 		want string
 	}{
 		{second(agent.New(nil, &agent.Options{Sandbox: open(t)})),
-			"agent: the model is missing; open one with models.Open, or pass a model of langchaingo"},
+			"agent: the model is missing; open one with models.Open, or pass a langchaingo model"},
 		{second(agent.New(llmtest.New(), nil)),
-			"agent: Options.Sandbox is missing; create one with sandbox.New, and close it when done"},
+			"agent: Options.Sandbox is not set; create one with sandbox.New, and close it when done"},
 		{second(agent.New(llmtest.New(), &agent.Options{})),
-			"agent: Options.Sandbox is missing; create one with sandbox.New, and close it when done"},
+			"agent: Options.Sandbox is not set; create one with sandbox.New, and close it when done"},
 	} {
 		if c.err == nil || c.err.Error() != c.want {
 			t.Errorf("got %v, want %s", c.err, c.want)

@@ -13,8 +13,8 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// Adapter formats the questions for a model and parses its replies. Use [Native], [Markers], [JSON], or an Adapter of
-// your own. An Adapter must be able to read what it writes, and must be safe for concurrent use.
+// Adapter formats the questions for a model and parses its replies. Use [Native], [Markers], [JSON], or your own
+// Adapter. An Adapter must be able to read what it writes, and must be safe for concurrent use.
 type Adapter interface {
 	// System returns the system prompt: the spec's instructions and fields, the reply format, and the briefing. It
 	// should be the same for every question of a Predictor, so that providers can cache it.
@@ -28,7 +28,7 @@ type Adapter interface {
 	// are missing; missing optional outputs are left out.
 	Answer(spec *signature.Spec, outputs signature.Values) string
 
-	// Read parses a reply. Truncated reports whether the reply was cut off at the token limit. Read returns outputs
+	// Read parses a reply. Truncated reports whether the reply was truncated at the token limit. Read returns outputs
 	// that are valid for their fields and include all required ones, or an error that tells the model everything that
 	// is wrong.
 	Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error)
@@ -36,7 +36,7 @@ type Adapter interface {
 
 // Markers returns the adapter that puts each value below a marker: a line with the name of its field, [[ ## name ## ]].
 // Values do not contain markers by accident. Strings need no escaping, and the end marker distinguishes a complete
-// reply from one that was cut off.
+// reply from a truncated one.
 func Markers() Adapter { return prompt.Markers{} }
 
 // JSON returns the adapter that asks for the outputs as one JSON object, for models that were trained to reply in JSON.
@@ -78,7 +78,7 @@ func (p *Predictor) adapterFor(spec *signature.Spec) Adapter {
 	return Markers()
 }
 
-// wireSchema is the schema of a spec's outputs as it is sent to providers.
+// wireSchema is the schema for a spec's outputs in the form that is sent to providers.
 type wireSchema struct {
 	raw       json.RawMessage // nil if the providers' subset of JSON Schema cannot express the outputs
 	byDefault bool            // raw is used if no Adapter is set: raw is not nil, and an output is not plain text
@@ -161,7 +161,7 @@ func (p *Predictor) read(
 	return outputs, reasoning, nil
 }
 
-// read finds the outputs of spec in the last reply, and returns them as a JSON object.
+// read finds spec's outputs in the last reply, and returns them as a JSON object.
 func (r *run) read(spec *signature.Spec) (raw json.RawMessage, reasoning string, err error) {
 	needed := func(name string) bool { _, ok := spec.Field(name); return ok }
 	outputs, reasoning, err := r.predictor.read(r.last(), spec, needed)

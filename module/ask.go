@@ -52,8 +52,8 @@ func (r *run) askFitting(ctx context.Context, step int) error {
 	}
 }
 
-// dropTools makes the run ask for calls as text, because the model refused tools. It returns false if that is not
-// possible.
+// dropTools makes the run ask for calls as text, because the model does not support tools. It returns false if that is
+// not possible.
 func (r *run) dropTools(step int) bool {
 	if step > 1 || r.predictor.toolCalling() == nil {
 		return false
@@ -201,5 +201,5 @@ func tokensOf(r event.ModelResponse, promptTokens int) int {
 	return promptTokens + estimateTokens(len(r.Text))
 }
 
-// estimateTokens estimates how many tokens a text of the given size has.
+// estimateTokens estimates how many tokens text of the given size has.
 func estimateTokens(bytes int) int { return (bytes + 3) / 4 }

@@ -74,9 +74,9 @@ func rollout(outer, n, i int) int {
 	return -1 - int(sum.Sum64()>>1)
 }
 
-// rollouts returns n copies of m for independent attempts at the same input. Their Predictors have a Rollout of their
-// own, so that a cache returns a different reply to each copy, and a Temperature of 1 unless one is set. rollouts
-// returns an error if m has no Predictors or, like a [Chat], cannot make attempts.
+// rollouts returns n copies of m for independent attempts at the same input. Their Predictors have their own Rollout,
+// so that a cache returns a different reply to each copy, and a Temperature of 1 unless one is set. rollouts returns an
+// error if m has no Predictors or, like a [Chat], cannot make attempts.
 func rollouts[In, Out any](m Module[In, Out], n int) ([]Module[In, Out], error) {
 	switch {
 	case n < 1:

@@ -13,8 +13,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Reward scores an answer. If it returns an error, the attempt fails with that error. If runs of the module are
-// concurrent, so are calls of the Reward.
+// Reward scores an answer. If it returns an error, the attempt fails with that error. If the module's runs are
+// concurrent, so are calls to the Reward.
 type Reward[In, Out any] func(ctx context.Context, in In, pred *Prediction[Out]) (Score, error)
 
 // Score is what a [Reward], or a metric of package evaluate, returns.
@@ -30,7 +30,7 @@ type Score struct {
 	Parts map[string]float64 `json:"parts,omitempty"`
 
 	// For, if set, is feedback for single predictors of a module with several, by their paths (see [Predictors]).
-	// Optimizers then rewrite only the instructions of these predictors.
+	// Optimizers then rewrite only these predictors' instructions.
 	For map[string]string `json:"for,omitempty"`
 }
 
@@ -56,9 +56,9 @@ type BestOfN[In, Out any] struct {
 // the threshold. If no score does, the module returns the first answer with the highest score. With a threshold of
 // math.Inf(1), it makes all n attempts. Nil options mean the defaults.
 //
-// Each attempt runs a [Clone] of m. The Predictors of the clone have a Rollout of their own, so that a cache returns a
-// different reply in each attempt, and a Temperature of 1 unless one is set. If m has effects, every attempt has them.
-// To make attempts concurrently, use [Samples].
+// Each attempt runs a [Clone] of m. The clone's Predictors have their own Rollout, so that a cache returns a different
+// reply in each attempt, and a Temperature of 1 unless one is set. If m has effects, every attempt has them. To make
+// attempts concurrently, use [Samples].
 func NewBestOfN[In, Out any](
 	m Module[In, Out], n int, reward Reward[In, Out], threshold float64, o *AttemptOptions,
 ) *BestOfN[In, Out] {
@@ -107,7 +107,7 @@ type contestRun[In, Out any] struct {
 	in             In
 	made           int // attempts so far
 	failed         []error
-	last           *Prediction[Out] // the answer of the last attempt, or nil if it failed
+	last           *Prediction[Out] // the last attempt's answer, or nil if it failed
 	lastTrajectory Trajectory       // the trajectory of the last attempt, even if it failed
 	best           *Prediction[Out]
 	score          float64 // the score of best
@@ -205,8 +205,8 @@ func (r *contestRun[In, Out]) rescue(err *error) {
 	}
 }
 
-// fails records the error of an attempt, and reports whether the error ends the run. If the context is done, the
-// recorded error includes the context's error.
+// fails records an attempt's error, and reports whether the error ends the run. If the context is done, the recorded
+// error includes the context's error.
 func (r *contestRun[In, Out]) fails(ctx context.Context, err error) bool {
 	if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
 		err = fmt.Errorf("%w; before that, %w", lm.ContextError(ctx), err)

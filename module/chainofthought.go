@@ -23,7 +23,7 @@ type ChainOfThought[In, Out any] struct {
 	err       error // why the module cannot run
 }
 
-// NewChainOfThought returns a module that asks model for its reasoning and the outputs of sig. Nil options mean the
+// NewChainOfThought returns a module that asks model for its reasoning and sig's outputs. Nil options mean the
 // defaults. Run reports missing parts.
 func NewChainOfThought[In, Out any](
 	sig *signature.Signature[In, Out], model llms.Model, o *Options,

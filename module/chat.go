@@ -20,23 +20,22 @@ import (
 )
 
 // Chat is a conversation of several turns with a [CodeAct]. Each Run is a turn: its input is the next question.
-// Programs of a turn can use the variables that programs of earlier turns declared, and the model is shown a list of
-// these variables.
+// Programs can use the variables that programs in earlier turns declared, and the model sees a list of these variables.
 //
-// For each earlier turn, the model is shown the question, the programs that ran to their end (shortened), and the
-// answer or the reason why there is no answer. When the turns exceed Options.HistoryBytes, a note replaces the older
-// half of them; the variables are kept.
+// For each earlier turn, the model sees the question, the programs that ran to completion (shortened), and the answer
+// or the reason why there is no answer. When the turns exceed Options.HistoryBytes, a note replaces the older half of
+// them; the variables are kept.
 //
-// The variables are kept in a session, which records the programs and the results of their calls, up to 1/32 of
+// The variables are kept in a session, which records the programs and their calls' results, up to 1/32 of
 // [sandbox.Limits].Memory. When the record is full, the next program is not run, the variables are lost, and the model
 // is told to load the data that it needs again.
 //
-// Each turn has a journal of its own, without the calls of earlier turns. So if you repeat a question after an error,
-// calls that took effect can be made again. The model is shown the earlier calls only as long as it is shown the failed
-// turn. Before you repeat a question, check the Calls of the Trajectory in the *[IncompleteError].
+// Each turn has its own journal, without the calls of earlier turns. So if you repeat a question after an error, calls
+// that took effect can be made again. The model sees the earlier calls only as long as it sees the failed turn. Before
+// you repeat a question, check the Calls of the Trajectory in the *[IncompleteError].
 //
 // A Chat is safe for concurrent use; turns run one after another. A [Clone] continues the same conversation. [BestOfN]
-// and other modules that make several attempts refuse a Chat. The conversation is kept in memory: [Chat.Record] and
+// and other modules that make several attempts reject a Chat. The conversation is kept in memory: [Chat.Record] and
 // [Chat.Restore] move it to another process.
 //
 // To manage the conversation yourself, use another module and a signature with a [signature.History].
@@ -55,9 +54,9 @@ type chatHistory struct {
 	past     conversation.Past
 }
 
-// NewChat returns a conversation that answers the questions of sig with programs, which may call the tools of set; a
-// nil set has no tools. Programs have the inputs of their turn as constants. Nil options mean the defaults. Run reports
-// missing or incompatible parts before it calls the model.
+// NewChat returns a conversation that answers sig's questions with programs, which may call the tools in set; a nil set
+// has no tools. Programs have their turn's inputs as constants. Nil options mean the defaults. Run reports missing or
+// incompatible parts before it calls the model.
 func NewChat[In, Out any](
 	sig *signature.Signature[In, Out], model llms.Model, box *sandbox.Sandbox, set *tools.Set, o *Options,
 ) *Chat[In, Out] {
@@ -143,7 +142,7 @@ func whyUnanswered(err error) string {
 	return wording(err)
 }
 
-// pastResult returns the result of a program that ran to its end, as later turns show it.
+// pastResult returns the result of a program that ran to completion, as later turns show it.
 func pastResult(s Step) string {
 	if s.Outcome.Submitted {
 		return prompt.FirstLine(s.Observation)
@@ -151,7 +150,7 @@ func pastResult(s Step) string {
 	return prompt.PastResult(s.Outcome)
 }
 
-// enter waits until no turn is in progress. The caller must call leave. If the context ends first, the error begins
+// enter waits until no turn is in progress. The caller must call leave. If the context is done first, the error begins
 // with failure, such as "the turn was not started".
 func (c *Chat[In, Out]) enter(ctx context.Context, failure string) (leave func(), err error) {
 	switch {
@@ -173,7 +172,7 @@ func (c *Chat[In, Out]) enter(ctx context.Context, failure string) (leave func()
 	}
 }
 
-// chatFormat is the name and version of the format of records.
+// chatFormat is the name and version of the record format.
 const chatFormat = "writ chat 1"
 
 // chatRecord is the JSON form of a conversation.
@@ -183,12 +182,12 @@ type chatRecord struct {
 	Fields    map[string]string   `json:"fields"` // a hash of each field
 	LeftOut   int                 `json:"left_out,omitempty"`
 	Turns     []conversation.Turn `json:"turns"`
-	Session   string              `json:"session,omitempty"` // the record of the session
+	Session   string              `json:"session,omitempty"` // the session's record
 }
 
-// Record waits for the turn in progress and returns the conversation as JSON: the turns as the model is shown them, and
-// the record of the session, which [sandbox.Session.AppendRecord] describes. Anyone who can read the record can read
-// the conversation and the results of its tool calls.
+// Record waits for the turn in progress and returns the conversation as JSON: the turns as the model sees them, and the
+// session's record, which [sandbox.Session.AppendRecord] describes. Anyone who can read the record can read the
+// conversation and its tool results.
 func (c *Chat[In, Out]) Record(ctx context.Context) ([]byte, error) {
 	leave, err := c.enter(ctx, "the chat was not recorded")
 	if err != nil {
@@ -218,7 +217,7 @@ func (c *Chat[In, Out]) Record(ctx context.Context) ([]byte, error) {
 //
 // If the record is damaged, the conversation does not change. If the turns can be read but the session cannot be
 // restored, for example after an update of Writ, the error wraps [sandbox.ErrSessionLost]; then the conversation
-// continues without the variables, and the model is told that they are lost.
+// continues without the variables, and the next question tells the model that they are lost.
 func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
 	leave, err := c.enter(ctx, "the chat was not restored")
 	if err != nil {
@@ -241,7 +240,7 @@ func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
 		return fmt.Errorf("module: restore the chat: the record is damaged, or its format is %.50q instead of %q",
 			r.Format, chatFormat)
 	case fields.Hash() != r.Signature:
-		return fmt.Errorf("module: restore the chat: the record has another signature: %s",
+		return fmt.Errorf("module: restore the chat: the record has a different signature: %s",
 			fields.Differ(r.Fields))
 	}
 	for i, t := range r.Turns {

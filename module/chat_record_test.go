@@ -75,7 +75,7 @@ func TestChatRecordOfAnotherSignature(t *testing.T) {
 	)
 	for _, c := range []struct{ record, want string }{
 		{string(record),
-			"module: restore the chat: the record has another signature: the output n is new, " +
+			"module: restore the chat: the record has a different signature: the output n is new, " +
 				"the output answer is missing"},
 		{"", "module: restore the chat: the record is empty"},
 	} {

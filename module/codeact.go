@@ -25,9 +25,9 @@ type CodeAct[In, Out any] struct {
 	coder coder[In, Out]
 }
 
-// Sandbox checks and runs programs. A *[sandbox.Sandbox] runs each program independently. A *[sandbox.Session] keeps
-// the variables of a program for later programs, even in later runs of the module; the question to the model lists
-// these variables. Runs that share a session should not be concurrent; a [Chat] prevents that.
+// Sandbox checks and runs programs. A *[sandbox.Sandbox] runs each program independently. A *[sandbox.Session] keeps a
+// program's variables for later programs, even in later runs of the module; the question to the model lists these
+// variables. Runs that share a session should not be concurrent; a [Chat] prevents that.
 //
 // A Sandbox may have two more methods, as both of these types do. If it has Ready() error, a module calls Ready at the
 // beginning of each run and returns its error. If it has Check, a module runs a reply without a code fence if Check
@@ -37,9 +37,9 @@ type Sandbox interface {
 	Run(ctx context.Context, p sandbox.Program) (*sandbox.Outcome, error)
 }
 
-// NewCodeAct returns a module that answers sig with programs that may call the tools of set; a nil set has no tools.
-// Programs have the inputs of sig as constants. Nil options mean the defaults. Run reports missing or incompatible
-// parts before it calls the model.
+// NewCodeAct returns a module that answers sig with programs that may call the tools in set; a nil set has no tools.
+// Programs have sig's inputs as constants. Nil options mean the defaults. Run reports missing or incompatible parts
+// before it calls the model.
 func NewCodeAct[In, Out any](
 	sig *signature.Signature[In, Out], model llms.Model, box Sandbox, set *tools.Set, o *Options,
 ) *CodeAct[In, Out] {
@@ -55,7 +55,7 @@ func NewCodeAct[In, Out any](
 //
 // The prediction is nil if there is an error. If the module is incomplete, or an input violates the signature, the
 // error says so. Every other error is an *[IncompleteError], which holds everything that was done and wraps the reason:
-// [ErrMaxIters], the error of the context, the model or the sandbox, or the error with which a tool ended the run.
+// [ErrMaxIters], an error from the context, the model or the sandbox, or the error with which a tool ended the run.
 func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
 	defer rescue("Run of CodeAct", &err)
 	ctx, r, err := c.begin(ctx, in)
@@ -66,7 +66,7 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 	// Of the methods that follow, ask is in program.go and ask.go, program is in coderun.go, execute is below, and
 	// question is in gate.go. Those that write the next message to the model are in report.go: unread, report, rejected
 	// and askAboutOrphans.
-	var valid *candidate[Out] // a valid answer that the model is asked to confirm
+	var valid *candidate[Out] // a valid answer that the model has to confirm
 	for r.left() > 0 {
 		// Ask the model for the next program. In a run of a [Program], the first one is its compiled program.
 		if err := r.ask(ctx); err != nil {
@@ -77,7 +77,7 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 			r.observe(r.unread(err))
 			continue
 		}
-		// Check it and, if the check finds no errors, run it. Errors of the program are part of the outcome.
+		// Check it and, if the check finds no errors, run it. Program errors are part of the outcome.
 		outcome, err := r.execute(ctx, program)
 		if err != nil {
 			return nil, r.incomplete(err)
@@ -127,12 +127,12 @@ func (a *candidate[Out]) orFail(r *codeRun, err error) (*Prediction[Out], error)
 	return complete(r.accept(a.raw), a.out, a.raw, "")
 }
 
-// execute checks and runs the program of the last step.
+// execute checks and runs the last step's program.
 //
 // The tools are globals of the program. A call leaves the sandbox as JSON and reaches the [dispatch.Dispatcher] of the
 // set in this process. The dispatcher validates the call, looks it up in the journal's attempt, applies the policies,
 // records the intent, calls the Go function (the Handler of the [tools.Tool]) and records the result. The result goes
-// back into the sandbox as JSON, and the program's promise resolves with it. Since all programs of a run share its
+// back into the sandbox as JSON, and the program's promise resolves with it. Since all programs in a run share its
 // journal, a rewritten program does not repeat the effects of the previous one.
 func (r *codeRun) execute(ctx context.Context, p replies.ProgramReply) (*sandbox.Outcome, error) {
 	step := max(len(r.Steps), 1) // a compiled program has no step yet

@@ -25,7 +25,7 @@ import (
 
 // coder is the part that all modules with programs share.
 type coder[In, Out any] struct {
-	name      string // the kind of the module
+	name      string // the module's kind
 	signature *signature.Signature[In, Out]
 	environment
 	err error // why the module cannot run
@@ -38,7 +38,7 @@ type environment struct {
 	options Options
 	tools   *declare.Declarations  // the declarations of set
 	past    []conversation.Message // earlier turns of a Chat
-	session bool                   // programs can use the variables of earlier programs
+	session bool                   // programs can use earlier programs' variables
 	chat    bool                   // the run is a turn of a conversation
 	values  bool                   // a program may give its answer as its value instead of submitting it
 	budget  func() string          // tells the model what is left of an RLM's budget; may be nil
@@ -47,14 +47,14 @@ type environment struct {
 	shadow   *shadow    // what is compared with the compiled program, or nil
 	sub      *Predictor // answers calls of llm by the compiled program, or nil
 
-	limits    sandbox.Limits // the limits of each program, or zero for the limits of box
+	limits    sandbox.Limits // each program's limits, or zero for box's limits
 	uncounted map[string]int // for each tool, how many calls do not count against Limits.Calls
 
-	typed    *memo.Last[*tools.Set, *declare.Declarations] // the declarations of the set with learned types
+	typed    *memo.Last[*tools.Set, *declare.Declarations] // the set's declarations with learned types
 	extended *memo.Last[*tools.Set, *tools.Set]            // the set with tools.search and tools.describe
 }
 
-// programTools returns the tools of programs: the set, tools.search and tools.describe. It returns the same Set for
+// programTools returns the tools for programs: the set, tools.search and tools.describe. It returns the same Set for
 // every program, so that a worker receives the tools only once.
 func (e *environment) programTools() *tools.Set {
 	return e.extended.Get(e.set, func() *tools.Set {
@@ -137,7 +137,7 @@ func (e *environment) ready() error {
 	return nil
 }
 
-// limitsOf returns the limits of a sandbox, or zero Limits if the sandbox does not report any.
+// limitsOf returns a sandbox's limits, or zero Limits if the sandbox does not report any.
 func limitsOf(box Sandbox) sandbox.Limits {
 	if limited, ok := box.(interface{ Limits() sandbox.Limits }); ok {
 		return limited.Limits()
@@ -145,14 +145,14 @@ func limitsOf(box Sandbox) sandbox.Limits {
 	return sandbox.Limits{}
 }
 
-// hasAnswer reports whether a program ended with an answer, valid or not. The value of a compiled program is always an
+// hasAnswer reports whether a program ended with an answer, valid or not. A compiled program's value is always an
 // answer.
 func (c *coder[In, Out]) hasAnswer(o *sandbox.Outcome, compiled bool) bool {
 	return o.Submitted || compiled && o.Failure == nil || c.values && o.Failure == nil && replies.HasMembers(o.Value) &&
 		c.signature.Spec().Validate(o.Value) == nil
 }
 
-// answer returns the answer of a program as a JSON object of the signature's outputs.
+// answer returns a program's answer as a JSON object with the signature's outputs.
 func (c *coder[In, Out]) answer(o *sandbox.Outcome) json.RawMessage {
 	if !o.Submitted && c.compiled == nil {
 		return o.Value
@@ -288,13 +288,13 @@ func (c *CodeAct[In, Out]) extract(ctx context.Context, r *codeRun) (out Out, ra
 	return out, answer, nil
 }
 
-// keeper is a [Sandbox] that keeps the variables of programs for later programs, such as a *[sandbox.Session].
+// keeper is a [Sandbox] that keeps programs' variables for later programs, such as a *[sandbox.Session].
 type keeper interface {
 	Sandbox
 	Variables(ctx context.Context) ([]sandbox.Variable, error)
 }
 
-// variables returns a note that lists the variables of a session for the model. Without variables, the note is "".
+// variables returns a note that lists a session's variables for the model. Without variables, the note is "".
 func (r *codeRun) variables(ctx context.Context) (string, error) {
 	kept, ok := r.box.(keeper)
 	if !ok {

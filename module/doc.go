@@ -82,9 +82,8 @@
 //   - [CodeAct] asks the model for JavaScript programs, which may call tools. It checks each program, runs it in a
 //     [Sandbox], and shows the model what happened, until one submits the answer. One program replaces many single
 //     calls.
-//   - [ProgramOfThought] is a CodeAct without tools, for computations. The answer may also be the value of a program.
-//   - [Chat] is a conversation with a CodeAct. Programs can use the variables that programs of earlier turns
-//     declared.
+//   - [ProgramOfThought] is a CodeAct without tools, for computations. The answer may also be a program's value.
+//   - [Chat] is a conversation with a CodeAct. Programs can use the variables that programs in earlier turns declared.
 //   - [RLM] is for inputs that are too long for a model. Programs have the inputs as variables, and ask a model about
 //     parts of them with await llm(prompt).
 //   - [ReAct] calls tools one at a time and shows the model each result before the next call. It needs no sandbox, and
@@ -99,10 +98,10 @@
 //   - [Parallel] runs a module for many inputs, [Samples] runs it several times for the same input, and [Majority]
 //     returns the most frequent answer.
 //
-// Each of these types implements [Module]. A struct of your own with a method Run is a module too, and works with all
-// of the above. Its Run returns &Prediction{Output: …}, or the error of one of its parts; the function that runs it,
-// such as [Start] or [Parallel], records what the parts do. [Tool] turns a module into a tool for the programs of
-// another module. [Predictors], [Clone], [Save] and [Load] find modules in the exported fields of a struct.
+// Each of these types implements [Module]. Your own struct with a method Run is a module too, and works with all of the
+// above. Its Run returns &Prediction{Output: …}, or the error of one of its parts; the function that runs it, such as
+// [Start] or [Parallel], records what the parts do. [Tool] turns a module into a tool for another module's programs.
+// [Predictors], [Clone], [Save] and [Load] find modules in the exported fields of a struct.
 //
 // # The parts of a module
 //
@@ -112,7 +111,7 @@
 //
 //   - A [Predictor] is the question that a module asks the model. Its fields (instructions, demos, a hint, the model,
 //     the adapter) may be changed before the first run.
-//   - [Options] limit the steps of a run and set the options of every model call.
+//   - [Options] limit a run's steps and set the options for every model call.
 //   - An [Adapter] defines the format of questions and replies: [Markers], [JSON] or [Native].
 //
 // Package [github.com/writ-go/writ/module/models] opens models and wraps them so that they retry, limit the rate, stay
@@ -127,12 +126,12 @@
 //
 // Run returns either a prediction or an error. Once the model has been called, the error is an [*IncompleteError],
 // which holds the trajectory, because tool calls may have had effects and model calls cost money. It wraps the reason:
-// [ErrMaxIters], [ErrNoAnswer], or the error of the context, the model, the sandbox or a tool. Problems that the
-// model can fix are not errors: if the check refuses a program, if a program fails or takes too long, if an answer
-// violates the signature, or if a reply cannot be read, the model is shown an observation.
+// [ErrMaxIters], [ErrNoAnswer], or an error from the context, the model, the sandbox or a tool. Problems that the model
+// can fix are not errors: if the check rejects a program, if a program fails or takes too long, if an answer violates
+// the signature, or if a reply cannot be read, the model gets an observation.
 //
 // During a run, Options.OnEvent is called for every [event.Event]. [Start] begins a run and yields its events,
-// including the text of the model as it arrives:
+// including the model's text as it arrives:
 //
 //	for e, err := range module.Start(ctx, predict, in).Events() { … }
 //
@@ -140,7 +139,7 @@
 //
 // Models are asked to put each output under a marker, [[ ## name ## ]], and programs into one fenced block. Other forms
 // are accepted as well: a JSON object in a fence or in prose, lines with labels, numbers that are written as strings,
-// thinking before the answer, a program without a fence. How a reply is read depends only on its form, not on what it
-// says. A reply that was cut off, gives two different answers or violates the signature is rejected; the model is told
-// everything that is wrong, and asked again.
+// thinking before the answer, a program without a fence. How a reply is parsed depends only on its form, not on its
+// content. A reply that is truncated, gives two different answers or violates the signature is rejected; the next
+// prompt tells the model everything that is wrong.
 package module

@@ -23,7 +23,7 @@ func (r *recorder) rescue(err *error) {
 	}
 }
 
-// readable returns err. If a method of err panics, as the methods of a nil pointer to an error type may, it returns the
+// readable returns err. If a method of err panics, as the methods of a nil pointer of an error type may, it returns the
 // panic as an error instead.
 func readable(from string, err error) (checked error) {
 	if err == nil {
@@ -37,7 +37,7 @@ func readable(from string, err error) (checked error) {
 
 var (
 	errNoContext = errors.New("module: the context is nil; pass context.Background() if you have no other")
-	errNoReturn  = errors.New("module: the run ended its goroutine with runtime.Goexit instead of returning")
+	errNoReturn  = errors.New("module: the run ended with runtime.Goexit instead of returning")
 )
 
 // failures joins several errors under one short message.
@@ -49,8 +49,8 @@ type failures struct {
 func (f *failures) Error() string   { return f.text }
 func (f *failures) Unwrap() []error { return f.errs }
 
-// bare returns the message of an error for use within another error of this package: without the prefix "module: ",
-// even if the caller wrapped the error.
+// bare returns an error's message for use within another error of this package: without the prefix "module: ", even if
+// the caller wrapped the error.
 func bare(err error) string {
 	text := fmt.Sprint(err)
 	for ; err != nil; err = errors.Unwrap(err) {
@@ -68,12 +68,12 @@ func blank(text string) bool { return strings.TrimSpace(text) == "" }
 
 func plural(n int, noun string) string { return display.Plural(n, noun) }
 
-// notMade returns the error of a module that is nil or a zero value.
+// notMade returns the error for a module that is nil or a zero value.
 func notMade(name string) error {
 	return fmt.Errorf("module: the %s is nil, or was not made by New%[1]s", name)
 }
 
-// Errors about missing or invalid parts of a module. Run returns them before it calls the model.
+// Errors for missing or invalid module parts. Run returns them before it calls the model.
 var (
 	errNoPredictor = errors.New("module: a Predictor is nil; create the module with its New function")
 	errNoSignature = errors.New("module: the signature is missing; create one with signature.New")

@@ -18,8 +18,8 @@ import (
 type gate struct {
 	lists     evidence.Lists
 	find      func(path string) *tools.Binding
-	acted     bool              // a call that may change data was made or held
-	told      map[string]bool   // the messages of the facts that the model was asked about
+	acted     bool              // a call that can change data was made or held
+	told      map[string]bool   // the messages for the facts that the model was asked about
 	questions int               // how often the model was asked
 	answer    json.RawMessage   // the answer that the model was last asked to confirm
 	facts     []sandbox.Finding // the facts about that answer
@@ -62,8 +62,8 @@ func (r *codeRun) question(out *sandbox.Outcome, answer json.RawMessage) bool {
 	return true
 }
 
-// judge returns the facts that contradict the outcome and the answer of the last program, and keeps them for the
-// trajectory. The answer is nil if the program did not submit one.
+// judge returns the facts that contradict the last program's outcome and answer, and keeps them for the trajectory. The
+// answer is nil if the program did not submit one.
 func (g *gate) judge(r *run, out *sandbox.Outcome, answer json.RawMessage) []sandbox.Finding {
 	failed := evidence.Failed(answer, r.journal.Unresolved(), r.journal.Entries(), out.Calls, g.find)
 	facts := evidence.Sorted(slices.Concat(out.Warnings, failed, g.lists.Unfinished(), evidence.Answer(answer)))
@@ -78,8 +78,8 @@ func (g *gate) confirmed(e journal.Entry) bool {
 	})
 }
 
-// guardedAttempt is an attempt that stops a program before the first effect of the run if the program has read only
-// parts of lists. It does so at most once in a run.
+// guardedAttempt is an attempt that stops a program before the run's first effect if the program has read only parts of
+// lists. It does so at most once in a run.
 type guardedAttempt struct {
 	dispatch.Attempt
 	run *codeRun

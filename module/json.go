@@ -11,8 +11,8 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// MarshalJSON also writes the total usage, the answer, and the text of Err as "error". For each prompt it writes only
-// the messages that differ from those of the previous step.
+// MarshalJSON also writes the total usage, the answer, and Err's text as "error". For each prompt it writes only the
+// messages that differ from those of the previous step.
 func (t Trajectory) MarshalJSON() ([]byte, error) {
 	type plain Trajectory
 	return json.Marshal(struct {
@@ -94,7 +94,7 @@ func finite(f float64) float64 {
 	return max(-math.MaxFloat64, min(f, math.MaxFloat64))
 }
 
-// errorText returns the text of an error, even if its Error method panics.
+// errorText returns an error's text, even if its Error method panics.
 func errorText(err error) string {
 	if err == nil {
 		return ""

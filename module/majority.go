@@ -8,17 +8,18 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// Majority returns the most frequent answer of several runs, such as those of [Samples]. If several answers are equally
-// frequent, it returns the first of them. Runs without an answer do not count. Key returns the value to compare, such
-// as one field of the output; encoding/json must be able to encode it. If key is nil, whole outputs are compared.
+// Majority returns the most frequent answer from several runs, such as those of [Samples]. If several answers are
+// equally frequent, it returns the first of them. Runs without an answer do not count. Key returns the value to
+// compare, such as one field of the output; encoding/json must be able to encode it. If key is nil, whole outputs are
+// compared.
 //
 //	module.Majority(results, func(v Verdict) any { return v.Mood })
 //
 // Two values are equal if their JSON is equal. The order of members does not matter, and neither do case, English
 // articles, spacing and punctuation in strings. Punctuation within numbers does matter.
 //
-// The trajectories of all answers are in Trajectory.Runs of the prediction. Majority returns an error if there
-// are no answers, a value cannot be encoded, or key panics.
+// All answers' trajectories are in the prediction's Trajectory.Runs. Majority returns an error if there are no answers,
+// a value cannot be encoded, or key panics.
 func Majority[Out any](results []Result[Out], key func(Out) any) (*Prediction[Out], error) {
 	answers := answersOf(results)
 	if len(answers) == 0 {
@@ -44,7 +45,7 @@ func Majority[Out any](results []Result[Out], key func(Out) any) (*Prediction[Ou
 	return &Prediction[Out]{Output: answers[first].Output, Trajectory: all}, nil
 }
 
-var errNoAnswers = errors.New("module: none of the runs has an answer, so there is no majority")
+var errNoAnswers = errors.New("module: no run has an answer, so there is no majority")
 
 // answersOf returns the predictions of the runs that have one.
 func answersOf[Out any](results []Result[Out]) (answers []*Prediction[Out]) {

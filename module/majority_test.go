@@ -64,7 +64,7 @@ func TestMajority(t *testing.T) {
 
 func TestMajorityWithoutAnswers(t *testing.T) {
 	t.Parallel()
-	none := "module: none of the runs has an answer, so there is no majority"
+	none := "module: no run has an answer, so there is no majority"
 	for _, answers := range [][]module.Result[int]{nil, {{}}, {{Err: module.ErrNoAnswer}}} {
 		if pred, err := module.Majority(answers, nil); pred != nil || err == nil || err.Error() != none {
 			t.Errorf("got %v and %v", pred, err)

@@ -103,7 +103,7 @@ func TestSandboxIsReadyBeforeRun(t *testing.T) {
 	compiler.Close()
 	const (
 		isClosed   = "sandbox: the sandbox has been closed"
-		isEmpty    = "sandbox: the sandbox is nil or empty; create it with New, and check the error of New"
+		isEmpty    = "sandbox: the sandbox is nil or empty; create it with New, and check New's error"
 		noCompiler = "typescript: this Compiler is nil or empty; create one with New and check the error that New returns"
 	)
 	open := inProcess(t)

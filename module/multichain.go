@@ -28,7 +28,7 @@ type MultiChainComparison[In, Out any] struct {
 
 	signature  *signature.Signature[In, Out]
 	comparison *signature.Signature[signature.Values, Out] // the signature with the attempts as an input
-	attempts   string                                      // the name of that input
+	attempts   string                                      // that input's name
 	n          int
 	err        error // why the module cannot run
 }
@@ -60,7 +60,7 @@ func (c *MultiChainComparison[In, Out]) setSpec(spec *signature.Spec) error {
 }
 
 // Run makes the attempts and asks the model to compare their answers. At least one attempt must have an answer. All
-// attempts are in Trajectory.Runs. The steps of the trajectory, and its Reasoning, are those of the comparison.
+// attempts are in Trajectory.Runs. The trajectory's steps, and its Reasoning, are those of the comparison.
 //
 // The prediction is nil if there is an error. If the module is incomplete, or an input violates the signature, the
 // error says so. Every other error is an *[IncompleteError], which holds everything that was done and wraps the reason.
@@ -124,7 +124,7 @@ func (c *MultiChainComparison[In, Out]) compare(
 	return askFor(ctx, r.newRun(r.scope.paths[c.Predictor], p, q, opening), c.comparison)
 }
 
-// inputs returns the inputs of the comparison: those of the question, and the attempts.
+// inputs returns the comparison's inputs: those of the question, and the attempts.
 func (c *MultiChainComparison[In, Out]) inputs(in In, answers []*Prediction[Out]) (signature.Values, error) {
 	inputs, err := c.signature.Encode(in)
 	if err != nil {

@@ -30,11 +30,10 @@ func (s scope) in(ctx context.Context) context.Context {
 	return context.WithValue(ctx, scopeKey{}, &s)
 }
 
-// Observe returns a copy of ctx in which f is called for the events of every run of every module, including the runs
-// that modules make. The context that f receives is the context of the run. Observers that ctx already has are called
-// as well.
+// Observe returns a copy of ctx in which f is called for the events of all runs of all modules, including the runs that
+// modules make. The context that f receives is the run's. Observers that ctx already has are called as well.
 //
-// Calls of f may be concurrent, and the run waits for them. If f panics, the run ends. Package [net/http/httptrace]
+// Calls to f may be concurrent, and the run waits for them. If f panics, the run ends. Package [net/http/httptrace]
 // works like this for HTTP.
 func Observe(ctx context.Context, f func(context.Context, event.Event)) context.Context {
 	s := scopeOf(ctx)
@@ -53,9 +52,9 @@ func both(f, g func(context.Context, event.Event)) func(context.Context, event.E
 	return func(ctx context.Context, e event.Event) { f(ctx, e); g(ctx, e) }
 }
 
-// named returns the scope of a run of m. It adds the paths of the predictors within m; predictors of an enclosing
-// module keep the paths that they have there. If m is a copy of original, its predictors get the paths that the
-// predictors of original have in the enclosing module.
+// named returns the scope for a run of m. It adds the predictors' paths within m; an enclosing module's predictors keep
+// the paths that they have there. If m is a copy of original, its predictors get the paths that the predictors of
+// original have in the enclosing module.
 func (s scope) named(m, original any) scope {
 	outer := s.paths
 	s.paths = make(map[*Predictor]string, len(outer))
@@ -75,7 +74,7 @@ func (s scope) named(m, original any) scope {
 	return s
 }
 
-// pathOf returns the path of m within the module that runs. It returns "" if m is that module, or is not part of it.
+// pathOf returns m's path within the running module. It returns "" if m is that module, or is not part of it.
 func (s scope) pathOf(m any) string {
 	for path, p := range Predictors(m) {
 		known := s.paths[p]

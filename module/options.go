@@ -15,43 +15,43 @@ import (
 
 // Options configures a module. The zero value and nil mean the defaults.
 type Options struct {
-	// MaxIters limits the steps of a module that works in steps. Each step is one model call. If MaxIters is not
-	// positive, the limit is 8 for CodeAct and Chat, 3 for ProgramOfThought, and 20 for ReAct and RLM. Modules that ask
-	// only once, such as Predict, ignore it.
+	// MaxIters limits the number of steps in a module that works in steps. Each step is one model call. If MaxIters is
+	// not positive, the limit is 8 for CodeAct and Chat, 3 for ProgramOfThought, and 20 for ReAct and RLM. Modules that
+	// ask only once, such as Predict, ignore it.
 	MaxIters int
 
 	// Extract adds one step to a run that has used up its steps: the model is asked for an answer from what it knows,
 	// and [Step.Extracted] is true. Without Extract, such a run ends with [ErrMaxIters].
 	Extract bool
 
-	// FreeTurns is how many of the following replies of a run do not count as steps:
+	// FreeTurns is how many of the following replies in a run do not count as steps:
 	//
-	//   - programs that the check refused, or that only searched for tools
+	//   - programs that the check rejected, or that only searched for tools
 	//   - programs that were stopped because a call resembles an earlier one, or because they had read only parts of
-	//     lists before the first effect of the run
+	//     lists before the run's first effect
 	//   - replies that cannot be read
-	//   - answers that the model is asked to confirm, because facts of the run contradict them (at most three times;
+	//   - answers that the model is asked to confirm, because facts from the run contradict them (at most three times;
 	//     see [Trajectory]), or because earlier programs had effects that the last program did not ask for
 	//
 	// A repeated reply or program counts as a step. Zero means MaxIters, and a negative number means none.
 	FreeTurns int
 
-	// HistoryBytes is the approximate maximum size of the earlier turns in the prompt of a Chat. The last turn is
-	// always shown. If HistoryBytes is not positive, it is 24,000.
+	// HistoryBytes is the approximate maximum size of the earlier turns in a Chat's prompt. The last turn is always
+	// shown. If HistoryBytes is not positive, it is 24,000.
 	HistoryBytes int
 
 	// Journal configures the journal of each run, which records the run's calls. Nil means the defaults.
 	Journal *journal.Options
 
-	// DeclarationTokens limits the tokens of the tool declarations in the prompt. If not all tools can be declared, it
-	// also covers the declarations of tools that match the question. Zero means the default of declare.New or, in a
-	// ReAct, of declare.Markdown.
+	// DeclarationTokens limits the number of tokens in the prompt's tool declarations. If not all tools can be
+	// declared, the limit also covers the declarations of tools that match the question. Zero means the default of
+	// declare.New or, in a ReAct, of declare.Markdown.
 	DeclarationTokens int
 
 	// LearnedTypes, if set, holds the result types of tools that declare no output schema. A module that runs programs
-	// declares the types that are known at the beginning of a run, and adds the types of the results that its programs
-	// get, except in an evaluation. Use separate LearnedTypes for separate tenants. If it is nil, the model is shown
-	// the type of a result only in the run in which a program got that result.
+	// declares the types that are known at the beginning of a run and, except in an evaluation, adds the types of the
+	// results that its programs get. Use separate LearnedTypes for separate tenants. If it is nil, the model sees a
+	// result's type only in the run in which a program got that result.
 	LearnedTypes *declare.LearnedTypes
 
 	// Compiler translates programs to JavaScript; package sandbox/typescript has one for TypeScript. If it has a method
@@ -65,11 +65,11 @@ type Options struct {
 	// Temperature is sent to the model; see [Predictor]. Nil leaves it to the provider.
 	Temperature *float64
 
-	// CallOptions are passed to every call of the model, such as llms.WithMaxTokens(4000).
+	// CallOptions are passed to every model call, such as llms.WithMaxTokens(4000).
 	CallOptions []llms.CallOption
 
-	// OnEvent, if set, is called for the events of every run, with the context of the run. Calls may be concurrent, and
-	// the run waits for each of them, so OnEvent should return soon. To watch a single run, use [Observe] or [Start].
+	// OnEvent, if set, is called for the events of every run, with the run's context. Calls may be concurrent, and the
+	// run waits for each of them, so OnEvent should return soon. To watch a single run, use [Observe] or [Start].
 	OnEvent func(context.Context, event.Event)
 
 	// Logger logs [tools.Set.Warnings] when a module is made. Nil means slog.Default().

@@ -43,7 +43,7 @@ func TestInvalidModules(t *testing.T) {
 			orders) (*module.Prediction[sum], error) {
 			return nil, nil
 		}),
-		"module: the run ended its goroutine with runtime.Goexit instead of returning": own(func(context.Context,
+		"module: the run ended with runtime.Goexit instead of returning": own(func(context.Context,
 			orders) (*module.Prediction[sum], error) {
 			runtime.Goexit()
 			return nil, nil
@@ -281,8 +281,8 @@ func TestZeroValues(t *testing.T) {
 			"module: the ProgramOfThought is nil, or was not made by NewProgramOfThought"},
 		{second((&module.RLM[orders, sum]{Predictor: p, Sub: p}).Run(t.Context(), anything)),
 			"module: the RLM is nil, or was not made by NewRLM"},
-		{second(noStream.Result()), "module: the Stream is nil, or was not made by Start"},
-		{second(new(module.Stream[sum]).Result()), "module: the Stream is nil, or was not made by Start"},
+		{second(noStream.Result()), "module: the Stream is nil, or was not created by Start"},
+		{second(new(module.Stream[sum]).Result()), "module: the Stream is nil, or was not created by Start"},
 		{demoless, "module: the signature is missing; create one with signature.New"},
 		{(*module.IncompleteError)(nil), "module: no answer"},
 		{tooMany, "module: 9223372036854775807 attempts are too many; make at most 10000"},

@@ -19,8 +19,8 @@ type ParallelOptions struct {
 	// progress, and no further runs are started.
 	Collect bool
 
-	// Progress, if set, is called after each run with the number of runs that have ended, the number of those that
-	// failed, and the total. Calls are not concurrent. Progress should return soon.
+	// Progress, if set, is called after each run with the number of finished runs, the number of those that failed, and
+	// the total. Calls are not concurrent. Progress should return soon.
 	Progress func(ended, failed, all int)
 }
 
@@ -44,10 +44,10 @@ func (r Result[Out]) Trajectory() Trajectory {
 // Parallel runs a module once for each input, several at the same time. Nil options mean the defaults.
 //
 // The results are in the order of the inputs, one for each input, even if there is an error. The error is nil if all
-// runs have an answer. Otherwise it wraps the error of the run that failed first or, if the end of ctx made runs fail,
-// the error of the first of these runs in the order of the inputs. With Collect, it wraps the errors of all runs. Once
-// a model has been called, the error is an *[IncompleteError] with all runs in Trajectory.Runs, which a module of your
-// own may return as its error. A run that panics, or returns neither a prediction nor an error, fails: see [Module].
+// runs have an answer. Otherwise it wraps the error from the run that failed first or, if runs failed because ctx was
+// done, the error from the first of these runs in input order. With Collect, it wraps the errors from all runs. Once a
+// model has been called, the error is an *[IncompleteError] with all runs in Trajectory.Runs, which your own module may
+// return as its error. A run that panics, or returns neither a prediction nor an error, fails: see [Module].
 func Parallel[In, Out any](
 	ctx context.Context, m Module[In, Out], inputs []In, o *ParallelOptions,
 ) (results []Result[Out], err error) {
@@ -58,9 +58,9 @@ func Parallel[In, Out any](
 }
 
 // Samples runs a module n times with the same input, up to 10,000 times. Each run uses a [Clone] of the module. The
-// Predictors of the clone have a Rollout of their own, so that a cache returns a different reply in each run, and a
-// Temperature of 1 unless one is set. If the module has effects, every run has them. Results and errors are the same as
-// for [Parallel]; an invalid n or a nil module is an error before the first run.
+// clone's Predictors have their own Rollout, so that a cache returns a different reply in each run, and a Temperature
+// of 1 unless one is set. If the module has effects, every run has them. Results and errors are the same as for
+// [Parallel]; an invalid n or a nil module is an error before the first run.
 func Samples[In, Out any](
 	ctx context.Context, m Module[In, Out], in In, n int, o *ParallelOptions,
 ) (results []Result[Out], err error) {
@@ -122,7 +122,7 @@ func runSafely[In, Out any](ctx context.Context, m Module[In, Out], in In) (r Re
 	return Result[Out]{Prediction: pred}
 }
 
-// batch is the state of several concurrent runs.
+// batch is the state shared by several concurrent runs.
 type batch[Out any] struct {
 	ParallelOptions
 	results []Result[Out]
@@ -170,7 +170,7 @@ func runAll[Out any](
 	}
 	running.Wait()
 	if ended := caller.Err(); ended != nil && b.failed > 0 && errors.Is(b.results[b.first].Err, ended) {
-		// Which run notices the end of the context first is random: report the first in the order of the inputs.
+		// Which run first notices that the context is done is random: report the first in the order of the inputs.
 		b.first = slices.IndexFunc(b.results, func(r Result[Out]) bool { return errors.Is(r.Err, ended) })
 	}
 	return b.results, b.err()
@@ -200,7 +200,7 @@ func (b *batch[Out]) end(i int) {
 	}
 }
 
-// err returns an error with the trajectories of all runs, or nil if all of them have answers.
+// err returns an error with all runs' trajectories, or nil if all runs have answers.
 func (b *batch[Out]) err() error {
 	if b.failed == 0 && b.broken == nil {
 		return nil

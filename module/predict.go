@@ -18,8 +18,8 @@ type Predict[In, Out any] struct {
 	signature *signature.Signature[In, Out]
 }
 
-// NewPredict returns a module that asks model for the outputs of sig. Nil options mean the defaults. Run reports
-// missing parts.
+// NewPredict returns a module that asks model for sig's outputs. Nil options mean the defaults. Run reports missing
+// parts.
 func NewPredict[In, Out any](sig *signature.Signature[In, Out], model llms.Model, o *Options) *Predict[In, Out] {
 	p := o.predictor(model)
 	p.Spec = specOf(sig)
@@ -31,7 +31,7 @@ func NewPredict[In, Out any](sig *signature.Signature[In, Out], model llms.Model
 //
 // The prediction is nil if there is an error. If the module is incomplete, or an input violates the signature, the
 // error says so. Every other error is an *[IncompleteError], which holds the replies and wraps the reason:
-// [ErrNoAnswer], or the error of the context or the model.
+// [ErrNoAnswer], or an error from the context or the model.
 func (p *Predict[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error) {
 	if p == nil {
 		return nil, notMade("Predict")
@@ -56,7 +56,7 @@ func predict[In, Out any](
 	return askFor(ctx, r, sig)
 }
 
-// askFor asks for the outputs of sig, and asks once more if the reply cannot be used.
+// askFor asks for sig's outputs, and asks once more if the reply cannot be used.
 func askFor[In, Out any](ctx context.Context, r *run, sig *signature.Signature[In, Out]) (*Prediction[Out], error) {
 	for {
 		if err := r.ask(ctx); err != nil {
@@ -85,7 +85,7 @@ func (s *Step) advice() string {
 	return ""
 }
 
-// newQuestion checks the parts of a module that asks for the outputs of sig, and returns the question for an input.
+// newQuestion checks the parts of a module that asks for sig's outputs, and returns the question for an input.
 func newQuestion[In, Out any](
 	module string, p *Predictor, sig *signature.Signature[In, Out], in In,
 ) (q conversation.Question, err error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// Prediction is the answer of a module.
+// Prediction is a module's answer.
 type Prediction[Out any] struct {
 	// Output is the answer. It is valid against the signature.
 	Output Out `json:"output"`
@@ -24,7 +24,7 @@ type Prediction[Out any] struct {
 }
 
 // Evidence returns the facts that contradict the answer, including those from the runs that led to it: see
-// [Trajectory]. A metric or a caller may refuse an answer that has evidence against it.
+// [Trajectory]. A metric or a caller may reject an answer that has evidence against it.
 func (p *Prediction[Out]) Evidence() []sandbox.Finding {
 	if p == nil {
 		return nil
@@ -50,20 +50,20 @@ func (p *Prediction[Out]) LogValue() slog.Value {
 	return p.Trajectory.LogValue()
 }
 
-// ErrMaxIters is the reason in an [IncompleteError] if a run has used up its steps. The message of the IncompleteError
-// includes how the last step ended. To allow more steps, raise Options.MaxIters.
+// ErrMaxIters is the reason in an [IncompleteError] if a run has used up its steps. The IncompleteError's message says
+// how the last step ended. To allow more steps, raise Options.MaxIters.
 var ErrMaxIters = errors.New("the steps are used up")
 
 // ErrNoAnswer is the reason in an [IncompleteError] if a reply cannot be read or violates the signature, even after the
-// model was told why, if a reply is cut off before its answer begins, or if the program of a [Program] without a model
-// fails. The IncompleteError also wraps the error of the adapter or of the program.
+// model was told why, if a reply is truncated before its answer begins, or if the program fails in a [Program] without
+// a model. The IncompleteError also wraps the error from the adapter or the program.
 var ErrNoAnswer = errors.New("the model's reply cannot be used")
 
 // IncompleteError reports that a module did not find an answer. Run of every module returns it for all errors after
 // the first model call. The trajectory holds what was done, because tool calls may have had effects and model calls
 // cost money.
 type IncompleteError struct {
-	// Err is the reason: [ErrMaxIters], [ErrNoAnswer], the error of the context, the model or the sandbox, a tool's
+	// Err is the reason: [ErrMaxIters], [ErrNoAnswer], an error from the context, the model or the sandbox, a tool's
 	// fatal error, a *[journal.UnknownError] or a *[models.PanicError]. Its text is part of the trajectory's JSON.
 	Err error `json:"-"`
 
@@ -99,7 +99,7 @@ func (e *IncompleteError) Error() string {
 	return fmt.Sprintf("module: no answer after %s: %s", plural(runs, "run"), why)
 }
 
-// maxReason limits the bytes of a reason in an error message, since the error of a tool may be long.
+// maxReason is the maximum size of a reason in an error message, in bytes, since a tool's error may be long.
 const maxReason = 2000
 
 // Unwrap returns Err.
@@ -111,7 +111,7 @@ func (e *IncompleteError) Unwrap() error {
 }
 
 // MayHaveActed reports whether the run had, or may have had, effects. If it returns true for the error of a tool that
-// runs the module, the effect of the tool call counts as unknown: see [tools.Handler].
+// runs the module, the tool call's effect counts as unknown: see [tools.Handler].
 func (e *IncompleteError) MayHaveActed() bool { return e != nil && e.Trajectory.acted() }
 
 // acted reports whether t has calls that had, or may have had, effects.

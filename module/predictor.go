@@ -17,9 +17,9 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Predictor is a question that a module asks a model: its instructions, inputs and outputs, and how it is asked. The
-// New functions of the modules create their Predictors; [Predictors] lists them. The fields may be changed before the
-// module is used. After that, a Predictor is safe for concurrent use.
+// Predictor is a question that a module asks a model: its instructions, inputs and outputs, and how the model is
+// called. The modules' New functions create their Predictors; [Predictors] lists them. The fields may be changed before
+// the module is used. After that, a Predictor is safe for concurrent use.
 type Predictor struct {
 	// Spec has the instructions, inputs and outputs. Replace it to change the instructions or descriptions, or to add
 	// outputs, which become part of the reasoning. Run returns an error if Spec requires an input that the module does
@@ -54,9 +54,9 @@ type Predictor struct {
 	// Model answers the question.
 	Model llms.Model
 
-	// Adapter defines the format of questions and replies. If it is nil, the model is asked to write a program as one
-	// fenced block. Other questions use [Native] if the model supports it and at least one output is not plain text,
-	// and [Markers] otherwise.
+	// Adapter defines the format of questions and replies. If it is nil, the prompt asks for a program as one fenced
+	// block. Other questions use [Native] if the model supports it and at least one output is not plain text, and
+	// [Markers] otherwise.
 	Adapter Adapter
 
 	// Temperature is the sampling temperature, from 0 to 100; most providers accept at most 2. Nil leaves it to the
@@ -67,13 +67,13 @@ type Predictor struct {
 	// Rollout distinguishes repetitions of the same question: a cache keeps a separate reply for each Rollout.
 	Rollout int
 
-	// CallOptions are passed to every call of the model.
+	// CallOptions are passed to every model call.
 	CallOptions []llms.CallOption
 
 	calling *conversation.Calling // the adapter for tool calls in the provider's protocol, or nil
-	refused *sync.Map             // the names of models that refused tools; shared by clones
+	refused *sync.Map             // the names of models that rejected tools; shared by clones
 	decided bool                  // a run has begun, so the form of calls is fixed
-	set     *tools.Set            // the tools of its programs or calls, or nil
+	set     *tools.Set            // the tools for its programs or calls, or nil
 	inside  inside                // copied by the function Clone
 	shares  string                // what Shared returns
 	task    *signature.Spec       // the module's task, if Spec asks for one step of it, or nil
@@ -88,7 +88,7 @@ type inside struct {
 	Tools map[string]any // pointers to the modules that the predictor's tools run, by the paths of the tools
 }
 
-// setTools sets the tools of a new predictor.
+// setTools sets a new predictor's tools.
 func (p *Predictor) setTools(set *tools.Set) {
 	p.set, p.inside.Tools = set, map[string]any{}
 	for _, b := range set.Bindings() {
@@ -117,7 +117,7 @@ type Demo struct {
 	Outputs signature.Values `json:"outputs"`
 }
 
-// DemoStep is a reply of the model before the last one, with what the model was told about it.
+// DemoStep is one of the model's replies before the last one, and the response to it.
 type DemoStep struct {
 	Outputs     signature.Values `json:"outputs"`
 	Observation string           `json:"observation"`
@@ -146,7 +146,7 @@ func exportedDemos(demos []conversation.Demo) (list []Demo) {
 	return list
 }
 
-// NewDemo returns a demo with the inputs and outputs of a signature. It returns the same errors as
+// NewDemo returns a demo with a signature's inputs and outputs. It returns the same errors as
 // [signature.Signature.Turn].
 func NewDemo[In, Out any](sig *signature.Signature[In, Out], in In, out Out) (Demo, error) {
 	if sig == nil {

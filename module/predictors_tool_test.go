@@ -211,7 +211,7 @@ func TestStateOfTools(t *testing.T) {
 	}
 	other := module.NewCodeAct(adding, llmtest.New(), inProcess(t), nil, nil)
 	want := "module: load: *module.CodeAct[github.com/writ-go/writ/module_test.orders,github.com/writ-go/writ/" +
-		"module_test.sum] has no predictor Tools[ask]; the state belongs to another module"
+		"module_test.sum] has no predictor Tools[ask]; the state is for a different module"
 	wantError(t, module.Load(&file, other), want)
 }
 

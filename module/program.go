@@ -15,11 +15,11 @@ import (
 // Program answers with a program that was written earlier, instead of asking a model for one in each run. The program
 // has the inputs as constants. It ends with submit(answer), or with the answer as its value.
 //
-// In each run, the program is checked against the current tools, and its answer is validated. A program written for
-// another signature, or for tools with other schemas, is not run; see [Script]. If the program is refused, if it fails,
-// or if its answer is invalid, and Predictor has a model, the run continues like a run of a [CodeAct] whose first
-// program failed: the model sees what happened and writes the next program. All programs of a run share one journal, so
-// no effect is repeated. A run never changes the Script.
+// In each run, the program is checked against the current tools, and its answer is validated. A program written for a
+// different signature, or for tools with different schemas, is not run; see [Script]. If the program is rejected, if it
+// fails, or if its answer is invalid, and Predictor has a model, the run continues like a run of a [CodeAct] whose
+// first program failed: the model sees what happened and writes the next program. All programs in a run share one
+// journal, so no effect is repeated. A run never changes the Script.
 //
 // A program may ignore a rare case. If Shadow is set, an input has a kind of value that no example had, and Predictor
 // has a model, the model answers as well, as if there were no program, and its answer is returned. If both answers are
@@ -39,11 +39,11 @@ type Program[In, Out any] struct {
 	// Script holds the program and describes what it was written for. [Script.Write] writes it to a file.
 	Script Script
 
-	// Predictor asks for further programs when the program of the Script fails. NewProgram leaves its Model nil; then
-	// Run returns an error instead.
+	// Predictor asks for further programs when the Script's program fails. NewProgram leaves its Model nil; then Run
+	// returns an error instead.
 	Predictor *Predictor
 
-	// Sub answers calls of llm. It is nil if the program does not mention llm. Its Model is the Model of the Predictor.
+	// Sub answers calls to llm. It is nil if the program does not mention llm. Its Model is the Model of the Predictor.
 	// If the Model is nil, the program cannot call llm.
 	Sub *Predictor
 
@@ -56,8 +56,8 @@ type Program[In, Out any] struct {
 	compared *sync.Map  // see shadow
 }
 
-// NewProgram returns a module that answers sig with the program of s, which may call the tools of set; a nil set has no
-// tools. If s has no Signature, the program is new, and NewProgram completes the module's Script with sig and the
+// NewProgram returns a module that answers sig with the program from s, which may call the tools in set; a nil set has
+// no tools. If s has no Signature, the program is new, and NewProgram completes the module's Script with sig and the
 // current tools. Nil options mean the defaults. MaxIters, 8 by default, does not count the program itself. Run reports
 // missing or incompatible parts before it starts the program. If a model should write another program when this one
 // fails, use [CodeAct.Program].
@@ -72,9 +72,9 @@ func NewProgram[In, Out any](
 	return p
 }
 
-// Program returns a module that answers with the program of s, and otherwise has the parts and options of c. If the
+// Program returns a module that answers with the program from s, and otherwise has the parts and options of c. If the
 // program fails, the run continues as a run of c. A Script without a Signature is completed as by [NewProgram]. The
-// module has a copy of c's Predictor, so later changes of c do not affect it.
+// module has a copy of c's Predictor, so later changes to c do not affect it.
 func (c *CodeAct[In, Out]) Program(s Script) *Program[In, Out] {
 	p := &Program[In, Out]{Script: s}
 	if c == nil || c.coder.name == "" {
@@ -135,8 +135,8 @@ func (p *Program[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 	return act.Run(ctx, in)
 }
 
-// Briefing returns what a model must know to write a program for this module: the constants, the type of the answer,
-// the tools, the language, and llm. It returns "" if the module cannot run.
+// Briefing returns what a model must know to write a program for this module: the constants, the answer's type, the
+// tools, the language, and llm. It returns "" if the module cannot run.
 func (p *Program[In, Out]) Briefing() string {
 	if p == nil || p.coder.err != nil {
 		return ""
@@ -154,11 +154,12 @@ type compiled struct {
 	outdated string // why it must not run, or ""
 }
 
-// kindChanged is the kind of the finding about a program that was written for another signature or for other tools.
+// kindChanged is the kind of the finding about a program that was written for a different signature or for different
+// tools.
 const kindChanged sandbox.Kind = "changed"
 
-// isCompiled reports whether the current program is the compiled program: the program of the last step or, before the
-// first step, the next program.
+// isCompiled reports whether the current program is the compiled program: the last step's program or, before the first
+// step, the next program.
 func (r *codeRun) isCompiled() bool { return r.compiled != nil && len(r.Steps) <= 1 }
 
 // ask begins a step. In the first step of a [Program], which runs the compiled program, it does not call the model, and

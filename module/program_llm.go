@@ -15,7 +15,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// askTool is the function llm(prompt, schema) for programs of a [Program].
+// askTool is the function llm(prompt, schema) for the programs of a [Program].
 var askTool = &tools.Tool{
 	Name: llmTool.Name, Params: []string{"prompt", "schema"},
 	Description: "Asks a language model, which sees only the prompt. Returns a text or, if there is a JSON Schema, a " +
@@ -25,12 +25,12 @@ var askTool = &tools.Tool{
 	Hints: tools.Hints{Class: tools.Read}, Handler: answerPrompt,
 }
 
-// sub returns the predictor that answers calls of llm.
+// sub returns the predictor that answers calls to llm.
 func (o *Options) sub(model llms.Model) *Predictor {
 	return &Predictor{Spec: subQuestion.Spec(), Briefing: prompt.Sub, Model: model, onEvent: o.OnEvent}
 }
 
-// maxAsking is added to the time limit of a program that may call llm.
+// maxAsking is added to a program's time limit if it may call llm.
 const maxAsking = 10 * time.Minute
 
 // withSub lets a program call llm if the environment has a predictor for these calls.
@@ -44,7 +44,7 @@ func (e *environment) withSub(ctx context.Context, p *sandbox.Program) context.C
 
 type askingKey struct{}
 
-// answerPrompt handles calls of askTool.
+// answerPrompt handles calls to askTool.
 func answerPrompt(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	var in struct {
 		Prompt string

@@ -163,7 +163,7 @@ func TestProgramIsOutdated(t *testing.T) {
 		"another answer type": {
 			code: sends + `submit({total})`, edit: func(s *module.Script) { s.Signature = texts.Spec().String() },
 			reason: "the signature has changed since the program was written: " +
-				"the output total has another type, or other constraints",
+				"the output total has a different type or different constraints",
 		},
 		"another task": {
 			code: sends + `submit({total})`, edit: func(s *module.Script) { s.Instructions = "Subtract." },

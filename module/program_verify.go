@@ -12,9 +12,9 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Verify runs the program on the examples of its Script, without a fallback. The error joins one error for each example
-// that the program answers differently or not at all. If the program is refused before it runs, there is only one
-// error. Verify is for tests:
+// Verify runs the program on its Script's examples, without a fallback. The error joins one error for each example that
+// the program answers differently or not at all. If the program is rejected before it runs, there is only one error.
+// Verify is for tests:
 //
 //	recorded, err := evaluate.Recorded(file)
 //	…

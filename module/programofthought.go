@@ -21,7 +21,7 @@ type ProgramOfThought[In, Out any] struct {
 	coder coder[In, Out]
 }
 
-// NewProgramOfThought returns a module that answers sig with programs, which have the inputs of sig as constants. Nil
+// NewProgramOfThought returns a module that answers sig with programs, which have sig's inputs as constants. Nil
 // options mean the defaults. Run reports missing or incompatible parts before it calls the model.
 func NewProgramOfThought[In, Out any](
 	sig *signature.Signature[In, Out], model llms.Model, box Sandbox, o *Options,

@@ -18,16 +18,16 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// ReAct answers by calling tools. In each step, the model says what it thinks and which tool to call, and is shown the
+// ReAct answers by calling tools. In each step, the model says what it thinks and which tool to call, and then sees the
 // result, until it calls submit with an answer that is valid against the signature. A ReAct needs no sandbox, but for
 // many tool calls, a [CodeAct] needs fewer model calls. It is safe for concurrent use.
 //
 // The method was published by Yao et al., "ReAct: Synergizing Reasoning and Acting in Language Models" (ICLR 2023).
 //
-// Calls are validated, subject to policies and recorded like the calls of programs; in the journal, all calls of a run
+// Calls are validated, subject to policies and recorded like a program's calls; in the journal, all calls in a run
 // count as the calls of one program. A call that reported an error, or whose result cannot be used, may have taken
-// effect. If the model makes the same call again, the call is held and the model is told why; if the model then repeats
-// the call, it is made. If it is unknown whether a call took effect, repeating the call ends the run.
+// effect. If the model makes the same call again, the call is held, and the observation says why; if the model then
+// repeats the call, it is made. If it is unknown whether a call took effect, repeating the call ends the run.
 //
 // Models that support tool calls get the tools through their provider's protocol, unless there are more than 100 tools.
 // They may call several tools in one step; these calls are made one after another. Other models write the tool and its
@@ -42,7 +42,7 @@ type ReAct[In, Out any] struct {
 	err       error // why the module cannot run
 }
 
-// NewReAct returns a module that answers sig by calling the tools of set; a nil set has no tools. Nil options mean the
+// NewReAct returns a module that answers sig by calling the tools in set; a nil set has no tools. Nil options mean the
 // defaults; MaxIters is 20. Run reports missing or incompatible parts before it calls the model.
 func NewReAct[In, Out any](
 	sig *signature.Signature[In, Out], model llms.Model, set *tools.Set, o *Options,
@@ -53,7 +53,7 @@ func NewReAct[In, Out any](
 		a.Predictor.task = task
 		a.Predictor.setTools(set)
 		if a.Predictor.Spec, a.err = replies.ActionSpec(task); a.err != nil {
-			a.err = fmt.Errorf("module: the signature does not fit the outputs of ReAct (thought, tool, args): %w",
+			a.err = fmt.Errorf("module: the signature does not fit ReAct's outputs (thought, tool, args): %w",
 				a.err)
 		}
 		declarations := declare.Markdown(set, a.options.DeclarationTokens)
@@ -72,7 +72,7 @@ func NewReAct[In, Out any](
 //
 // The prediction is nil if there is an error. If the module is incomplete, or an input violates the signature, the
 // error says so. Every other error is an *[IncompleteError], which holds everything that was done and wraps the reason:
-// [ErrMaxIters], the error of the context or the model, or the error with which a tool ended the run.
+// [ErrMaxIters], an error from the context or the model, or the error with which a tool ended the run.
 func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
 	defer rescue("Run of ReAct", &err)
 	ctx, r, err := a.begin(ctx, in)
@@ -127,7 +127,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 	return complete(r.accept(), out, answer, "")
 }
 
-// answer reads the arguments of submit as the answer.
+// answer parses submit's arguments as the answer.
 func (a *ReAct[In, Out]) answer(r *reactRun, args json.RawMessage) (out Out, answer json.RawMessage, err error) {
 	answer = r.submit(args, a.signature.Spec())
 	out, err = a.signature.Decode(answer)
@@ -135,7 +135,7 @@ func (a *ReAct[In, Out]) answer(r *reactRun, args json.RawMessage) (out Out, ans
 	return out, answer, err
 }
 
-// extract asks for an answer from what the model knows. It also accepts a call of submit.
+// extract asks for an answer from what the model knows. It also accepts a call to submit.
 func (a *ReAct[In, Out]) extract(ctx context.Context, r *reactRun) (out Out, answer json.RawMessage, err error) {
 	if r.predictor.toolCalling() != nil {
 		return a.extractCall(ctx, r)

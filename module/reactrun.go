@@ -24,13 +24,13 @@ import (
 type reactRun struct {
 	*run
 	tools     *toolbox.Toolbox
-	attempt   *journal.Attempt // the attempt that records all calls of the run
+	attempt   *journal.Attempt // the attempt that records all calls in the run
 	reasoning string           // the reasoning in the last reply
-	mistake   string           // the reply of the previous step
+	mistake   string           // the previous step's reply
 	gate      gate             // collects facts for the trajectory; the model is not asked about them
 
 	// held has the calls that were held, by their keys, with the IDs of the journal entries that they resemble. heldNow
-	// has the calls that were held in the current step; the model is told about them when the step ends.
+	// has the calls that were held in the current step; the observation at the step's end reports them.
 	held, heldNow map[string][]string
 }
 
@@ -45,7 +45,7 @@ func (r *reactRun) action() (replies.Action, error) {
 	return replies.ReadAction(values)
 }
 
-// call calls a tool, and returns what the model is told about the call. An error ends the run.
+// call calls a tool, and returns the report for the model. An error ends the run.
 func (r *reactRun) call(ctx context.Context, a replies.Action) (told string, err error) {
 	tool, err := r.tools.Find(a.Tool)
 	if err != nil {
@@ -60,8 +60,8 @@ func (r *reactRun) call(ctx context.Context, a replies.Action) (told string, err
 	return prompt.Call(call, b) + toolbox.Remark(b, call), nil
 }
 
-// perform makes a call of the last step. If the same call was held in an earlier step, perform makes it now, because
-// the model was told why it was held and repeats it anyway.
+// perform makes one of the last step's calls. If the same call was held in an earlier step, perform makes it now,
+// because the model was told why it was held and repeats it anyway.
 func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) (sandbox.Call, error) {
 	id := 1
 	if r.outcome != nil {
@@ -94,7 +94,7 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 	return call, err
 }
 
-// start reports to observers that a call of the last step begins. It returns the call as a program would write it.
+// start reports to observers that one of the last step's calls begins. It returns the call as a program would write it.
 func (r *reactRun) start(tool string, args json.RawMessage) (source string) {
 	source = tool + "(" + string(args) + ")"
 	r.emit(event.ProgramStart{Origin: r.at(len(r.Steps)), Code: source, Reasoning: r.reasoning})
@@ -121,7 +121,7 @@ func (r *reactRun) observe(text string) { r.tell(text + r.remaining()) }
 
 func (r *reactRun) remaining() string { return prompt.Remaining(r.left(), "step", "") }
 
-// forgiveMistake makes a step without calls free, unless the model repeats the reply of the previous step.
+// forgiveMistake makes a step without calls free, unless the model repeats the previous step's reply.
 func (r *reactRun) forgiveMistake() {
 	reply := fmt.Sprint(r.last().Reply, r.toolCalls)
 	if r.outcome == nil && reply != r.mistake {
@@ -137,7 +137,7 @@ func (r *reactRun) tell(text string) {
 	r.run.observe(text, "")
 }
 
-// callTools makes the calls of a reply in the provider's protocol, one after another. Done reports whether the model
+// callTools makes the calls in a reply in the provider's protocol, one after another. Done reports whether the model
 // submitted a valid answer.
 func (a *ReAct[In, Out]) callTools(
 	ctx context.Context, r *reactRun,
@@ -146,7 +146,7 @@ func (a *ReAct[In, Out]) callTools(
 	switch s := r.last(); {
 	case s.Truncated:
 		r.forgiveMistake()
-		r.toolCalls, r.wrote = nil, nil // providers refuse calls without results
+		r.toolCalls, r.wrote = nil, nil // providers reject calls without results
 		r.observe("Your reply was cut off at the limit of tokens, so nothing was called. " +
 			"Call fewer tools at once, or write less.")
 		return out, nil, false, nil
@@ -213,7 +213,7 @@ func argumentsOf(c llms.ToolCall) (json.RawMessage, error) {
 	return args, nil
 }
 
-// tellResults ends a step with the results of its calls.
+// tellResults ends a step with its calls' results.
 func (r *reactRun) tellResults(told []string) {
 	told[len(told)-1] += r.remaining()
 	r.results = told

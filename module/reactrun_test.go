@@ -133,7 +133,7 @@ func TestReActBrokenHandlers(t *testing.T) {
 		tools.Func("exits", "", func(context.Context, struct{}) (int, error) { runtime.Goexit(); return 0, nil }, nil))
 	model := llmtest.New(action("panics", `{}`), action("exits", `{}`))
 	_, err := module.NewReAct(adding, model, set, nil).Run(t.Context(), anything)
-	want := "module: no answer after 2 steps: tool exits: the handler ended its goroutine instead of returning"
+	want := "module: no answer after 2 steps: tool exits: the handler ended with runtime.Goexit instead of returning"
 	wantError(t, err, want)
 	if told := model.Requests()[1].Last(); told != "panics failed: the tool crashed" {
 		t.Errorf("the model was told: %s", told)

@@ -17,8 +17,8 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// recorder builds the trajectory of a run from its events. A run within another run has a recorder of its own. The
-// enclosing recorder lists it from the beginning, so that nothing is lost even if the inner run panics.
+// recorder builds the trajectory of a run from its events. A run within another run has its own recorder. The enclosing
+// recorder lists it from the beginning, so that nothing is lost even if the inner run panics.
 //
 // The embedded trajectory is written with the lock held. The goroutine of the run reads it without the lock; other
 // goroutines call the method trajectory.
@@ -27,7 +27,7 @@ type recorder struct {
 	origin  event.Origin
 	tell    func(event.Event) // nil if there is no observer
 	scope   scope
-	journal *journal.Journal              // the calls of the run, or nil if its module calls no tools
+	journal *journal.Journal              // the run's calls, or nil if its module calls no tools
 	broken  atomic.Pointer[lm.PanicError] // the first panic of an observer
 
 	mu        sync.Mutex
@@ -37,7 +37,7 @@ type recorder struct {
 	highest   float64   // the score of best
 }
 
-// begin begins a run of a module. It returns the context for everything within the run.
+// begin begins a module's run. It returns the context for everything within the run.
 func begin(
 	ctx context.Context, module, name string, onEvent func(context.Context, event.Event),
 ) (context.Context, *recorder) {
@@ -88,7 +88,7 @@ func (r *recorder) add(within *recorder) {
 	r.within = append(r.within, within)
 }
 
-// count adds the usage of a run that has ended to Spent, and drops the run itself.
+// count adds a finished run's usage to Spent, and drops the run itself.
 func (r *recorder) count(ended *recorder) {
 	if r == nil {
 		return
@@ -300,7 +300,7 @@ func withTrajectory(err error, t Trajectory) error {
 	return &IncompleteError{Err: err, Trajectory: t}
 }
 
-// merge adds the runs of o that t does not have. It reports whether there were any.
+// merge adds the runs in o that t does not have. It reports whether there were any.
 func (t *Trajectory) merge(o Trajectory) (added bool) {
 	known := map[uint64]bool{}
 	t.eachRun(func(run Trajectory) bool { known[run.ID] = true; return true })

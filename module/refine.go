@@ -25,7 +25,7 @@ type Refine[In, Out any] struct {
 }
 
 // NewRefine returns a module that makes attempts like [NewBestOfN], and adds feedback on each attempt to the Hints of
-// the Predictors in the next attempt. The feedback comes from the reward. If the reward gives none, a model is shown
+// the Predictors in the next attempt. The feedback comes from the reward. If the reward gives no feedback, a model sees
 // the outcome and each Predictor's questions and replies, and gives advice for each Predictor. For this case, set
 // AttemptOptions.Criterion, since the model does not know what the reward measures.
 func NewRefine[In, Out any](
@@ -34,9 +34,9 @@ func NewRefine[In, Out any](
 	return &Refine[In, Out]{Module: m, Advisor: newAdvisor(m), contest: newContest(n, reward, threshold, o)}
 }
 
-// Run makes attempts until one reaches the threshold, like [BestOfN.Run] and with the same errors. The runs of the
-// advisor are in Trajectory.Runs as well. A failure of the advisor counts as a failed attempt, and the next attempt is
-// made without advice.
+// Run makes attempts until one reaches the threshold, like [BestOfN.Run] and with the same errors. The advisor's runs
+// are in Trajectory.Runs as well. A failure of the advisor counts as a failed attempt, and the next attempt is made
+// without advice.
 func (r *Refine[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], err error) {
 	defer rescue("Run of Refine", &err)
 	if r == nil {
@@ -93,7 +93,7 @@ func (r *Refine[In, Out]) advice(
 	return prompt.Hints(result.Prediction.Output)
 }
 
-// calls returns the questions and the replies of an attempt, with the paths of the predictors within the module.
+// calls returns an attempt's questions and replies, with the predictors' paths within the module.
 func (r *Refine[In, Out]) calls(ctx context.Context, attempt Trajectory) []prompt.JudgedCall {
 	outer, paths := scopeOf(ctx).paths, map[string]string{}
 	for path, p := range Predictors(r.Module) {
@@ -110,7 +110,7 @@ func (r *Refine[In, Out]) calls(ctx context.Context, attempt Trajectory) []promp
 	return prompt.CutCalls(list)
 }
 
-// allSteps returns the steps of a run, followed by the steps of the runs within it.
+// allSteps returns a run's steps, followed by the steps of the runs within it.
 func (t Trajectory) allSteps() []Step {
 	steps := slices.Clone(t.Steps)
 	for _, run := range t.Runs {

@@ -84,7 +84,7 @@ func (r *codeRun) observe(o *prompt.Observation) {
 	r.run.observe(o.String(), o.Brief())
 }
 
-// isFree reports whether a program does not count as a step: it was refused or held, or it only searched for tools.
+// isFree reports whether a program does not count as a step: it was rejected or held, or it only searched for tools.
 func isFree(out *sandbox.Outcome) bool {
 	if f := out.Failure; f != nil {
 		return !f.Ran() || f.Kind == sandbox.KindHeld
@@ -93,7 +93,7 @@ func isFree(out *sandbox.Outcome) bool {
 	return len(out.Calls) > 0 && !slices.ContainsFunc(out.Calls, acts)
 }
 
-// repeats returns the number of an earlier step that had the same program and the same result as the last one, or 0.
+// repeats returns the number of an earlier step that had the same program and the same result as the last step, or 0.
 func (r *codeRun) repeats() int {
 	last := r.last()
 	for i, s := range r.Steps[:len(r.Steps)-1] {

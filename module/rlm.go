@@ -15,10 +15,10 @@ import (
 )
 
 // RLM answers questions about more text than a model can read. Programs have the inputs as variables; the model that
-// writes the programs is shown the length of each input, but only a part of a long one. The programs take the inputs
-// apart and ask a model about the parts: about one part with await llm(prompt), or about many at the same time with
-// await llm([prompt, …]). Programs can use the variables of earlier programs. Otherwise an RLM works like a [CodeAct].
-// It is safe for concurrent use.
+// writes the programs sees the length of each input, but only part of a long one. The programs take the inputs apart
+// and ask a model about the parts: about one part with await llm(prompt), or about many at the same time with await
+// llm([prompt, …]). Programs can use earlier programs' variables. Otherwise an RLM works like a [CodeAct]. It is safe
+// for concurrent use.
 //
 // There is no need to raise the sandbox's limits. Since a program waits for the models that it calls, its time limit
 // is extended by MaxCalls/Concurrency minutes, and the arguments of a call and its result may each take 1/16 of the
@@ -30,16 +30,16 @@ type RLM[In, Out any] struct {
 	// Predictor asks for the next program.
 	Predictor *Predictor
 
-	// Sub answers calls of llm. The prompt is sent unchanged, and the reply is returned unchanged.
+	// Sub answers calls to llm. The prompt is sent unchanged, and the reply is returned unchanged.
 	Sub *Predictor
 
-	// Nested answers calls of rlm: its programs submit {reply: string}, and rlm returns that string. Nested is nil if
+	// Nested answers calls to rlm: its programs submit {reply: string}, and rlm returns that string. Nested is nil if
 	// Depth is 1.
 	Nested *RLM[subTask, subReply]
 
 	coder   coder[In, Out]
 	box     *sandbox.Sandbox
-	limits  sandbox.Limits // the limits of each program
+	limits  sandbox.Limits // each program's limits
 	options RLMOptions
 }
 
@@ -49,23 +49,22 @@ type RLMOptions struct {
 	// that writes the programs.
 	Options
 
-	// Sub is the model that answers calls of llm, usually a cheaper one. Nil means the model that writes the
-	// programs.
+	// Sub is the model that answers calls to llm, usually a cheaper one. Nil means the model that writes the programs.
 	Sub llms.Model
 
-	// MaxCalls limits the model calls that the programs of a run cause: by llm, in runs of rlm, and by
+	// MaxCalls limits the model calls that the programs of a run cause: through llm, in runs of rlm, and through
 	// modules that tools run. If it is not positive, the limit is 50.
 	//
 	// One program may call llm and rlm MaxCalls times each, but at most 10,000 times, in addition to the calls that the
-	// sandbox's Limits.Calls allows. Repeated prompts cost nothing, but count as calls of the program.
+	// sandbox's Limits.Calls allows. Repeated prompts cost nothing, but count as calls by the program.
 	MaxCalls int
 
-	// MaxTokens limits the tokens of these model calls, prompts and replies together. A prompt that would exceed the
+	// MaxTokens limits the tokens in these model calls, prompts and replies together. A prompt that would exceed the
 	// limit is not sent, but replies in progress may exceed it. If the provider does not report usage, four bytes count
 	// as one token. If MaxTokens is not positive, there is no limit.
 	MaxTokens int
 
-	// Depth is the number of levels of nested runs. With 1, the default, programs have only llm. With 2, they also have
+	// Depth is the number of nesting levels. With 1, the default, programs have only llm. With 2, they also have
 	// rlm({prompt, context}), which runs an RLM that has the model Sub, the context as its variable, and no tools; its
 	// programs have llm. While a program waits only for nested runs, the time does not count against its limit.
 	Depth int
@@ -86,7 +85,7 @@ func (o *RLMOptions) orDefault(limits sandbox.Limits) RLMOptions {
 	return c
 }
 
-// nested returns the options of the runs of rlm.
+// nested returns the options for runs of rlm.
 func (o RLMOptions) nested() *RLMOptions {
 	o.Depth--
 	o.CallOptions = nil // they are meant for another model
@@ -111,8 +110,8 @@ func (o RLMOptions) uncounted() map[string]int {
 	return calls
 }
 
-// NewRLM returns a module that answers sig with programs that may call models and the tools of set; a nil set has no
-// tools. The policies of the set also apply to llm and rlm. The programs run in sessions, so box must be a
+// NewRLM returns a module that answers sig with programs that may call models and the tools in set; a nil set has no
+// tools. The set's policies also apply to llm and rlm. The programs run in sessions, so box must be a
 // *[sandbox.Sandbox]. Nil options mean the defaults. Run reports missing or incompatible parts before it calls the
 // model.
 func NewRLM[In, Out any](
@@ -145,7 +144,7 @@ func NewRLM[In, Out any](
 	return m
 }
 
-// withModels adds llm and rlm to the tools of programs.
+// withModels adds llm and rlm to the programs' tools.
 func withModels(set *tools.Set, depth int) (*tools.Set, error) {
 	set, err := set.Plus(llmTool)
 	if err == nil && depth > 1 {
@@ -157,8 +156,8 @@ func withModels(set *tools.Set, depth int) (*tools.Set, error) {
 	return set, nil
 }
 
-// Run asks for programs and runs them until one submits an answer. It returns what [CodeAct.Run] returns.
-// The usage of llm is in Trajectory.Spent, and the runs of rlm are in Trajectory.Runs.
+// Run asks for programs and runs them until one submits an answer. It returns what [CodeAct.Run] returns. The usage of
+// llm is in Trajectory.Spent, and runs of rlm are in Trajectory.Runs.
 //
 // A program that calls a model when the budget is used up gets a ToolError of the kind "budget", and may continue
 // without the model.
@@ -199,7 +198,7 @@ func (m *RLM[In, Out]) usable() error {
 	return m.Nested.usable()
 }
 
-// rlmSession is the session in which the programs of a run call models.
+// rlmSession is the session in which a run's programs call models.
 type rlmSession struct {
 	*notebook.Notebook
 	calls     *subCalls
@@ -207,14 +206,14 @@ type rlmSession struct {
 	limits    sandbox.Limits
 }
 
-// Limits returns the limits of each program.
+// Limits returns each program's limits.
 func (s *rlmSession) Limits() sandbox.Limits { return s.limits }
 
 // Run runs the next program. The inputs are sent once, to the session, and not with every program.
 func (s *rlmSession) Run(ctx context.Context, p sandbox.Program) (*sandbox.Outcome, error) {
 	inputs := p.Inputs
 	p.Inputs, p.Uncounted, p.Limits = nil, s.uncounted, s.limits
-	p.Limits.Memory = 0 // zero means the limit of the sandbox
+	p.Limits.Memory = 0 // zero means the sandbox's limit
 	out, lost, err := s.RunIn(s.calls.in(ctx), p, inputs)
 	if lost {
 		f := &out.Failure.Findings[0]

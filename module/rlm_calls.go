@@ -25,13 +25,13 @@ type subPrompt struct {
 	Prompt string `json:"prompt" jsonschema:"minLength=1"`
 }
 
-// subTask is what a program of an [RLM] delegates with rlm: the input of RLM.Nested.
+// subTask is what a program of an [RLM] delegates with rlm: the input to RLM.Nested.
 type subTask struct {
 	Prompt  string          `json:"prompt"  jsonschema:"minLength=1,description=the task"`
 	Context json.RawMessage `json:"context" jsonschema:"description=the material: any value"`
 }
 
-// subReply is the answer to a [subTask]: the output of RLM.Nested.
+// subReply is the answer to a [subTask]: the output from RLM.Nested.
 type subReply struct {
 	Reply string `json:"reply"` // rlm returns it unchanged
 }
@@ -85,8 +85,8 @@ func answerPrompts(ctx context.Context, args json.RawMessage) (json.RawMessage, 
 	return subCallsOf(ctx).askAll(ctx, prompts)
 }
 
-// subCalls makes the model calls of the programs of one run. It keeps the replies, so that a program that repeats a
-// prompt of a failed program does not pay for it again. It is a value of each program's context.
+// subCalls makes the model calls for the programs of one run. It keeps the replies, so that a program that repeats a
+// failed program's prompt does not pay for it again. It is a value in each program's context.
 type subCalls struct {
 	budget *budget.Budget
 	width  int   // the maximum number of concurrent calls
@@ -205,7 +205,7 @@ func modelError(ctx context.Context, prefix string, cause, err error) error {
 	return te.WithCause(cause)
 }
 
-// wording returns the message of an error in words that a model may see.
+// wording returns an error message in words that a model may see.
 func wording(err error) string {
 	failure, ok := errors.AsType[*lm.Error](err)
 	switch {

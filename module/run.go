@@ -17,11 +17,11 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// Module answers questions. The modules of this package implement it, and so does any type of yours that has this
+// Module answers questions. The modules in this package implement it, and so does any of your types that has this
 // method, such as a struct of modules. If Run returns an error, the prediction is nil.
 //
-// The Run methods of this package do not panic. If code that the caller passed to a module panics, such as an adapter,
-// a reward or an observer, Run returns an error that wraps a *[models.PanicError]. If a module of your own panics, the
+// The Run methods in this package do not panic. If code that the caller passed to a module panics, such as an adapter,
+// a reward or an observer, Run returns an error that wraps a *[models.PanicError]. If your own module panics, the
 // function or module that runs it, such as [Start], [Parallel] or [BestOfN], returns such an error.
 type Module[In, Out any] interface {
 	Run(ctx context.Context, in In) (*Prediction[Out], error)
@@ -33,17 +33,17 @@ type run struct {
 	allowance
 	predictor    *Predictor
 	conversation conversation.Conversation
-	spec         *signature.Spec // the outputs that the model is asked for
-	path         string          // the path of the predictor
+	spec         *signature.Spec // the outputs requested from the model
+	path         string          // the predictor's path
 	asked        conversation.Question
-	outcome      *sandbox.Outcome // how the program of the last step ended, or nil after the step
+	outcome      *sandbox.Outcome // how the last step's program ended, or nil after the step
 	wrote        *lm.Message      // the last reply, as its provider wrote it, or nil
 	toolCalls    []llms.ToolCall  // the tool calls in the last reply
-	results      []string         // the results of toolCalls, as the model is shown them
+	results      []string         // the results of toolCalls, as the model sees them
 	fallback     string           // why the compiled program gave no answer, until the next request
 }
 
-// newRun begins a run of a module that asks one predictor. It returns the context for everything within the run.
+// newRun begins a run for a module that asks one predictor. It returns the context for everything within the run.
 func newRun(ctx context.Context, module string, p *Predictor, q conversation.Question) (context.Context, *run, error) {
 	if ctx == nil {
 		return nil, nil, errNoContext
@@ -58,7 +58,7 @@ func newRun(ctx context.Context, module string, p *Predictor, q conversation.Que
 		return nil, nil, err
 	}
 	if p.calling != nil {
-		p = p.Clone() // the form of calls stays the same, even if other runs find out that the model refuses tools
+		p = p.Clone() // keep the form of calls, even if other runs find that the model does not support tools
 		p.calling, p.decided = p.toolCalling(), true
 	}
 	opening, err := p.opening(q)
@@ -71,7 +71,7 @@ func newRun(ctx context.Context, module string, p *Predictor, q conversation.Que
 	return ctx, r.newRun(path, p, q, opening), nil
 }
 
-// newRun returns a run that is recorded by r and asks p. The path is that of p.
+// newRun returns a run that is recorded by r and asks p. The path is p's.
 func (r *recorder) newRun(path string, p *Predictor, q conversation.Question, opening []conversation.Message) *run {
 	return &run{
 		recorder: r, predictor: p, spec: p.Spec, path: cmp.Or(path, ownField), asked: q,
@@ -79,11 +79,11 @@ func (r *recorder) newRun(path string, p *Predictor, q conversation.Question, op
 	}
 }
 
-// allowance limits the steps of a run.
+// allowance limits a run's steps.
 type allowance struct {
 	steps int
 	free  int  // free turns that are left
-	late  bool // no additional step for an answer of the wrong shape is left
+	late  bool // no additional step for an answer with the wrong shape is left
 }
 
 func (o Options) allowance() allowance { return allowance{o.MaxIters, o.FreeTurns, o.Extract} }
@@ -108,7 +108,7 @@ func (r *run) allowMisshapen(task *signature.Spec, answer json.RawMessage) {
 // left returns how many steps the run may still take.
 func (r *run) left() int { return r.steps - len(r.Steps) }
 
-// usedUp returns the error of a run that has used up its steps.
+// usedUp returns the error for a run that has used up its steps.
 func (r *run) usedUp() error {
 	return fmt.Errorf("%w; the last step: %s", ErrMaxIters, prompt.FirstLine(r.last().Observation))
 }
@@ -158,7 +158,7 @@ func complete[Out any](r *recorder, out Out, raw json.RawMessage, reasoning stri
 	return &Prediction[Out]{Output: out, Trajectory: r.trajectory()}, nil
 }
 
-// extract asks for the outputs of sig in one more step without further actions, in the reply format of the predictor's
+// extract asks for sig's outputs in one more step without further actions, in the reply format of the predictor's
 // adapter. The error says why the model could not be asked, or wraps [ErrMaxIters] and says what is wrong with the
 // reply.
 func extract[In, Out any](
@@ -185,7 +185,7 @@ func extract[In, Out any](
 	return out, raw, nil
 }
 
-// outputsOf returns a spec that has only the outputs of spec.
+// outputsOf returns a spec that has only spec's outputs.
 func outputsOf(spec *signature.Spec) *signature.Spec {
 	if alone, err := signature.NewSpec("", nil, spec.Outputs()); err == nil {
 		return alone

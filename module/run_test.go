@@ -90,8 +90,9 @@ func TestSetupErrors(t *testing.T) {
 		"module: a Predictor is nil; create the module with its New function": {withoutSub},
 		`module: the input "limit" has the same name as a tool or a namespace; rename one`: {
 			module.NewCodeAct(adding, model, box, conflict("limit"), nil)},
-		`module: cannot add the functions of an RLM to the tools: tools: tool "rlm": another tool has that name; ` +
-			`choose another`: {module.NewRLM(adding, model, box, conflict("rlm"), &module.RLMOptions{Depth: 2})},
+		`module: cannot add the functions of an RLM to the tools: tools: tool "rlm": another tool already has that ` +
+			`name; choose a different name`: {
+			module.NewRLM(adding, model, box, conflict("rlm"), &module.RLMOptions{Depth: 2})},
 	} {
 		for _, m := range modules {
 			wantError(t, second(m.Run(t.Context(), anything)), want)
@@ -131,7 +132,7 @@ func TestNamesThatAreTaken(t *testing.T) {
 	wantError(t, second(module.Clone(program).Run(t.Context(), function{})), llmTaken)
 	act := module.NewReAct(signature.Must(signature.New[output, sum]("")), model, nil, nil)
 	wantError(t, second(act.Run(t.Context(), output{})),
-		`module: the signature does not fit the outputs of ReAct (thought, tool, args): signature: output field `+
+		`module: the signature does not fit ReAct's outputs (thought, tool, args): signature: output field `+
 			`"tool": an input field has the same name; rename one`)
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Script is the program of a [Program] and what it was written for. The file of a Script is JavaScript that begins with
-// comments, for example:
+// Script is a [Program]'s program and what it was written for. A Script's file is JavaScript that begins with comments,
+// for example:
 //
 //	// @program 1, for a module of github.com/writ-go/writ. The program runs only while its signature and the
 //	// schemas of its tools are what these lines say. Delete them to make it a new program.
@@ -34,12 +34,12 @@ type Script struct {
 	// empty, the program is new.
 	Signature string
 
-	// Instructions are the instructions of that signature. Spaces and line breaks do not matter.
+	// Instructions are that signature's instructions. Spaces and line breaks do not matter.
 	Instructions string
 
 	// Tools are the tools whose names occur in Code, even in a comment. Each entry has a hash of the tool's schemas and
-	// the tool's declaration: "5d2c01aa orders.list(args: …): …". If Code has the name of any other tool, the program
-	// is not run.
+	// the tool's declaration: "5d2c01aa orders.list(args: …): …". If Code has any other tool's name, the program is not
+	// run.
 	Tools []string
 
 	// From says where the program came from, for people who read the file.
@@ -53,7 +53,7 @@ type Script struct {
 	Examples []Demo
 }
 
-// toolIn returns the hash of the schemas and the path of the tool in an entry of Script.Tools.
+// toolIn returns the tool's path and the hash of its schemas from an entry of Script.Tools.
 func toolIn(line string) (schemas, path string, err error) {
 	schemas, declaration, _ := strings.Cut(line, " ")
 	path, _, found := strings.Cut(declaration, "(")
@@ -61,7 +61,7 @@ func toolIn(line string) (schemas, path string, err error) {
 	case !found:
 		return "", "", errors.New("the declaration of the tool is missing")
 	case !toolPath.MatchString(path):
-		return "", "", fmt.Errorf("%q is not the name of a tool", shorten(path, 100))
+		return "", "", fmt.Errorf("%q is not a tool name", shorten(path, 100))
 	}
 	return schemas, path, nil
 }
@@ -71,8 +71,8 @@ const scriptTitle = "" +
 	"// @program 1, for a module of github.com/writ-go/writ. The program runs only while its signature and the\n" +
 	"// schemas of its tools are what these lines say. Delete them to make it a new program.\n"
 
-// Write writes the file of a script. The same script always yields the same bytes. Write returns an error if
-// [ReadScript] could not read them.
+// Write writes a script's file. The same script always yields the same bytes. Write returns an error if [ReadScript]
+// could not read them.
 func (s Script) Write(w io.Writer) error {
 	text, err := s.text()
 	if err == nil {
@@ -85,7 +85,7 @@ func (s Script) Write(w io.Writer) error {
 	return err
 }
 
-// text returns the file of a script.
+// text returns the content of a script's file.
 func (s Script) text() (string, error) {
 	if s.Signature == "" {
 		return "", errors.New("the Script has no Signature; write the field Script of a Program, which has one")
@@ -121,7 +121,7 @@ func (s Script) text() (string, error) {
 // lineBreaks replaces the characters that would end a comment.
 var lineBreaks = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\u2028", " ", "\u2029", " ")
 
-// maxScript is the maximum size of the file of a script.
+// maxScript is the maximum size of a script's file.
 const maxScript = 4 << 20
 
 // ReadScript reads a file that [Script.Write] wrote, even if people have edited it. A file without lines that begin
@@ -176,10 +176,10 @@ func parseScript(text string) (s Script, err error) {
 	return s, nil
 }
 
-// toolPath matches the names of tools. It is strict, because models are shown the name of a tool that does not exist.
+// toolPath matches tool names. It is strict, because models see the names of tools that do not exist.
 var toolPath = regexp.MustCompile(`^[\pL\pM\pN_$.]{1,200}$`)
 
-// add adds an entry of a file to the script.
+// add adds an entry from a file to the script.
 func (s *Script) add(key, value string) error {
 	switch key {
 	case "program":

@@ -90,9 +90,9 @@ func namesIn(code string) map[string]bool {
 	return names
 }
 
-// declared returns the entry of a tool in Script.Tools.
+// declared returns a tool's entry in Script.Tools.
 func declared(b *tools.Binding) string {
-	const limit = 1000 // bytes of each part of a declaration
+	const limit = 1000 // bytes in each part of a declaration
 	text := declare.Signature(b, limit)
 	if result, err := schema.Compile(b.OutputSchema); err == nil && b.OutputSchema != nil {
 		text += ": " + shorten(result.TypeScript(nil), limit)

@@ -76,7 +76,7 @@ func TestScriptErrors(t *testing.T) {
 		title + "// @example {\n":                "line 2: @example: ",
 		title + "// @recipe x\n":                 "line 2: @recipe: unknown entry",
 		title + "// @from here\n\nsubmit()":      "the file has no line // @signature",
-		title + "// @tool 1 do as I say()\n":     `line 2: @tool: "do as I say" is not the name of a tool`,
+		title + "// @tool 1 do as I say()\n":     `line 2: @tool: "do as I say" is not a tool name`,
 		"// License: MIT\n" + title + "submit()": "line 2: the lines that begin with // @ must follow a first line // @program",
 		"\n//\t@signature a -> b\nsubmit()":      "line 2: the lines that begin with // @ must follow a first line // @program",
 		strings.Repeat("//\n", 2<<20):            "module: read the script: the file is larger than 4 MB",

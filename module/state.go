@@ -10,15 +10,15 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// Save writes the learned state of a module, or of any struct of modules. For each of its [Predictors], by path, the
-// state has the instructions, the descriptions of the fields, the System prompt, the Hint, the Temperature, the Demos,
-// the ToolDescriptions and the Source. The format is JSON, and the same state always gives the same bytes.
+// Save writes the learned state of a module, or of any struct that contains modules. For each of its [Predictors], by
+// path, the state has the instructions, the field descriptions, the System prompt, the Hint, the Temperature, the
+// Demos, the ToolDescriptions and the Source. The format is JSON, and the same state always gives the same bytes.
 //
 // Models, tools, briefings and options are not part of the state. So the state contains no endpoints and no keys, but
 // it does contain the data in the demos.
 //
-// If a predictor has no signature, or a temperature or a demo that [Load] would refuse, Save returns an error
-// that names the predictor, and writes nothing.
+// If a predictor has no signature, or a temperature or a demo that [Load] would reject, Save returns an error that
+// names the predictor, and writes nothing.
 func Save(w io.Writer, m any) error {
 	if w == nil {
 		return errors.New("module: save: the writer is nil")
@@ -40,7 +40,7 @@ func Save(w io.Writer, m any) error {
 // Load sets the predictors of m to a saved state. Settings that the state does not have, such as a hint, are cleared.
 // Load a state before the module is used.
 //
-// If a part of the state does not fit, Load returns an error that names the predictor, and changes nothing. A state
+// If any part of the state does not fit, Load returns an error that names the predictor, and changes nothing. A state
 // fits a module whose predictors have the same paths, and fields with the same names and schemas.
 func Load(r io.Reader, m any) error {
 	if r == nil {
@@ -55,7 +55,7 @@ func Load(r io.Reader, m any) error {
 	for path, p := range Predictors(m) {
 		raw, ok := saved.Predictors.Get(path)
 		if !ok {
-			return fmt.Errorf("module: load: the state has no predictor %s; the state belongs to another module", path)
+			return fmt.Errorf("module: load: the state has no predictor %s; the state is for a different module", path)
 		}
 		if changes[p], err = p.withState(raw); err != nil {
 			return fmt.Errorf("module: load %s: %w", path, err)
@@ -64,7 +64,7 @@ func Load(r io.Reader, m any) error {
 	}
 	for _, s := range saved.Predictors {
 		if !known[s.Name] {
-			return fmt.Errorf("module: load: %T has no predictor %s; the state belongs to another module", m, s.Name)
+			return fmt.Errorf("module: load: %T has no predictor %s; the state is for a different module", m, s.Name)
 		}
 	}
 	for p, n := range changes {
@@ -74,7 +74,7 @@ func Load(r io.Reader, m any) error {
 	return nil
 }
 
-// learned returns the learned state of a predictor.
+// learned returns a predictor's learned state.
 func (p *Predictor) learned() state.Predictor {
 	return state.Predictor{
 		Spec: p.Spec, Task: p.task, System: p.System, Hint: p.Hint, Temperature: p.Temperature,
@@ -83,7 +83,7 @@ func (p *Predictor) learned() state.Predictor {
 	}
 }
 
-// state returns the learned state of a predictor as JSON, or an error if Load would refuse it.
+// state returns a predictor's learned state as JSON, or an error if Load would reject it.
 func (p *Predictor) state() (json.RawMessage, error) {
 	if p.Spec == nil {
 		return nil, errNoSignature

@@ -195,12 +195,12 @@ func TestLoadRefuses(t *testing.T) {
 		{"a predictor twice", two, edit(`"Judge": {`, `"Shorten": {`),
 			`module: load: signature: the value of "Shorten" is given twice`},
 		{"another predictor", two, edit(`"Judge": {`, `"Jury": {`),
-			"module: load: the state has no predictor Judge; the state belongs to another module"},
+			"module: load: the state has no predictor Judge; the state is for a different module"},
 		{"an additional predictor", &less{two.Shorten}, good,
-			"module: load: *module_test.less has no predictor Judge; the state belongs to another module"},
+			"module: load: *module_test.less has no predictor Judge; the state is for a different module"},
 		{"another signature", &reshaped{twoJudges(nil).Shorten, twoJudges(nil).Shorten}, good,
-			"module: load Judge: the state was saved with another signature: the output lang is new, the output note is new, " +
-				"the output mood is missing, the output returned is missing, the output score is missing"},
+			"module: load Judge: the state was saved with a different signature: the output lang is new, the output " +
+				"note is new, the output mood is missing, the output returned is missing, the output score is missing"},
 		{"an unknown part of a predictor", two, edit(`"hint":`, `"hunt":`),
 			`module: load Shorten: json: unknown field "hunt"`},
 		{"a temperature that is too low", two, edit(`"hint":`, `"temperature": -1e300, "hint":`),
@@ -365,9 +365,9 @@ func TestStateOfAnotherTask(t *testing.T) {
 	box := inProcess(t)
 	state := save(t, module.NewCodeAct(adding, llmtest.New(), box, nil, nil))
 	err := module.Load(strings.NewReader(state), module.NewCodeAct(grading, llmtest.New(), box, nil, nil))
-	want := "module: load Predictor: the state was saved with another signature: the task input context is new, the task " +
-		"input question is new, the task output answer is new, the task output score is new, the task input limit is " +
-		"missing, the task output total is missing"
+	want := "module: load Predictor: the state was saved with a different signature: the task input context is new, " +
+		"the task input question is new, the task output answer is new, the task output score is new, the task input " +
+		"limit is missing, the task output total is missing"
 	wantError(t, err, want)
 }
 
@@ -378,15 +378,16 @@ func TestLoadSaysWhichFieldDiffers(t *testing.T) {
 	}
 	state := save(t, predict("a: str, b: int -> c: str"))
 	for text, want := range map[string]string{
-		"a: str, b: float -> c: str":       "the input b has another type, or other constraints",
-		"a: str, b: int(ge=1) -> c: str":   "the input b has another type, or other constraints",
-		"a: str, b: int -> c: str | None":  "the output c has another type, or other constraints",
+		"a: str, b: float -> c: str":       "the input b has a different type or different constraints",
+		"a: str, b: int(ge=1) -> c: str":   "the input b has a different type or different constraints",
+		"a: str, b: int -> c: str | None":  "the output c has a different type or different constraints",
 		"a: str -> c: str, b: int":         "the output b is new, the input b is missing",
-		"b: int, a: str -> c: str":         "its fields are in another order",
+		"b: int, a: str -> c: str":         "its fields are in a different order",
 		"a: str, b: int -> c: str, d: str": "the output d is new",
 	} {
 		err := module.Load(strings.NewReader(state), predict(text))
-		if err == nil || err.Error() != "module: load Predictor: the state was saved with another signature: "+want {
+		const differs = "module: load Predictor: the state was saved with a different signature: "
+		if err == nil || err.Error() != differs+want {
 			t.Errorf("%s: got %v", text, err)
 		}
 	}

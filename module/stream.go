@@ -70,6 +70,6 @@ func (s *Stream[Out]) Result() (*Prediction[Out], error) {
 }
 
 var (
-	errNotStarted = errors.New("module: the Stream is nil, or was not made by Start")
+	errNotStarted = errors.New("module: the Stream is nil, or was not created by Start")
 	errLoopEnded  = errors.New("the loop over the stream's events ended early")
 )

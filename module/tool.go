@@ -6,11 +6,11 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Tool turns a module into a tool for the programs of another module. The tool's arguments are the inputs of the
-// module, and its result is the output, as in [tools.Func]. The run of the module has limits of its own: while a
-// program waits only for such tools, the time does not count against the program's limit (see [tools.Pause]). The run
-// is in Trajectory.Runs of the run that calls the tool. Nil hints mean the zero [tools.Hints], with which calls of the
-// tool count as effects; use Class: tools.Read for a module that has no tools with effects.
+// Tool turns a module into a tool for another module's programs. The tool's arguments are the module's inputs, and its
+// result is the module's output, as in [tools.Func]. The module's run has its own limits: while a program waits only
+// for such tools, the time does not count against the program's limit (see [tools.Pause]). The run is in
+// Trajectory.Runs of the run that calls the tool. Nil hints mean the zero [tools.Hints], with which calls to the tool
+// count as effects; use Class: tools.Read for a module that has no tools with effects.
 //
 // For a module that has the tool, [Predictors] also yields the predictors of m, so that they are saved, loaded and
 // optimized with those of the module, and [Clone] also copies m.
@@ -31,7 +31,7 @@ func Tool[In, Out any](name, description string, m Module[In, Out], h *tools.Hin
 }
 
 // copyOf returns the module that a tool must run, as a pointer. The argument is the result of the tool's Module. If the
-// predictor of the run in progress has a copy of that module, copyOf returns the copy.
+// current run's predictor has a copy of that module, copyOf returns the copy.
 func (s scope) copyOf(module any) any {
 	if s.asks != nil {
 		for _, b := range s.asks.set.Bindings() {

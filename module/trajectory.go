@@ -22,26 +22,25 @@ type Trajectory struct {
 	// Module is the kind of module, such as "CodeAct". It is empty for a group of runs.
 	Module string `json:"module,omitempty"`
 
-	// Name is the path of the module within the enclosing module, such as "Sort". It is set only if the enclosing
-	// module was passed to a function that runs it, such as [Start] or [Parallel].
+	// Name is the module's path within the enclosing module, such as "Sort". It is set only if the enclosing module was
+	// passed to a function that runs it, such as [Start] or [Parallel].
 	Name string `json:"name,omitempty"`
 
 	// Began is when the run began, and Duration is how long it took.
 	Began    time.Time     `json:"began,omitzero"`
 	Duration time.Duration `json:"duration_ns,omitempty"`
 
-	// Err is why there is no answer, or nil. Its JSON is the text of the error.
+	// Err is why there is no answer, or nil. Its JSON is the error's text.
 	Err error `json:"-"`
 
 	// Steps are the model calls of the module itself. In a [Program], the compiled program is a step, too.
 	Steps []Step `json:"steps,omitempty"`
 
-	// Calls are the tool calls of the module itself, including reads, from its journal. AllCalls includes
-	// those of Runs.
+	// Calls are the module's own tool calls, including reads, from its journal. AllCalls includes the calls in Runs.
 	Calls []journal.Entry `json:"calls,omitempty"`
 
-	// Orphans are the effects that no accepted program asked for: the effects of a failed program that the rewritten
-	// program did not ask for again.
+	// Orphans are the effects that no accepted program asked for: those effects of a failed program that the rewritten
+	// program did not request again.
 	Orphans []journal.Entry `json:"orphans,omitempty"`
 
 	// Evidence has the facts of the run that contradict the answer, the most serious first. If free turns were left,
@@ -49,7 +48,7 @@ type Trajectory struct {
 	// about the last program.
 	Evidence []sandbox.Finding `json:"evidence,omitempty"`
 
-	// Runs are the runs of other modules within this one, in the order in which they began: attempts, and the runs that
+	// Runs are the runs of other modules within this run, in the order in which they began: attempts, and the runs that
 	// rewards and tools started with the context that they got.
 	Runs []Trajectory `json:"runs,omitempty"`
 
@@ -60,14 +59,14 @@ type Trajectory struct {
 	// Chosen is the number of the run that gave the answer, from 1, or 0 if none of them did.
 	Chosen int `json:"chosen,omitempty"`
 
-	// Score is the score of this attempt of a [BestOfN] or [Refine].
+	// Score is this attempt's score in a [BestOfN] or [Refine].
 	Score *Score `json:"score,omitempty"`
 
-	// Spent is the usage of the models that programs called with llm, by the name of the model. Nothing else about
-	// those calls is kept, since there may be thousands.
+	// Spent is the usage of the models that programs called with llm, by model name. Nothing else about those calls is
+	// kept, since there may be thousands.
 	Spent event.ModelUsage `json:"spent,omitempty"`
 
-	answer json.RawMessage // the answer of a module without steps
+	answer json.RawMessage // the answer from a module without steps
 }
 
 func (t *Trajectory) last() *Step { return &t.Steps[len(t.Steps)-1] }
@@ -76,7 +75,7 @@ func (t *Trajectory) last() *Step { return &t.Steps[len(t.Steps)-1] }
 // one call.
 func (t Trajectory) Usage() event.Usage { return t.UsageByModel().Total() }
 
-// UsageByModel returns the usage of each model, including Runs.
+// UsageByModel returns each model's usage, including Runs.
 func (t Trajectory) UsageByModel() event.ModelUsage {
 	var all event.ModelUsage
 	t.addUsage(&all)
@@ -98,7 +97,7 @@ func (t Trajectory) empty() bool {
 	return len(t.Steps)+len(t.Runs)+len(t.Calls)+len(t.Spent) == 0
 }
 
-// AllCalls yields the tool calls of the module and then those of its runs.
+// AllCalls yields the module's tool calls and then those of its runs.
 func (t Trajectory) AllCalls() iter.Seq[journal.Entry] {
 	return func(yield func(journal.Entry) bool) {
 		for _, e := range t.Calls {
@@ -124,7 +123,7 @@ func (t Trajectory) chosen() *Trajectory {
 	return &t.Runs[t.Chosen-1]
 }
 
-// Answer returns the outputs of the last step, or of the chosen attempt, as an object: the accepted answer or, if
+// Answer returns the outputs from the last step, or from the chosen attempt, as an object: the accepted answer or, if
 // none was accepted, the submitted one, even if it is invalid. It returns nil if there are no outputs.
 func (t Trajectory) Answer() json.RawMessage {
 	if c := t.chosen(); c != nil {
@@ -161,10 +160,10 @@ type Step struct {
 	// Predictor is the path of the Predictor that asked.
 	Predictor string `json:"predictor,omitempty"`
 
-	// Prompt has the messages of the last request of the step. Its parts include models.Message, which is a reply as
-	// its provider wrote it. The JSON of a Trajectory has the text of each message and the type and size of its images
-	// and files; "shared_messages" is the number of messages at the beginning that are the same as in the previous
-	// step's prompt, and "shared_tools" says that Tools are those of that step.
+	// Prompt has the messages of the step's last request. Its parts include models.Message, which is a reply as its
+	// provider wrote it. The JSON of a Trajectory has the text of each message and the type and size of its images and
+	// files; "shared_messages" is the number of messages at the beginning that are the same as in the previous step's
+	// prompt, and "shared_tools" says that Tools are those of that step.
 	Prompt []llms.MessageContent `json:"-"`
 
 	// Tools are the tools that the model could call through the provider's protocol. Schema is the JSON Schema that
@@ -172,19 +171,19 @@ type Step struct {
 	Tools  []llms.Tool     `json:"-"`
 	Schema json.RawMessage `json:"schema,omitempty"`
 
-	// Model is the name of the model, if the provider reports it or the call options contain it.
+	// Model is the model's name, if the provider reports it or the call options contain it.
 	Model string `json:"model,omitempty"`
 
 	FinishReason string           `json:"finish_reason,omitempty"` // in the provider's words
 	Reply        string           `json:"reply"`
 	Thinking     string           `json:"thinking,omitempty"`    // before the reply, if the provider reports it
-	Truncated    bool             `json:"truncated,omitempty"`   // the reply was cut off at the token limit
+	Truncated    bool             `json:"truncated,omitempty"`   // the reply was truncated at the token limit
 	Reasoning    string           `json:"reasoning,omitempty"`   // the explanation in the reply
 	Code         string           `json:"code,omitempty"`        // the program, or a ReAct's calls written as one
 	Outcome      *sandbox.Outcome `json:"outcome,omitempty"`     // how the program ended, or nil
-	Observation  string           `json:"observation,omitempty"` // what the model was told about the step
+	Observation  string           `json:"observation,omitempty"` // the message to the model about the step
 	Compiled     bool             `json:"compiled,omitempty"`    // Code is from a [Program], not from the model
-	Extracted    bool             `json:"extracted,omitempty"`   // the model was asked for an answer from what it knows
+	Extracted    bool             `json:"extracted,omitempty"`   // the prompt asked for an answer without further steps
 	Answer       json.RawMessage  `json:"answer,omitempty"`      // the outputs, if the step gave the answer
 	Usage        event.Usage      `json:"usage"`
 	Duration     time.Duration    `json:"duration_ns"` // how long the model call took
@@ -192,8 +191,7 @@ type Step struct {
 	before int // the number of calls in the journal when the step began
 }
 
-// Sent returns the whole request for people to read: the messages under their roles, the tools, and the schema of the
-// reply.
+// Sent returns the whole request for people to read: the messages under their roles, the tools, and the reply's schema.
 func (s Step) Sent() string { return lm.Transcript(s.Prompt, s.Tools, s.Schema) }
 
 // replied reports whether there was a reply, even an empty one.

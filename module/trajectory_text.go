@@ -41,7 +41,7 @@ func (t *Trajectory) write(b *strings.Builder, margin string) {
 	}
 }
 
-// title returns the name and the kind of the module.
+// title returns the name and the module's kind.
 func (t *Trajectory) title() string {
 	switch {
 	case t.Name != "":

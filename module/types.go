@@ -13,11 +13,11 @@ import (
 // types holds the result types of tools that declare no output schema.
 type types struct {
 	seen  declare.LearnedTypes   // the types that were learned in this run
-	bytes map[*tools.Binding]int // how many bytes of the results of each tool were read
+	bytes map[*tools.Binding]int // how many bytes of each tool's results were read
 	fresh string                 // types that the model has not been shown yet, one line per tool
 }
 
-// applyTypes adds the types of earlier runs to the tools, and returns the briefing with the new declarations.
+// applyTypes adds the types from earlier runs to the tools, and returns the briefing with the new declarations.
 func (r *codeRun) applyTypes(briefing string) string {
 	if l := r.options.LearnedTypes; l != nil {
 		r.set = l.Apply(r.set)
@@ -30,7 +30,7 @@ func (r *codeRun) applyTypes(briefing string) string {
 	return briefing
 }
 
-// learn learns types from the results of a program. It reads at most a megabyte of each tool's results in a run, since
+// learn learns types from a program's results. It reads at most a megabyte of each tool's results in a run, since
 // reading more takes too long.
 func (r *codeRun) learn(ctx context.Context, out *sandbox.Outcome) {
 	const maxBytes = 1 << 20

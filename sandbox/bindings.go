@@ -8,10 +8,10 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// boundTools are the tools of a set as programs see them, without the policies.
+// boundTools are a set's tools as programs see them, without the policies.
 type boundTools struct {
 	bindings []*tools.Binding
-	globals  map[string]bool // the global names of the bindings
+	globals  map[string]bool // the bindings' global names
 
 	// plain are the bindings as the engine sees them. A worker that already has the same slice does not receive it
 	// again.

@@ -52,10 +52,10 @@ func (h *host) Call(c engine.Call, reply func(engine.Reply)) {
 	})
 }
 
-// maxRefused is the number of refused calls after which the host ends the program.
+// maxRefused is the number of rejected calls after which the host ends the program.
 const maxRefused = 1000
 
-// overLimit returns the error of a call beyond Limits.Calls, or nil.
+// overLimit returns the error for a call beyond Limits.Calls, or nil.
 func (h *host) overLimit(tool int) *engine.ToolError {
 	h.mu.Lock()
 	path := h.path(tool)
@@ -75,7 +75,7 @@ func (h *host) overLimit(tool int) *engine.ToolError {
 	return te
 }
 
-// count counts a call that the journal does not answer. path is the path of its tool.
+// count counts a call that the journal does not answer. path is its tool's path.
 func (h *host) count(path string) {
 	if h.uncounted[path] >= h.program.Uncounted[path] {
 		h.counted++
@@ -84,9 +84,9 @@ func (h *host) count(path string) {
 	engine.Put(&h.uncounted, path, h.uncounted[path]+1)
 }
 
-// tracker tracks one call of the program: what is known about it, its execution, and whether it occupies one of the
-// Limits.Concurrency slots. The call leaves its slot while it waits for a person, or for a nested run, which has limits
-// of its own. While all calls in progress have left their slots, the clocks of the program stand still.
+// tracker tracks one of the program's calls: what is known about it, its execution, and whether it occupies one of the
+// Limits.Concurrency slots. The call leaves its slot while it waits for a person, or for a nested run, which has its
+// own limits. While all calls in progress have left their slots, the clocks of the program stand still.
 type tracker struct {
 	host *host
 
@@ -145,7 +145,7 @@ func (h *host) issue(c engine.Call) *dispatch.Execution {
 // maxNames is the maximum number of calls that a second argument may name.
 const maxNames = 1000
 
-// parseRepeat reads the second argument of a call.
+// parseRepeat parses a call's second argument.
 func parseRepeat(more json.RawMessage) (*tools.Repeat, error) {
 	if more == nil {
 		return nil, nil
@@ -173,7 +173,7 @@ func (t *tracker) perform(reply func(engine.Reply)) {
 	returned := false
 	defer func() {
 		if !returned { // runtime.Goexit has ended the goroutine, for example by t.FailNow
-			h.abort(fmt.Errorf("the handler of %s ended its goroutine instead of returning", t.Tool))
+			h.abort(fmt.Errorf("the handler of %s ended with runtime.Goexit instead of returning", t.Tool))
 		}
 	}()
 	t.update(func() {}, "Program.OnCalling", h.program.OnCalling)
@@ -206,7 +206,7 @@ func resultReply(tool string, result json.RawMessage) engine.Reply {
 }
 
 // engineError converts an error to the error that the engine throws into the program. It replaces invalid UTF-8, which
-// the record of a session cannot contain.
+// a session's record cannot contain.
 func engineError(e *tools.ToolError) *engine.ToolError {
 	valid := func(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
 	data := e.Data
@@ -216,7 +216,7 @@ func engineError(e *tools.ToolError) *engine.ToolError {
 	return &engine.ToolError{Tool: valid(e.Tool), Kind: valid(e.Kind), Message: valid(e.Message), ID: e.ID, Data: data}
 }
 
-// toolError converts the error of a call to the ToolError in the outcome. It reports whether the program may catch the
+// toolError converts a call's error to the ToolError in the outcome. It reports whether the program may catch the
 // error.
 func toolError(err error, tool string) (te *tools.ToolError, catchable bool) {
 	var hold *tools.HoldError
@@ -231,7 +231,7 @@ func toolError(err error, tool string) (te *tools.ToolError, catchable bool) {
 	return (&tools.ToolError{Tool: tool, Kind: tools.KindUnknown, Message: err.Error()}).WithCause(err), false
 }
 
-// settle records the result of the call.
+// settle records the call's result.
 func (t *tracker) settle(result json.RawMessage, err *tools.ToolError) {
 	performed := t.execution.Args()
 	t.update(func() {
@@ -262,7 +262,7 @@ func (t *tracker) update(change func(), name string, observer func(Call)) {
 	observer(updated)
 }
 
-// resultLimiter limits the size of the results of one run. It is the innermost policy, so that a result that is too
+// resultLimiter limits the total size of one run's results. It is the innermost policy, so that a result that is too
 // large does not reach other policies or the journal.
 type resultLimiter struct {
 	each, all int // the limits for one result and for all results, in bytes

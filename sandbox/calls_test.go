@@ -162,7 +162,7 @@ func TestPromptTool(t *testing.T) {
 	for name, tt := range map[string]struct{ source, want string }{
 		"waits for the next call": {`await Promise.all([step({now: "await"}), step({now: "meet"})])`, `["await","meet"]`},
 		"leaves": {`await step({now: "leave"})`,
-			"sandbox: the handler of step ended its goroutine instead of returning"},
+			"sandbox: the handler of step ended with runtime.Goexit instead of returning"},
 		"panics": {`try { await step({now: "panic"}) } catch (e) { return [e.kind, await step({now: ` +
 			`"on"})] }`, `["unknown","on"]`},
 	} {

@@ -19,8 +19,8 @@ import (
 
 // CheckResult is the result of checking a program.
 type CheckResult struct {
-	// Findings are the reasons why Run would refuse the program, in source order. If Findings
-	// is empty, Run would run the program.
+	// Findings are the reasons why Run would reject the program, in source order. If Findings is empty, Run would run
+	// the program.
 	Findings []Finding
 
 	// Warnings are about code that may run without an error but probably does not do what
@@ -48,12 +48,11 @@ func checkResult(out *Outcome, err error) (CheckResult, error) {
 	return result, nil
 }
 
-// maxFindings is the maximum number of findings of one check.
+// maxFindings is the maximum number of findings in one check.
 const maxFindings = 20
 
-// judge returns the reasons to refuse the program, given the worker's report: code that must fail when it runs, and
-// violations of the rules. The code that validates the arguments of real calls also validates the arguments in the
-// report.
+// judge returns the reasons to reject the program, given the worker's report: code that is certain to fail, and
+// violations of the rules. The code that validates real calls' arguments also validates the arguments in the report.
 //
 // A hostile program can make the report very large, so judge stops when the run ends or when it has maxFindings
 // findings.
@@ -126,7 +125,7 @@ func (h *host) usedEarly(name engine.Name) Finding {
 	return h.finding(kindUnsupported, message, hint, name.Pos)
 }
 
-// constant reports an assignment to an input, a tool or a constant of an earlier program.
+// constant reports an assignment to an input, a tool or an earlier program's constant.
 func (h *host) constant(w engine.Write) Finding {
 	message, verb := w.Name, "assigned to"
 	what := h.constantKind(w.Name)
@@ -149,7 +148,7 @@ func (h *host) constant(w engine.Write) Finding {
 
 const earlierConstant = "earlier constant"
 
-// constantKind returns what kind of constant a global name is.
+// constantKind returns which kind of constant a global name denotes.
 func (h *host) constantKind(name string) string {
 	switch {
 	case slices.Contains(h.inputNames(), name):
@@ -160,10 +159,10 @@ func (h *host) constantKind(name string) string {
 	return earlierConstant
 }
 
-// dropHandled drops the arguments of each call whose error the program handles before it may change data. Then judge
-// does not refuse the call.
+// dropHandled drops the arguments of each call whose error the program handles before it can change data. Then judge
+// does not reject the call.
 func (h *host) dropHandled(sites []engine.Site) {
-	change := math.MaxInt // the first statement that may change data
+	change := math.MaxInt // the first statement that can change data
 	for _, s := range sites {
 		if s.Tool >= 0 && s.Tool < len(h.bindings) && h.bindings[s.Tool].ReplayClass() != tools.Read {
 			change = min(change, s.Statement)
@@ -176,7 +175,7 @@ func (h *host) dropHandled(sites []engine.Site) {
 	}
 }
 
-// site judges one call of a tool in the source.
+// site judges one tool call in the source.
 func (h *host) site(s engine.Site) Finding {
 	switch {
 	case s.Tool < 0 || s.Tool >= len(h.bindings):

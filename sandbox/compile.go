@@ -60,7 +60,7 @@ const (
 	maxLibrary   = 4 << 20
 )
 
-// compile compiles the program of a job and sets h.origin. If the program is refused, it sets h.findings instead.
+// compile compiles a job's program and sets h.origin. If the program is rejected, it sets h.findings instead.
 func (h *host) compile(job *engine.Job) error {
 	c, err := h.program.Compiler.Compile(h.ctx, h.program.Source)
 	switch {
@@ -84,14 +84,14 @@ func (h *host) compile(job *engine.Job) error {
 	}
 	m, err := sourcemap.Parse(c.Map)
 	if err != nil {
-		return fmt.Errorf("sandbox: the result of the compiler: %w", err)
+		return fmt.Errorf("sandbox: the compiler's result: %w", err)
 	}
 	h.origin.sourceMap = m
 	return nil
 }
 
-// compilerFindings returns the findings of a compiler and the violations of the rules, or one finding if the
-// compiled program is too large.
+// compilerFindings returns a compiler's findings and the rule violations, or one finding if the compiled program is too
+// large.
 func (h *host) compilerFindings(c *Compiled) []Finding {
 	if len(c.Findings) > 0 {
 		findings := h.violations()

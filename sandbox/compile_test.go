@@ -260,7 +260,7 @@ func TestCompilerErrors(t *testing.T) {
 			func(context.Context, string) (*sandbox.Compiled, error) {
 				return &sandbox.Compiled{Source: "1", Map: []byte("{}")}, nil
 			},
-			"sandbox: the result of the compiler: source map: version 0 is not supported, only version 3",
+			"sandbox: the compiler's result: source map: version 0 is not supported, only version 3",
 		},
 		"an empty map": {
 			func(context.Context, string) (*sandbox.Compiled, error) {

@@ -59,35 +59,33 @@
 // packages that are initialized before package sandbox are initialized in workers too, so their initialization should
 // only set variables. With Options.Command, workers run another executable.
 //
-// Options.Workers bounds the number of programs that compute at the same time. A program that waits for its calls keeps
+// Options.Workers limits the number of programs that compute at the same time. A program that waits for its calls keeps
 // its worker and lets another program compute. Therefore tools may run programs in the same sandbox, and hundreds of
 // programs can wait for approval.
 //
 // # Checks
 //
-// Before a program runs, the check reports all of the following at once: syntax errors, undeclared names, calls
-// of tools that do not exist, literal arguments that violate a tool's schema, constructs that the engine would
-// execute incorrectly, and violations of [Options.Rules]. It refuses only what must fail. If a call has wrong
-// arguments but the program handles the error of the call before it may change data, the program runs, and the call
-// throws. A handler that covers all calls of the program does not count. The worker parses the program and reports what
-// it contains; this process decides whether to run it.
+// Before a program runs, the check reports all of the following at once: syntax errors, undeclared names, calls to
+// tools that do not exist, literal arguments that violate a tool's schema, constructs that the engine would execute
+// incorrectly, and violations of [Options.Rules]. It rejects only code that is certain to fail. If a call has wrong
+// arguments but the program handles the call's error before it can change data, the program runs, and the call throws.
+// A handler that covers all of the program's calls does not count. The worker parses the program and reports what it
+// contains; this process decides whether to run it.
 //
-// [Outcome.Warnings] lists code that may run without an error but probably does not do what
-// its author intended: promises that the program printed, used as text or did not await,
-// and results that it used as if they had another type, each with its position.
+// [Outcome.Warnings] lists code that may run without an error but probably does not do what its author intended:
+// promises that the program printed, used as text or did not await, and results that it used as if they had a different
+// type, each with its position.
 //
 // # Limits
 //
-// A run has limits on its total time and its computing time. [Failure.Kind] says which limit was exceeded.
-// Memory, source, output and calls have limits, too: see [Limits]. A worker that exceeded a limit is not used
-// again.
+// A run has limits on its total time and its CPU time. [Failure.Kind] says which limit was exceeded. Memory, source,
+// output and calls have limits, too: see [Limits]. A worker that exceeded a limit is not used again.
 //
 // # Sessions
 //
-// In a [Session], programs see the top-level declarations of earlier programs. A session
-// owns no process: it is the record of its programs, and the VM is a cache that is rebuilt
-// from the record when necessary, without calling any tool. Large inputs are sent to a
-// session once.
+// In a [Session], programs see earlier programs' top-level declarations. A session owns no process: it is a record of
+// its programs, and the VM is a cache that is rebuilt from the record when necessary, without calling any tool. Large
+// inputs are sent to a session once.
 //
 // # Other languages
 //
@@ -96,6 +94,6 @@
 //
 // # Errors
 //
-// Errors of the program are data: [Outcome.Failure] describes them for its author.
-// [Sandbox.Run] returns an error only for problems that no program can fix.
+// Program errors are data: [Outcome.Failure] describes them for its author. [Sandbox.Run] returns an error only for
+// problems that no program can fix.
 package sandbox

@@ -16,7 +16,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// fatal returns the error of a run that the host or its caller ended, or nil.
+// fatal returns the error for a run that the host or its caller ended, or nil.
 func (h *host) fatal(ctx context.Context, out *Outcome) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -44,9 +44,9 @@ func (h *host) partial() *Outcome {
 	return h.outcome(&engine.Result{Failure: f})
 }
 
-// unlessAborted returns the result of the engine, or the result of a stopped program if the host ended the run. The
-// program may have submitted before the host could stop it, for example because a call was held. Such a program has not
-// succeeded: the call was not made.
+// unlessAborted returns the engine's result, or a stopped program's result if the host ended the run. The program may
+// have submitted before the host could stop it, for example because a call was held. Such a program has not succeeded:
+// the call was not made.
 func (h *host) unlessAborted(r *engine.Result) *engine.Result {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -59,7 +59,7 @@ func (h *host) unlessAborted(r *engine.Result) *engine.Result {
 	return &stopped
 }
 
-// outcome combines the result of the engine with what the host recorded.
+// outcome combines the engine's result with what the host recorded.
 func (h *host) outcome(r *engine.Result) *Outcome {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -85,7 +85,7 @@ func (h *host) outcome(r *engine.Result) *Outcome {
 	return out
 }
 
-// allWarnings returns the warnings of the check and the warnings of the run.
+// allWarnings returns the warnings from the check and from the run.
 func (h *host) allWarnings(r *engine.Result, out *Outcome) []Finding {
 	shown := h.explain(out.Failure, slices.Concat(h.strayPromises(r), h.misses(r, out.Calls)))
 	warnings := slices.Concat(h.checkWarnings(r), shown)
@@ -173,8 +173,7 @@ func (h *host) failure(f *engine.Failure) *Failure {
 	return out
 }
 
-// notJSON matches the error of JSON.parse for a string that does not begin like JSON, or that has text after a
-// JSON value.
+// notJSON matches JSON.parse's error for a string that does not begin like JSON, or that has text after a JSON value.
 var notJSON = regexp.MustCompile(`^SyntaxError: Unexpected (token '.+', "[^{\["]|.* after JSON at )`)
 
 // caller returns the line that called the function in which the program failed, or "".

@@ -10,11 +10,10 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Kind is the kind of a finding or failure: one of the constants below or, if a program was
-// refused or failed,
+// Kind is the kind of a finding or failure: one of the constants below or, if a program was rejected or failed,
 //
 //	undeclared        an undeclared name
-//	unknown_tool      a call of a tool that does not exist
+//	unknown_tool      a call to a tool that does not exist
 //	invalid_argument  a literal argument that violates the tool's schema
 //	unsupported       a construct that the engine would execute incorrectly
 //	source_limit      a source longer than Limits.Source
@@ -39,9 +38,9 @@ type Kind string
 // Kinds of failures.
 const (
 	KindSyntax       Kind = "syntax"        // not JavaScript, or not supported by the sandbox; nothing has run
-	KindRefused      Kind = "refused"       // refused for several reasons; nothing has run
+	KindRefused      Kind = "refused"       // rejected for several reasons; nothing has run
 	KindThrown       Kind = "thrown"        // an uncaught exception or rejection
-	KindToolError    Kind = "tool_error"    // an uncaught error of a tool
+	KindToolError    Kind = "tool_error"    // an uncaught tool error
 	KindHeld         Kind = "held"          // a call resembles an earlier one: see tools.HoldError
 	KindUnawaited    Kind = "unawaited"     // submitted before all calls had settled, or with a promise as text
 	KindTimeout      Kind = "timeout"       // ran longer than Limits.Time
@@ -66,7 +65,7 @@ const (
 	kindLostValue       Kind = "lost_value"
 )
 
-// Finding is one reason why a program was refused, or one warning.
+// Finding is one reason why a program was rejected, or one warning.
 type Finding struct {
 	Kind    Kind   `json:"kind"`
 	Message string `json:"message"`
@@ -92,11 +91,10 @@ func (f Finding) String() string {
 	return display.Text(b.String())
 }
 
-// Failure explains why a program was refused or failed, in words that its author, usually a
-// model, can act on.
+// Failure explains why a program was rejected or failed, in words that its author, usually a model, can act on.
 type Failure struct {
 	Finding                   // the failure, the only finding, or a summary of several findings
-	Findings []Finding        `json:"findings,omitempty"` // all findings if the program was refused, and otherwise nil
+	Findings []Finding        `json:"findings,omitempty"` // all findings if the program was rejected, and otherwise nil
 	Stack    []string         `json:"stack,omitempty"`    // positions such as "line 3, column 7", innermost first
 	Tool     *tools.ToolError `json:"tool,omitempty"`     // for KindToolError, the uncaught error
 	Hold     *tools.HoldError `json:"hold,omitempty"`     // for KindHeld, the call in question
@@ -120,7 +118,7 @@ func (f *Failure) String() string {
 // Ran reports whether any part of the program was executed.
 func (f *Failure) Ran() bool { return f.Findings == nil }
 
-// refusal returns the failure of a program with one or more findings.
+// refusal returns the failure for a program with one or more findings.
 func refusal(findings []Finding) *Failure {
 	f := &Failure{Finding: findings[0], Findings: findings}
 	if len(findings) > 1 {
@@ -143,7 +141,7 @@ func (h *host) finding(kind Kind, message, hint string, at engine.Pos) Finding {
 // values of any length, and models pay for reading them.
 const maxMessage = 2000
 
-// frameWidth is the number of characters of a long line that a frame shows.
+// frameWidth is the number of characters that a frame shows of a long line.
 const frameWidth = 100
 
 // frame shows a position in the source:

@@ -74,7 +74,7 @@ func (h *heap) check() {
 
 func (h *heap) exceeded() bool { return heapInUse() > h.base+h.limit*int64(len(h.runs)) }
 
-// heapInUse returns the number of bytes of the heap in use, including garbage.
+// heapInUse returns the number of heap bytes in use, including garbage.
 func heapInUse() int64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)

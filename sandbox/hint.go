@@ -89,13 +89,13 @@ func (h *host) undeclaredHint(name engine.Name) string {
 	return ""
 }
 
-// isCalled reports whether a line awaits a call of a name or of one of its members.
+// isCalled reports whether a line awaits a call to a name or to one of its members.
 func isCalled(name, line string) bool {
 	called, err := regexp.MatchString(`\bawait\s+`+regexp.QuoteMeta(name)+`(\.[\w$]+)?\(`, line)
 	return err == nil && called
 }
 
-// useTools adds the list of tools to the reason why a global is missing.
+// useTools adds the tool list to the reason why a global is missing.
 func (h *host) useTools(missing string) string {
 	globals := h.globals()
 	if globals == "" {
@@ -153,8 +153,8 @@ func (h *host) find(matches func(*tools.Binding) bool) *tools.Binding {
 	return nil
 }
 
-// tool returns the tool of a namespace with a name, or nil. The name may also be what [identifier] makes of the tool's
-// name.
+// tool returns the tool with the given name in a namespace, or nil. The name may also be what [identifier] makes of the
+// tool's name.
 func (h *host) tool(object, name string) *tools.Binding {
 	is := func(own string) bool { return own == name || identifier(own) == name }
 	return h.find(func(b *tools.Binding) bool { return b.Object == object && slices.ContainsFunc(b.Names, is) })
@@ -178,8 +178,7 @@ var separators = regexp.MustCompile(`[^\pL\pN]+`)
 // underscores.
 func identifier(name string) string { return strings.Trim(separators.ReplaceAllString(name, "_"), "_") }
 
-// members returns the names of the tools of a namespace, or of the global functions if
-// object is "".
+// members returns the names of a namespace's tools, or of the global functions if object is "".
 func (h *host) members(object string) []string {
 	var names []string
 	for _, b := range h.bindings {
@@ -190,7 +189,7 @@ func (h *host) members(object string) []string {
 	return names
 }
 
-// memberList lists the tools of a namespace.
+// memberList lists a namespace's tools.
 func (h *host) memberList(namespace string) string {
 	return h.list(func(b *tools.Binding) string {
 		if b.Object != namespace {
@@ -246,7 +245,7 @@ func (h *host) names() []string {
 	return slices.Compact(names)
 }
 
-// inputNames returns the names of the inputs, including those of the session.
+// inputNames returns the names of the inputs, including the session's inputs.
 func (h *host) inputNames() []string {
 	names := slices.Collect(maps.Keys(h.program.Inputs))
 	for _, in := range h.step.sessionInputs() {

@@ -17,8 +17,8 @@ import (
 type host struct {
 	ctx         context.Context // canceled when the program must end
 	stop        context.CancelCauseFunc
-	parent      context.Context // the context of the caller
-	callCtx     context.Context // the context of the calls, which may outlive the program; nil before the first call
+	parent      context.Context // the caller's context
+	callCtx     context.Context // the calls' context, which may outlive the program; nil before the first call
 	cancelCalls context.CancelCauseFunc
 
 	program    *Program
@@ -47,9 +47,9 @@ type host struct {
 	calls     []*tracker
 	counted   int            // calls that count towards the limit
 	refused   int            // calls beyond the limit
-	uncounted map[string]int // calls that do not count, by the path of the tool
+	uncounted map[string]int // calls that do not count, by tool path
 	aborted   error          // the reason why the host ended the program, or nil
-	over      bool           // the run has ended; the results of handlers that return now are ignored
+	over      bool           // the run has ended; results from handlers that return now are ignored
 	running   sync.WaitGroup
 	clock     engine.RunClock
 	open      int // calls in progress
@@ -72,7 +72,7 @@ func newHost(ctx context.Context, limits Limits, p *Program, bound *boundTools) 
 	return h
 }
 
-// abortingAttempt aborts the program when the journal refuses a call.
+// abortingAttempt aborts the program when the journal rejects a call.
 type abortingAttempt struct {
 	dispatch.Attempt
 	host *host
@@ -105,7 +105,7 @@ func (h *host) Allowed() bool {
 	return len(findings) == 0 && !h.checkOnly
 }
 
-// errCallLimit ends a program that keeps making calls that are refused.
+// errCallLimit ends a program that keeps making rejected calls.
 var errCallLimit = errors.New("too many tool calls")
 
 // isProgramError reports whether a rewritten program may avoid the error that ended the current program. A hold within
@@ -208,7 +208,7 @@ func wait(closed <-chan struct{}, limit time.Duration) {
 	}
 }
 
-// path returns the path of a tool by its index.
+// path returns the path of the tool with the given index.
 func (h *host) path(tool int) string {
 	if tool < 0 || tool >= len(h.bindings) {
 		return ""

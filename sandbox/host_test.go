@@ -263,7 +263,7 @@ func TestHandlerGoexit(t *testing.T) {
 	}))
 	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
 		_, err := box.Run(t.Context(), sandbox.Program{Source: "await leave({})", Tools: set})
-		if want := "sandbox: the handler of leave ended its goroutine instead of returning"; err == nil ||
+		if want := "sandbox: the handler of leave ended with runtime.Goexit instead of returning"; err == nil ||
 			err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}

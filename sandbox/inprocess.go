@@ -93,8 +93,8 @@ func (p *inProcess) Close() error {
 	return nil
 }
 
-// goroutines runs functions on other goroutines. It reuses these goroutines until done is closed, because growing the
-// stack of a new goroutine takes longer than many short functions.
+// goroutines runs functions on other goroutines. It reuses these goroutines until done is closed, because growing a new
+// goroutine's stack takes longer than many short functions.
 type goroutines struct {
 	work chan func() // read by idle goroutines
 	done chan struct{}

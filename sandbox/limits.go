@@ -22,15 +22,15 @@ import (
 // are refused. Output keeps the beginning of stdout and stderr.
 type Limits struct {
 	Time        time.Duration // total time; default 30 s
-	Compute     time.Duration // computing time; default 10 s
+	Compute     time.Duration // CPU time; default 10 s
 	Memory      int64         // bytes that a worker may use in addition to its own needs; default 256 MiB
 	Source      int           // bytes of Program.Source; default 64 KiB
 	Output      int           // bytes kept of stdout and of stderr, and bytes of the value; default 64 KiB
 	Argument    int           // bytes of each tool argument; default: Output
 	Calls       int           // tool calls; further calls throw a ToolError of kind "limit"; default 1000
 	Concurrency int           // simultaneous tool calls; further calls wait; default 16
-	Result      int           // bytes of JSON of one result or error of a tool; default 4 MiB
-	Results     int           // bytes of all results and errors of one run; default 64 MiB
+	Result      int           // bytes of JSON in one tool result or error; default 4 MiB
+	Results     int           // bytes of all results and errors in one run; default 64 MiB
 }
 
 func (l Limits) withDefaults() (Limits, error) {
@@ -71,5 +71,5 @@ func (l Limits) check() error {
 	return nil
 }
 
-// maxTime is the longest limit of time.
+// maxTime is the longest time limit.
 const maxTime = 365 * 24 * time.Hour

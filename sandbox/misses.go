@@ -102,19 +102,19 @@ func (h *host) miss(m engine.Miss, s *shape) (message, hint string) {
 	return "", ""
 }
 
-// shape describes the objects at one path in the results of a tool.
+// shape describes the objects at one path in a tool's results.
 type shape struct {
 	schema     json.RawMessage // declared by the tool
 	objects    int             // number of objects at the path
 	rows       int             // number of these objects that are in a list
-	names      []string        // names of the members of the objects
+	names      []string        // the objects' member names
 	text, json bool            // a result is a string, and the string is JSON
 }
 
 // maxShaped is the maximum size in bytes of the results that are read for one shape.
 const maxShaped = 1 << 20
 
-// shapeOf returns the shape of the objects that a miss is about. The shape is empty if the results of the tool are too
+// shapeOf returns the shape of the objects that a miss is about. The shape is empty if the tool's results are too
 // large.
 func (h *host) shapeOf(m engine.Miss, calls []Call) *shape {
 	s := &shape{}
@@ -182,7 +182,7 @@ func (s *shape) addObject(names []string, listed bool) {
 	}
 }
 
-// declares reports whether the output schema of the tool mentions a member.
+// declares reports whether the tool's output schema mentions a member.
 func (s *shape) declares(member string) bool {
 	return member != "" && bytes.Contains(s.schema, []byte(`"`+member+`"`))
 }

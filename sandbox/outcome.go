@@ -12,8 +12,8 @@ import (
 
 // Outcome is the result of running a program.
 type Outcome struct {
-	// Value is the program's value: the argument of submit, what the program returned,
-	// or the value of its last expression. Nil means undefined.
+	// Value is the program's value: submit's argument, what the program returned, or the value of its last expression.
+	// Nil means undefined.
 	Value json.RawMessage `json:"value,omitempty"`
 
 	// Submitted reports whether the value was passed to submit.
@@ -38,7 +38,7 @@ type Outcome struct {
 	// Declared are the names that the program declares at top level, at most 100.
 	Declared []string `json:"declared,omitempty"`
 
-	// Failure says why the program was refused or failed. It is nil if it succeeded.
+	// Failure says why the program was rejected or failed. It is nil if it succeeded.
 	Failure *Failure `json:"failure,omitempty"`
 
 	// Duration is the time from start to end. Waiting is the part of it that the program spent waiting for
@@ -71,15 +71,15 @@ func (o *Outcome) Decode(v any) error {
 // Output is one stream of the console.
 type Output struct {
 	Text  string `json:"text"`           // cut at Limits.Output
-	Tail  string `json:"tail,omitempty"` // the end of the output that was cut, at most 1/16 of Limits.Output
+	Tail  string `json:"tail,omitempty"` // the end of the truncated output, at most 1/16 of Limits.Output
 	Bytes int    `json:"bytes"`          // number of bytes written
 }
 
 // Cut reports whether Text is incomplete.
 func (o Output) Cut() bool { return len(o.Text) < o.Bytes }
 
-// Call is one tool call of a run. If Error is not nil, Error.Kind says whether the call failed or was not made,
-// and Error.Unwrap returns the cause, for the host's log.
+// Call is one tool call in a run. If Error is not nil, Error.Kind says whether the call failed or was not made, and
+// Error.Unwrap returns the cause, for the host's log.
 type Call struct {
 	ID       int              `json:"id"`                 // 1, 2, … in the order in which the program made them
 	Tool     string           `json:"tool"`               // path by which the program called the tool, such as mail.send
@@ -90,6 +90,6 @@ type Call struct {
 	Pending  bool             `json:"pending,omitempty"`  // still in progress when the run ended; its effect is unknown
 	Started  time.Duration    `json:"started_ns"`         // since the start of the run
 	Duration time.Duration    `json:"duration_ns"`
-	Line     int              `json:"line,omitempty"` // position of the call in the source, from 1; 0 if unknown
+	Line     int              `json:"line,omitempty"` // the call's position in the source, from 1; 0 if unknown
 	Column   int              `json:"column,omitempty"`
 }

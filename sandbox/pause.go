@@ -8,7 +8,7 @@ import (
 	workers "github.com/writ-go/writ/sandbox/internal/worker/host"
 )
 
-// enter waits for a slot, or for the end of the program.
+// enter waits until a slot is free or the program ends.
 func (t *tracker) enter() {
 	select {
 	case t.host.slots <- struct{}{}:

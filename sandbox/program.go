@@ -16,16 +16,16 @@ import (
 
 // Program is a program and the resources that it may use.
 type Program struct {
-	// Source is JavaScript. Top-level await and return are allowed. The program's value is
-	// what it returns, or else the value of its last statement if that is an expression.
+	// Source is JavaScript. Top-level await and return are allowed. The program's value is what it returns, or else its
+	// last statement's value if that statement is an expression.
 	Source string
 
 	// Compiler translates Source into JavaScript. It is nil if Source is JavaScript.
 	// Package sandbox/typescript has a compiler for TypeScript.
 	Compiler Compiler
 
-	// Inputs are constants of the program, by name. Values are converted as encoding/json
-	// does; a json.RawMessage is used unchanged.
+	// Inputs are constants in the program, by name. Values are converted as encoding/json does; a json.RawMessage is
+	// used unchanged.
 	Inputs map[string]any
 
 	// Tools are the tools that the program may call. Nil means no tools.
@@ -39,12 +39,12 @@ type Program struct {
 	// the check says so. See [Outcome.Declared].
 	Earlier []string
 
-	// Uncounted maps the path of a tool to the number of its calls that do not count towards Limits.Calls.
-	// Further calls of the tool count. Use Uncounted for tools whose calls have a limit of their own.
+	// Uncounted maps a tool's path to the number of its calls that do not count toward Limits.Calls. Further calls to
+	// the tool count. Use Uncounted for tools whose calls have their own limit.
 	Uncounted map[string]int
 
-	// Limits are the limits of this run. A zero field means the sandbox's limit; another
-	// value replaces it, even if it is larger. Memory must be zero.
+	// Limits are this run's limits. A zero field means the sandbox's limit; any other value replaces it, even if it is
+	// larger. Memory must be zero.
 	Limits Limits
 
 	// Submit makes submit(value) available, which ends the program with a value.
@@ -60,7 +60,7 @@ type Program struct {
 	OnCall func(Call)
 }
 
-// job returns the job that runs a program, without the inputs of its session.
+// job returns the job that runs a program, without its session's inputs.
 func (s *Sandbox) job(p Program, l Limits, bound *boundTools, sessionInputs []engine.Input) (*engine.Job, error) {
 	job := &engine.Job{
 		Source: p.Source, Submit: p.Submit,
@@ -92,7 +92,7 @@ func (s *Sandbox) job(p Program, l Limits, bound *boundTools, sessionInputs []en
 // ErrInput is wrapped by the errors of inputs with an invalid name or value.
 var ErrInput = errors.New("sandbox: input")
 
-// inputs converts inputs for the engine. The error joins the errors of all invalid inputs.
+// inputs converts inputs for the engine. The error joins the errors for all invalid inputs.
 func inputs(values map[string]any) (list []engine.Input, err error) {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(values)) {

@@ -44,17 +44,17 @@ func (h *host) explain(f *Failure, clues []clue) (warnings []Finding) {
 	return warnings
 }
 
-// mentions reports whether a name occurs in a line. The names of members do not count.
+// mentions reports whether a name occurs in a line. Member names do not count.
 func mentions(text, name string) bool {
 	found, err := regexp.MatchString(`(^|[^\w$.])`+regexp.QuoteMeta(name)+`($|[^\w$])`, text)
 	return err == nil && found
 }
 
-// assigned matches a line in which a variable gets the promise or the result of a call. A zero
-// byte marks the position of the call.
+// assigned matches a line in which a call's promise or result is assigned to a variable. A zero byte marks the call's
+// position.
 var assigned = regexp.MustCompile(`([\w$]{1,100})\s*=\s*(?:await\s+)?(?:[\w$]+\.)?\x00[\w$]+\((?:[^)]|\)+[^.[)])*\)*$`)
 
-// holder returns the name of the variable that gets the promise or the result of the call at a position, or "".
+// holder returns the name of the variable to which the promise or result of the call at a position is assigned, or "".
 func (h *host) holder(at engine.Pos) string {
 	line := utf16.Encode([]rune(engine.Line(h.program.Source, at.Line)))
 	column := max(0, min(at.Column-1, len(line)))
@@ -104,8 +104,8 @@ func (h *host) droppedPromise(s engine.PromiseMisuse, variable string) clue {
 	return clue{h.finding(kindNotAwaited, message, hint, s.Pos), variable}
 }
 
-// unused says that the results of the calls at a position are not used. It also says if the calls were made, so that
-// the model does not repeat them.
+// unused says that the program does not use the results of the calls at a position. It also says if the calls were
+// made, so that the model does not repeat them.
 func (h *host) unused(at engine.Pos, calls int) string {
 	made := slices.ContainsFunc(h.calls, func(c *tracker) bool {
 		return c.Line == at.Line && c.Column == at.Column &&

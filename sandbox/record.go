@@ -19,10 +19,10 @@ import (
 )
 
 // The first line of a session's record describes the sandbox, and each further line describes a program, as JSON. Each
-// line ends with a checksum: the SHA-256 of the checksum of the previous line and the JSON. Therefore a reader notices
-// if a line was changed, removed or moved.
+// line ends with a checksum: the SHA-256 of the previous line's checksum and the JSON. Therefore a reader notices if a
+// line was changed, removed or moved.
 
-// recordFormat is the version of the format.
+// recordFormat is the format's version.
 const recordFormat = "writ session 1"
 
 // recordHead is the first line.
@@ -39,11 +39,10 @@ func (c chain) next(line []byte) chain {
 	return sha256.Sum256(append(c[:], line...))
 }
 
-// AppendRecord appends the session's record to dst, beginning with program number from. If
-// from is 0, it appends the whole record, from which [Sandbox.RestoreSession] creates a
-// session. If from is an earlier result of [Session.Len], it appends what has been added
-// since then. The record contains the programs, their inputs, the names of the tools that
-// they used and the results of their calls in plain text. The record only grows.
+// AppendRecord appends the session's record to dst, beginning with program number from. If from is 0, it appends the
+// whole record, from which [Sandbox.RestoreSession] creates a session. If from is an earlier result of [Session.Len],
+// it appends what has been added since then. The record contains the programs, their inputs, the names of the tools
+// that they used and their calls' results in plain text. The record only grows.
 func (s *Session) AppendRecord(dst []byte, from int) ([]byte, error) {
 	if s == nil || s.box == nil {
 		return dst, errNotNewSession
@@ -96,10 +95,10 @@ func (s *Session) line(i int) (line []byte, sum chain, err error) {
 // RestoreSession creates a session from its record, in this process or another one. Before the next program runs, the
 // recorded programs are run again, without calling any tool.
 //
-// It returns [ErrSessionLost] if the record is damaged, or was made by another version of this package or by a
-// sandbox that differs in its [Rules] or in whether it runs programs in process. Limits may differ. If the
-// record ends within a line because its writer died, RestoreSession ignores that line. whole is the length of the
-// record without that line; cut the record there before you append new lines.
+// It returns [ErrSessionLost] if the record is damaged, or was made by a different version of this package or by a
+// sandbox that differs in its [Rules] or in whether it runs programs in process. Limits may differ. If the record ends
+// within a line because its writer died, RestoreSession ignores that line. whole is the length of the record without
+// that line; cut the record there before you append new lines.
 //
 // An attacker who can write records can put anything into a session that a program could create, and results that no
 // tool returned, but nothing else.
@@ -213,8 +212,8 @@ func validStep(s *engine.Step) error {
 	return validInputs(s.Inputs)
 }
 
-// validLibrary returns an error if the source of a library does not match its hash, by which workers identify
-// libraries, or if neither this program nor an earlier program has the source.
+// validLibrary returns an error if a library's source does not match its hash, by which workers identify libraries, or
+// if neither this program nor an earlier program has the source.
 func (s *Session) validLibrary(p *engine.Prelude) error {
 	switch {
 	case p == nil:

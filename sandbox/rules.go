@@ -14,20 +14,20 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// Rules restrict the source of every program. A program that violates them is refused
-// before it runs, with all violations at once.
+// Rules restrict the source of every program. A program that violates them is rejected before it runs, with all
+// violations at once.
 //
 // Rules are about the text. They keep programs short and free of constructs that the host
 // does not want, but they do not confine a program: a program can compute a name when it
 // runs, as in o[parts.join("")] or Reflect.get(o, name). The sandbox and
 // its tools decide what a program can do.
 type Rules struct {
-	// Characters and Lines are the maximum size of the source. Zero means no limit.
+	// Characters and Lines limit the size of the source. Zero means no limit.
 	Characters, Lines int
 
-	// Names must not occur as variables, members or names of properties, even if a constant string names the
-	// member: o["name"], o[`name`], o["na" + "me"], or o[key] after const key = "name". They may occur in other
-	// strings and in comments.
+	// Names must not occur as variables, members or property names, even if a constant string names the member:
+	// o["name"], o[`name`], o["na" + "me"], or o[key] after const key = "name". They may occur in other strings and in
+	// comments.
 	Names []string
 
 	// Patterns must not match anywhere in the source, including comments.
@@ -62,7 +62,7 @@ func (r *Rules) names() []string {
 	return r.Names
 }
 
-// fingerprint identifies the rules in the record of a session.
+// fingerprint identifies the rules in a session's record.
 func (r *Rules) fingerprint() string {
 	if r == nil {
 		return "no rules"
@@ -74,7 +74,7 @@ func (r *Rules) fingerprint() string {
 	return fmt.Sprintf("rules %.8x", sha256.Sum256(text))
 }
 
-// tooLong returns the failure of a source that exceeds limit or the limits of the rules, or nil.
+// tooLong returns the failure for a source that exceeds limit or the rules' limits, or nil.
 func (r *Rules) tooLong(source string, limit int) *Failure {
 	var findings []Finding
 	check := func(kind Kind, size, limit int, unit string) {

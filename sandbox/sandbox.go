@@ -23,15 +23,14 @@ type Options struct {
 	// that waits for its calls does not count. Zero means twice the number of processors, at least 4.
 	Workers int
 
-	// Processes is the maximum number of worker processes, including those of programs that
-	// wait for their calls. Further runs wait, except for runs that a tool call of another
-	// program starts: these return [ErrNested]. Zero means 256.
+	// Processes is the maximum number of worker processes, including those whose programs wait for calls. Further runs
+	// wait, except for runs that another program's tool call starts: these return [ErrNested]. Zero means 256.
 	Processes int
 
 	// Resident is how many bytes of memory the workers of waiting programs may occupy together. If they occupy more,
-	// programs count as computing while they wait, and nested runs return [ErrNested]. Computing programs may use
-	// Workers × Limits.Memory in addition. Zero means Workers × Limits.Memory, but at least 2 GiB. The memory is
-	// measured on Linux only.
+	// programs count as running while they wait, and nested runs return [ErrNested]. Computing programs may use Workers
+	// × Limits.Memory in addition. Zero means Workers × Limits.Memory, but at least 2 GiB. The memory is measured on
+	// Linux only.
 	Resident int64
 
 	// Command is the command line of a dedicated worker program, which is used instead of
@@ -113,21 +112,21 @@ func newSandbox(o *Options, open func(Limits, *Options) (runner, error)) (*Sandb
 	return s, nil
 }
 
-// Limits returns the limits of the sandbox, with defaults filled in.
+// Limits returns the sandbox's limits, with defaults filled in.
 func (s *Sandbox) Limits() Limits { return s.limits }
 
-// ErrClosed is returned by runs of a closed sandbox. If the sandbox was closed while the program was running,
-// the error says so, and the outcome has the calls that were made.
+// Runs of a closed sandbox return ErrClosed. If the sandbox was closed while the program was running, the error says
+// so, and the outcome has the calls that were made.
 var ErrClosed = errors.New("sandbox: the sandbox has been closed")
 
 var errEnded = fmt.Errorf("%w while the program was running", ErrClosed)
 
-// ErrNested is returned by a nested run, which a tool call of another program started, if Options.Processes or
-// Options.Resident does not permit another worker. Such a run does not wait for a worker, because the programs
-// that have workers may themselves wait for nested runs.
+// ErrNested is returned by a nested run, which another program's tool call started, if Options.Processes or
+// Options.Resident does not permit another worker. Such a run does not wait for a worker, because the programs that
+// have workers may themselves wait for nested runs.
 var ErrNested = workers.ErrNested
 
-var errNotNew = errors.New("sandbox: the sandbox is nil or empty; create it with New, and check the error of New")
+var errNotNew = errors.New("sandbox: the sandbox is nil or empty; create it with New, and check New's error")
 
 // Ready returns the reason why no program can be run, or nil: [ErrClosed] if the sandbox is
 // closed, and another error if it was not created with New or NewInProcess.
@@ -152,9 +151,8 @@ func (s *Sandbox) Close() error {
 	return s.runner.Close()
 }
 
-// Shutdown closes the sandbox after the runs in progress have ended. If ctx is done before that, it ends the
-// runs as [Sandbox.Close] does, and returns the error of ctx. Runs that have not begun, and later runs, return
-// [ErrClosed] at once.
+// Shutdown closes the sandbox after the runs in progress have ended. If ctx is done before that, it ends the runs as
+// [Sandbox.Close] does, and returns ctx's error. Runs that have not begun, and later runs, return [ErrClosed] at once.
 func (s *Sandbox) Shutdown(ctx context.Context) error {
 	if s == nil || s.runner == nil {
 		return nil
@@ -166,11 +164,10 @@ func (s *Sandbox) Shutdown(ctx context.Context) error {
 	return fmt.Errorf("sandbox: shutdown: not all programs ended in time: %w", canceled(ctx))
 }
 
-// Run checks and runs one program and returns how it ended. Errors of the program are in
-// the outcome: see [Failure]. The error is about a problem that no program can fix: a
-// canceled ctx, an input without JSON form or with an invalid name ([ErrInput]), a sandbox
-// that is closed or cannot start workers, or a [tools.Fatal] error of a tool. If the error is
-// not nil, the outcome is nil unless the program made calls.
+// Run checks and runs one program and returns how it ended. Program errors are in the outcome: see [Failure]. The error
+// is about a problem that no program can fix: a canceled ctx, an input without JSON form or with an invalid name
+// ([ErrInput]), a sandbox that is closed or cannot start workers, or a tool's [tools.Fatal] error. If the error is not
+// nil, the outcome is nil unless the program made calls.
 func (s *Sandbox) Run(ctx context.Context, p Program) (*Outcome, error) {
 	return s.run(ctx, p, false, nil)
 }
@@ -229,8 +226,8 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, step *sess
 	return out, h.fatal(ctx, out)
 }
 
-// canceled returns the reason why a context ended. It wraps the context's error even if the context was
-// canceled with a cause.
+// canceled returns the reason why a context is done. It wraps the context's error even if the context was canceled with
+// a cause.
 func canceled(ctx context.Context) error {
 	if cause := context.Cause(ctx); !errors.Is(cause, ctx.Err()) {
 		return fmt.Errorf("%w: %w", ctx.Err(), cause)

@@ -168,7 +168,7 @@ func TestMisuse(t *testing.T) {
 	t.Parallel()
 	for _, box := range []*sandbox.Sandbox{nil, {}} {
 		_, err := box.Run(t.Context(), sandbox.Program{Source: "1"})
-		want := "sandbox: the sandbox is nil or empty; create it with New, and check the error of New"
+		want := "sandbox: the sandbox is nil or empty; create it with New, and check New's error"
 		if err == nil || err.Error() != want || box.Close() != nil {
 			t.Errorf("got %v, want %s", err, want)
 		}

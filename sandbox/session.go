@@ -18,45 +18,43 @@ import (
 // again creates a new variable; a const cannot be assigned to. A program that fails leaves
 // no trace in the session, but the effects of its tool calls remain.
 //
-// A session owns no process and need not be closed. It is the record of its programs and of
-// the results of their calls; the VM in which they ran is a cache. If the VM is gone,
-// because other sessions needed its memory or the worker died, the programs are run again
-// from the record: no tool is called, results arrive in the recorded order, and Date,
-// Math.random and crypto repeat their values. For that reason Date stands still while a
-// program of a session computes. [Session.AppendRecord] and [Sandbox.RestoreSession] move a
-// session to another process.
+// A session owns no process and need not be closed. It is a record of its programs and their calls' results; the VM in
+// which they ran is a cache. If the VM is gone, because other sessions needed its memory or the worker died, the
+// programs are run again from the record: no tool is called, results arrive in the recorded order, and Date,
+// Math.random and crypto repeat their values. For that reason Date stands still while one of the session's programs
+// computes. [Session.AppendRecord] and [Sandbox.RestoreSession] move a session to another process.
 //
 // A Session is safe for concurrent use; programs run one after the other.
 type Session struct {
 	box    *Sandbox
 	key    string
 	inputs []engine.Input
-	err    error         // the error of invalid inputs, or nil
+	err    error         // the error for invalid inputs, or nil
 	turn   chan struct{} // holds one element while a program runs
 
 	mu   sync.Mutex
 	log  []engine.Step
-	size int     // approximate size of the log in bytes
-	sums []chain // checksums of the lines of the record that have been read or written
+	size int     // the log's approximate size in bytes
+	sums []chain // checksums of the record's lines that have been read or written
 }
 
 // logShare limits a session's record to 1/logShare of Limits.Memory. A worker that runs the
 // programs again must hold the record in addition to everything that the programs create.
 const logShare = 32
 
-// ErrSessionFull is returned by runs of a session whose record has reached its limit.
-var ErrSessionFull = errors.New("sandbox: the session's record exceeds 1/32 of Limits.Memory; start another session")
+// ErrSessionFull is returned by runs in a session whose record has reached its limit.
+var ErrSessionFull = errors.New("sandbox: the session's record exceeds 1/32 of Limits.Memory; start a new session")
 
-// ErrSessionLost is returned by a run of a session that cannot be rebuilt. The VM of the session is gone, and the rerun
-// of its programs behaved differently or exceeded Limits.Time or the memory limit. Start another session.
+// ErrSessionLost is returned by a run in a session that cannot be rebuilt. The session's VM is gone, and the rerun of
+// its programs behaved differently or exceeded Limits.Time or the memory limit. Start another session.
 var ErrSessionLost = errors.New("sandbox: the session cannot be rebuilt")
 
 var errNotNewSession = errors.New("sandbox: the session is nil or empty; create it with NewSession")
 
-// NewSession returns a new session. The values are constants of every program of the session,
-// in addition to [Program].Inputs, and are converted in the same way; nil means no inputs. They are
-// sent to the VM once, so they may be large. If a program changes a member of an object, later
-// programs see the change. If a value is invalid, the runs of the session return the error.
+// NewSession returns a new session. The values are constants in each of the session's programs, in addition to
+// [Program].Inputs, and are converted in the same way; nil means no inputs. They are sent to the VM once, so they may
+// be large. If a program changes an object's member, later programs see the change. If a value is invalid, the
+// session's runs return the error.
 func (s *Sandbox) NewSession(values map[string]any) *Session {
 	session := newSession(s)
 	session.inputs, session.err = inputs(values)
@@ -74,13 +72,13 @@ func (s *Session) Len() int {
 	return len(s.log)
 }
 
-// Run is like [Sandbox.Run], for the next program of the session. It waits for the
-// previous program to end. It may also return [ErrSessionFull] and [ErrSessionLost].
+// Run is like [Sandbox.Run], for the session's next program. It waits for the previous program to end. It may also
+// return [ErrSessionFull] and [ErrSessionLost].
 func (s *Session) Run(ctx context.Context, p Program) (*Outcome, error) {
 	return s.run(ctx, p, false)
 }
 
-// Check is like [Sandbox.Check], for the next program of the session.
+// Check is like [Sandbox.Check], for the session's next program.
 func (s *Session) Check(ctx context.Context, p Program) (CheckResult, error) {
 	return checkResult(s.run(ctx, p, true))
 }
@@ -124,7 +122,7 @@ func (s *Session) run(ctx context.Context, p Program, checkOnly bool) (*Outcome,
 	return out, err
 }
 
-// turnOf is the context key that marks the tool calls of the session's program in progress.
+// turnOf is the context key that marks the tool calls of the session's current program.
 type turnOf struct{ *Session }
 
 var errOwnTurn = errors.New("sandbox: a tool that a program of a session calls cannot use the same session, " +
@@ -159,12 +157,12 @@ func newClock() *engine.Clock {
 	return &engine.Clock{Start: time.Now().UnixMilli(), Seed: int64(binary.LittleEndian.Uint64(seed[:]))}
 }
 
-// sessionStep is the next program of a session. After the program has run, record has everything that is needed to run
-// it again.
+// sessionStep is a session's next program. After the program has run, record has everything that is needed to run it
+// again.
 type sessionStep struct {
 	key       string
 	log       []engine.Step
-	inputs    []engine.Input // the inputs of the session
+	inputs    []engine.Input // the session's inputs
 	clock     *engine.Clock
 	record    engine.Step
 	finished  bool // the record is complete: later replies are ignored
@@ -174,7 +172,7 @@ type sessionStep struct {
 	variables []engine.Variable
 }
 
-// sessionInputs returns the inputs of the session, or nil if s is nil.
+// sessionInputs returns the session's inputs, or nil if s is nil.
 func (s *sessionStep) sessionInputs() []engine.Input {
 	if s == nil {
 		return nil
@@ -192,7 +190,7 @@ func (s *sessionStep) prepare(job *engine.Job) {
 	job.Session = &engine.SessionJob{Key: s.key, Step: len(s.log), List: s.list, Log: s.log, Inputs: s.inputs}
 }
 
-// shareLibrary removes the source of the library if an earlier program of the session has the same library.
+// shareLibrary removes the library's source if one of the session's earlier programs has the same library.
 func (s *sessionStep) shareLibrary() {
 	if p := s.record.Prelude; p != nil && hasLibrary(s.log, p.Hash) {
 		s.record.Prelude = &engine.Prelude{Hash: p.Hash}
@@ -203,7 +201,7 @@ func hasLibrary(log []engine.Step, hash string) bool {
 	return slices.ContainsFunc(log, func(e engine.Step) bool { return e.Prelude != nil && e.Prelude.Hash == hash })
 }
 
-// stepSize returns the approximate size of a step in bytes.
+// stepSize returns a step's approximate size in bytes.
 func stepSize(s *engine.Step) int {
 	n := len(s.Source) + len(s.Value) + 24*len(s.Turns)
 	if p := s.Prelude; p != nil {
@@ -227,7 +225,7 @@ func stepSize(s *engine.Step) int {
 	return n
 }
 
-// recordCall records a call of a session's program. It returns the number of the call in the record, from 0.
+// recordCall records a call by a session's program. It returns the call's number in the record, from 0.
 func (h *host) recordCall(c engine.Call) (number int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -236,7 +234,7 @@ func (h *host) recordCall(c engine.Call) (number int) {
 	return len(*replies) - 1
 }
 
-// recordReply records the reply to a call of a session's program.
+// recordReply records the reply to a call by a session's program.
 func (h *host) recordReply(number int, r engine.Reply) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

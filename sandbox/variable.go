@@ -10,7 +10,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// Variable describes a variable of a [Session].
+// Variable describes a variable in a [Session].
 type Variable struct {
 	Name string
 	text string
@@ -38,10 +38,9 @@ func describe(v engine.Variable) string {
 	return text
 }
 
-// Variables lists the variables of the session in the order in which they were declared, at
-// most the newest 1000. It runs no new program and no code of values, such as getters.
-// If the session's VM is gone, Variables rebuilds it, as [Session.Run] does. It returns the
-// same errors as Run.
+// Variables lists the session's variables in the order in which they were declared, at most the newest 1000. It runs no
+// new program and no code of values, such as getters. If the session's VM is gone, Variables rebuilds it, as
+// [Session.Run] does. It returns the same errors as Run.
 func (s *Session) Variables(ctx context.Context) ([]Variable, error) {
 	step, err := s.begin(ctx)
 	if err != nil {
@@ -56,13 +55,13 @@ func (s *Session) Variables(ctx context.Context) ([]Variable, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case out.Failure != nil && out.Failure.Ran(): // a limit was exceeded; it does not matter if Rules refuse ""
+	case out.Failure != nil && out.Failure.Ran(): // a limit was exceeded; it does not matter if Rules reject ""
 		return nil, fmt.Errorf("sandbox: list the session's variables: %w", out.Failure)
 	}
 	return validVariables(step.variables), nil
 }
 
-// validVariables converts a worker's list of variables. It removes entries that no honest worker could report.
+// validVariables converts a worker's variable list. It removes entries that no honest worker could report.
 func validVariables(list []engine.Variable) []Variable {
 	var valid []Variable
 	for _, v := range list[:min(len(list), engine.MaxVariables)] {

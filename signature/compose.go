@@ -12,8 +12,8 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// compose returns the schema of an object with the given fields and rules. It also returns
-// the fields, whose schemas then validate single values as the schema of the object does.
+// compose returns the schema of an object with the given fields and rules. It also returns the fields, whose schemas
+// then validate single values as the object's schema does.
 func compose(fields []Field, rules Values) ([]Field, *schema.Schema, error) {
 	completed := make([]Field, len(fields))
 	required, properties := []string{}, Values{}
@@ -57,8 +57,8 @@ func compiled(raw json.RawMessage) (*schema.Schema, error) {
 	return s.WithFormats()
 }
 
-// complete adds the description of the field to its schema, and makes a field with a default
-// optional. It also returns the schema in a form that can be part of a larger schema.
+// complete adds the field's description to its schema, and makes a field with a default optional. It also returns the
+// schema in a form that can be part of a larger schema.
 func (f Field) complete() (Field, json.RawMessage, error) {
 	raw := json.RawMessage("{}")
 	if f.Schema != nil && string(f.Schema.Raw()) != "true" {
@@ -102,7 +102,7 @@ func described(raw json.RawMessage, text string) json.RawMessage {
 // only if the part has an $id.
 var special = regexp.MustCompile(`"(\$|\\u0024)`)
 
-// decompose returns the fields that the schema of a struct describes, and the remaining keywords of the schema.
+// decompose returns the fields that a struct's schema describes, and the schema's remaining keywords.
 func decompose(s *schema.Schema) ([]Field, Values, error) {
 	var o struct {
 		Type       string
@@ -112,8 +112,8 @@ func decompose(s *schema.Schema) ([]Field, Values, error) {
 	var rules Values
 	raw := s.Raw()
 	if err := errors.Join(json.Unmarshal(raw, &o), json.Unmarshal(raw, &rules)); err != nil || o.Type != "object" {
-		return nil, nil, errors.New("type encodes itself, so its fields are unknown; use a plain struct, and " +
-			"give embedded types a field name")
+		return nil, nil, errors.New("type has its own JSON encoding (for example MarshalJSON, possibly promoted from " +
+			"an embedded type), so its fields are unknown; use a plain struct, and give embedded types a field name")
 	}
 	if _, closed := rules.Get("additionalProperties"); !closed {
 		rules = append(rules, Value{"additionalProperties", json.RawMessage("true")})

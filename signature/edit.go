@@ -55,9 +55,9 @@ func (s *Spec) Delete(name string) (*Spec, error) {
 	return edited.built()
 }
 
-// WithField returns a copy in which field replaces the field with the given name. The new
-// field may have a different name. WithField returns an error if no field has the given
-// name; its other errors are those of [NewSpec].
+// WithField returns a copy in which field replaces the field with the given name. The new field may have a different
+// name. WithField returns an error if no field has the given name; its other errors are the errors that [NewSpec]
+// returns.
 //
 //	score, _ := spec.Field("score")
 //	score.Required = false
@@ -107,7 +107,7 @@ func replaced(fields []Field, name string, field Field) []Field {
 // has returns an error if a field does not exist.
 func (s *Spec) has(name string) error {
 	if _, known := s.Field(name); !known {
-		return fmt.Errorf("signature: field %q does not exist; the fields are %s", name, s.names())
+		return fmt.Errorf("signature: unknown field %q; the fields are %s", name, s.names())
 	}
 	return nil
 }

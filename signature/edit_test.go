@@ -112,12 +112,12 @@ func TestEditErrors(t *testing.T) {
 			`an input field has the same name; rename one`},
 		{"reserved", func() (*signature.Spec, error) { return spec.AppendInputs(signature.Field{Name: "new"}) },
 			`signature: input field "new": the name is reserved in JavaScript; choose another`},
-		{"unknown", func() (*signature.Spec, error) { return spec.Delete("txt") }, `signature: field "txt" does not ` +
-			`exist; the fields are text, sent, email, phone, note`},
+		{"unknown", func() (*signature.Spec, error) { return spec.Delete("txt") }, `signature: unknown field ` +
+			`"txt"; the fields are text, sent, email, phone, note`},
 		{"describe unknown", func() (*signature.Spec, error) { return spec.WithDescription("txt", "x") },
-			`signature: field "txt" does not exist; the fields are text, sent, email, phone, note`},
+			`signature: unknown field "txt"; the fields are text, sent, email, phone, note`},
 		{"replace unknown", func() (*signature.Spec, error) { return spec.WithField("txt", text) },
-			`signature: field "txt" does not exist; the fields are text, sent, email, phone, note`},
+			`signature: unknown field "txt"; the fields are text, sent, email, phone, note`},
 		{"ruled", func() (*signature.Spec, error) { return spec.Delete("phone") }, `signature: field "phone": a rule ` +
 			`about several fields refers to it, so it cannot be deleted; make a new signature`},
 		{"rename ruled", func() (*signature.Spec, error) { return spec.WithField("phone", signature.Field{Name: "tel"}) },

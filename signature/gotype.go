@@ -21,7 +21,7 @@ func structSchema(t reflect.Type) (*schema.Schema, error) {
 	return schema.Of(t)
 }
 
-// holdsDefaults returns an error if a struct cannot hold the default of one of its fields.
+// holdsDefaults returns an error if a struct cannot hold one of its fields' defaults.
 func holdsDefaults(t reflect.Type, fields []Field) error {
 	for _, f := range fields {
 		value, ok := defaultOf(f.Schema.Raw())

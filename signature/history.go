@@ -10,23 +10,21 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// History is an input that holds a conversation: earlier questions and their answers. A
-// module shows each turn to the model as a question, followed by the answer in the form in
-// which the model writes answers. If the model writes programs, the history is also a
-// variable of the program, an array of objects.
+// History is an input that holds a conversation: earlier questions and their answers. A module shows each turn to the
+// model as a question, followed by the answer in the form in which the model writes answers. If the model writes
+// programs, the history is also a variable in the program, an array of objects.
 //
-// Each turn holds inputs and outputs of the same signature. [Signature.Turn] makes a turn.
-// A turn must have all required outputs. Inputs may be missing, and a turn cannot contain
-// a history.
+// Each turn holds inputs and outputs for the same signature. [Signature.Turn] makes a turn. A turn must have all
+// required outputs. Inputs may be missing, and a turn cannot contain a history.
 type History []Values
 
-// JSONSchema returns the schema of a history.
+// JSONSchema returns a history's schema.
 func (History) JSONSchema() *jsonschema.Schema { return mark(historySchema, KindHistory) }
 
 const historySchema = `{"type": "array", "items": {"type": "object"}}`
 
-// Turns returns the turns in the value of a field of [KindHistory]. It returns an error if
-// the value is neither null nor an array of objects, or if a turn repeats a name.
+// Turns returns the turns in the value of a [KindHistory] field. It returns an error if the value is neither null nor
+// an array of objects, or if a turn repeats a name.
 func Turns(value json.RawMessage) (History, error) {
 	var h History
 	if err := json.Unmarshal(value, &h); err != nil {
@@ -35,9 +33,8 @@ func Turns(value json.RawMessage) (History, error) {
 	return h, nil
 }
 
-// Turn returns a turn of a [History]: the inputs, except histories, and the outputs. It
-// returns the errors of [Signature.Encode], and an error that wraps an [*InvalidError] if
-// the output does not fit.
+// Turn returns a turn of a [History]: the inputs, except histories, and the outputs. It returns the errors that
+// [Signature.Encode] returns, and an error that wraps an [*InvalidError] if the output does not fit.
 func (s *Signature[In, Out]) Turn(in In, out Out) (Values, error) {
 	inputs, err := s.Encode(s.withoutPast(in))
 	if err != nil {
@@ -56,7 +53,7 @@ func (s *Signature[In, Out]) Turn(in In, out Out) (Values, error) {
 	return turn, nil
 }
 
-// withoutPast adds an empty history for each input of KindHistory that is missing, since a turn has no history.
+// withoutPast adds an empty history for each missing input of KindHistory, since a turn has no history.
 func (s *Signature[In, Out]) withoutPast(in In) In {
 	values, ok := any(in).(Values)
 	if !ok || !s.Spec().made() {
@@ -120,7 +117,7 @@ func (s *Spec) checkPast(v Value) []schema.Finding {
 	return findings
 }
 
-// member returns a path as it is written after the name of a field.
+// member returns a path as it is written after a field's name.
 func member(path string) string {
 	if path == "" || path[0] == '[' {
 		return path

@@ -8,8 +8,8 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// InvalidError is the error of a value that does not fit a signature. [Signature.Decode]
-// returns it, and [Signature.Encode] wraps it.
+// InvalidError is the error for a value that does not fit a signature. [Signature.Decode] returns it, and
+// [Signature.Encode] wraps it.
 type InvalidError struct {
 	// Findings are the problems, in the order of the fields. There is at least one.
 	Findings []schema.Finding

@@ -16,7 +16,7 @@ import (
 type Kind string
 
 const (
-	// KindValue is any JSON value. A module writes it into the text of the question.
+	// KindValue is any JSON value. A module writes it into the question's text.
 	KindValue Kind = ""
 	// KindImage is an [Image] or a list of images; see [Images].
 	KindImage Kind = "image"
@@ -29,8 +29,7 @@ const (
 // kindKeyword is the keyword that marks the schemas of images, files and histories.
 const kindKeyword = "x-writ"
 
-// Kind returns the kind of the field according to its schema. An optional image, or a
-// list of images, is of KindImage.
+// Kind returns the field's kind according to its schema. An optional image, or a list of images, is KindImage, too.
 func (f Field) Kind() Kind {
 	if f.Schema == nil || f.Schema.AnyText() {
 		return KindValue

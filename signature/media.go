@@ -20,16 +20,16 @@ import (
 // *Image, a []Image or a *[]Image. Models that models.Open returns send the image in the
 // provider's own format; the provider openai of langchaingo sends only URLs.
 type Image struct {
-	// URL is the http or https URL of the picture. A data URL is equivalent to Data.
+	// URL is the picture's http or https URL. A data URL is equivalent to Data.
 	URL string `json:"url,omitempty"`
-	// MIME is the type of Data, such as image/png. It may be empty for PNG, JPEG, GIF and
-	// WebP, because Writ detects these formats.
+	// MIME is Data's type, such as image/png. It may be empty for PNG, JPEG, GIF and WebP, because Writ detects these
+	// formats.
 	MIME string `json:"mime,omitempty"`
-	// Data is the content of the image file.
+	// Data is the image file's content.
 	Data []byte `json:"data,omitempty"`
 }
 
-// JSONSchema returns the schema of an image.
+// JSONSchema returns an image's schema.
 func (Image) JSONSchema() *jsonschema.Schema { return mark(imageSchema, KindImage) }
 
 const imageSchema = `{"type": "object", "properties": {"url": {"type": "string"}, "mime": {"type": "string"},
@@ -42,33 +42,33 @@ const imageSchema = `{"type": "object", "properties": {"url": {"type": "string"}
 type File struct {
 	// Name is the name shown to the model. It may be empty.
 	Name string `json:"name,omitempty"`
-	// MIME is the type of Data, such as application/pdf.
+	// MIME is Data's type, such as application/pdf.
 	MIME string `json:"mime"`
-	// Data is the content of the file.
+	// Data is the file's content.
 	Data []byte `json:"data"`
 }
 
-// JSONSchema returns the schema of a file.
+// JSONSchema returns a file's schema.
 func (File) JSONSchema() *jsonschema.Schema { return mark(fileSchema, KindFile) }
 
 const fileSchema = `{"type": "object", "properties": {"name": {"type": "string"}, "mime": {"type": "string"},
 	"data": {"type": "string", "contentEncoding": "base64"}}, "required": ["mime", "data"],
 	"additionalProperties": false}`
 
-// Images returns the images in the value of a field of [KindImage], which is null, an image
-// or a list of images. Each returned image has either a URL, or MIME and Data: Images decodes
-// data URLs. The error says which image is invalid, and why.
+// Images returns the images in the value of a [KindImage] field, which is null, an image or a list of images. Each
+// returned image has either a URL, or MIME and Data: Images decodes data URLs. The error says which image is invalid,
+// and why.
 func Images(value json.RawMessage) ([]Image, error) {
 	return each(value, "image", Image.settled)
 }
 
-// Files returns the files in the value of a field of [KindFile], which is null, a file
-// or a list of files. The error says which file is invalid, and why.
+// Files returns the files in the value of a [KindFile] field, which is null, a file or a list of files. The error says
+// which file is invalid, and why.
 func Files(value json.RawMessage) ([]File, error) {
 	return each(value, "file", File.settled)
 }
 
-// each decodes the value of a field, which may be a list, and calls settle for each element.
+// each decodes a field's value, which may be a list, and calls settle for each element.
 func each[T any](value json.RawMessage, noun string, settle func(T) (T, error)) ([]T, error) {
 	var all []T
 	var err error
@@ -133,7 +133,7 @@ func (i Image) typed() (Image, error) {
 // detected are the image formats for which MIME may be empty. All providers accept them.
 var detected = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// These patterns match MIME types according to RFC 6838. The type of a file may have parameters.
+// These patterns match MIME types according to RFC 6838. A file's type may have parameters.
 var (
 	pictureType = regexp.MustCompile(`^image/[\w!#$&^.+-]+$`)
 	fileType    = regexp.MustCompile(`^[\w!#$&^.+-]+/[\w!#$&^.+-]+( ?;[ -~]+)?$`)

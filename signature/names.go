@@ -10,7 +10,7 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// checkFields checks the names and the kinds of the fields.
+// checkFields checks the fields' names and kinds.
 func checkFields(inputs, outputs []Field) error {
 	if len(outputs) == 0 {
 		return errors.New("signature: no output field; add one")

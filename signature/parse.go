@@ -51,9 +51,9 @@ import (
 // lists, sets and dicts have min_length and max_length; all types have desc, title, default and examples. A field or
 // member with a default may be left out. [schema.Of] lists the formats.
 //
-// A syntax error names the column and says what to write. The other errors are those of [NewSpec]. Parse refuses
-// strings of more than 64 KiB, more than 500 inputs or outputs, more than 500 alternatives, more than 1000 schemas,
-// and types nested deeper than 50.
+// A syntax error names the column and says what to write. The other errors are the errors that [NewSpec] returns. Parse
+// rejects strings of more than 64 KiB, more than 500 inputs or outputs, more than 500 alternatives, more than 1000
+// schemas, and types nested deeper than 50.
 func Parse(text, instructions string) (*Signature[Values, Values], error) {
 	spec, err := parseSpec(text, instructions)
 	if err != nil {
@@ -108,7 +108,7 @@ func parseSpec(text, instructions string) (spec *Spec, err error) {
 	return edited.built()
 }
 
-// parsed is a field, or a member of an object, as the scanner has read it.
+// parsed is a field, or an object member, as the scanner has read it.
 type parsed struct {
 	name     string
 	optional bool
@@ -193,7 +193,7 @@ func (s *scanner) field() parsed {
 	return s.typed(name)
 }
 
-// typed reads the part after the name of a field or member.
+// typed parses the part after a field or member name.
 func (s *scanner) typed(name string) parsed {
 	p := parsed{name: name, optional: s.take("?"), typ: named["str"]}
 	written := ""

@@ -45,7 +45,7 @@ const (
 	aValue  = "a value"
 )
 
-// others maps the names of rules in other notations to their names in the notation of [Parse].
+// others maps rule names in other notations to their names in [Parse]'s notation.
 var others = map[string]string{
 	"description": "desc", "minimum": "ge", "min": "ge", "maximum": "le", "max": "le",
 	"exclusiveMinimum": "gt", "exclusiveMaximum": "lt", "multipleOf": "multiple_of",
@@ -54,10 +54,10 @@ var others = map[string]string{
 	"regex": "pattern", "example": "examples",
 }
 
-// ruled reads the rules in the parentheses after a type. The argument written is the source text of the type.
+// ruled reads the rules in the parentheses after a type. The argument written is the type's source text.
 func (s *scanner) ruled(t typ, written string) typ {
 	given := Values{}
-	at := map[string]int{} // the position of each value, by keyword
+	at := map[string]int{} // each value's position, by keyword
 	for first := true; first || s.take(","); first = false {
 		here := s.skip()
 		name := s.word()

@@ -285,7 +285,7 @@ func TestParseErrors(t *testing.T) {
 		{"a: " + strings.Repeat("int|", 500) + "int -> b", `column 2004: there are more than 500 alternatives; use ` +
 			`a type that admits all of them`},
 		{"a: " + many + ", b: " + many + ", c: " + many + " -> d", `column 11019: there are more than 1000 schemas; use ` +
-			`the names of types`},
+			`type names`},
 		{`a: schema({"properties": {"a": {"type": "string", "type": "integer"}}}) -> b`, `column 11: the schema cannot ` +
 			`be used: schema: properties.a.type is given twice`},
 		{"class -> b", `column 1: field "class": the name is reserved in JavaScript; choose another`},

@@ -14,7 +14,7 @@ import (
 type typ struct {
 	keywords Values          // keywords of the type's schema; empty if the type admits any value
 	whole    json.RawMessage // the schema, if it is written as schema({…})
-	family   string          // determines which rules apply: those of strings, numbers, …
+	family   string          // determines which rules apply: rules for strings, numbers, …
 	missing  bool            // a field of this type may be left out, as with Optional
 	choices  []typ           // the alternatives, if the type is a union without rules
 }
@@ -95,7 +95,7 @@ func (s *scanner) one() typ {
 	return t
 }
 
-// named reads the name of a type and the contents of its brackets.
+// named parses a type's name and the contents of its brackets.
 func (s *scanner) named() typ {
 	at := s.skip()
 	name, module := s.word(), ""
@@ -143,7 +143,7 @@ func (s *scanner) unknown(name string, at int) {
 	}
 }
 
-// brackets reads the contents of the brackets after the name of a type.
+// brackets parses the contents of the brackets after a type's name.
 func (s *scanner) brackets(name string, at int) typ {
 	advice, takes := examples[name]
 	switch {
@@ -248,7 +248,7 @@ func enum(all []json.RawMessage) Values {
 	return values
 }
 
-// typeOf returns the JSON Schema type of a constant.
+// typeOf returns a constant's JSON Schema type.
 func typeOf(v json.RawMessage) string {
 	switch {
 	case v[0] == '"':
@@ -288,7 +288,7 @@ func (s *scanner) object() typ {
 	return t
 }
 
-// member reads a member of an object. Its name may be quoted.
+// member parses an object member. Its name may be quoted.
 func (s *scanner) member() parsed {
 	at := s.skip()
 	name := s.peek()
@@ -304,7 +304,7 @@ func (s *scanner) member() parsed {
 func (s *scanner) schema() typ {
 	at := s.skip()
 	if s.schemas++; s.schemas > maxSchemas {
-		s.fail(at, "there are more than %d schemas; use the names of types", maxSchemas)
+		s.fail(at, "there are more than %d schemas; use type names", maxSchemas)
 	}
 	raw := s.value()
 	s.want(")", "close the parenthesis after the schema")
@@ -321,7 +321,7 @@ func (s *scanner) schema() typ {
 	return t
 }
 
-// listOf returns the schemas of types as a JSON array.
+// listOf returns the types' schemas as a JSON array.
 func listOf(all []typ) json.RawMessage {
 	raws := make([]json.RawMessage, len(all))
 	for i, t := range all {

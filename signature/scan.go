@@ -17,8 +17,8 @@ const (
 	maxSchemas = 1000     // schemas, each of which is compiled
 )
 
-// scanner reads the source of a signature. If the source has a mistake, the methods panic
-// with a syntaxError, which rescue turns into an error.
+// scanner scans a signature's source. If the source has a mistake, the methods panic with a syntaxError, which rescue
+// turns into an error.
 type scanner struct {
 	text    string
 	at      int

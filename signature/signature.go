@@ -1,4 +1,4 @@
-// Package signature describes the inputs and outputs of a task.
+// Package signature describes a task's inputs and outputs.
 //
 // A [Signature] is made from two Go structs. It encodes inputs, describes the
 // output to a model in TypeScript, and decodes the model's answer. If the answer
@@ -174,9 +174,9 @@ func (s *Signature[In, Out]) encodeOutput(out Out) (Values, error) {
 }
 
 // Decode decodes a JSON object into the output type. If the object does not fit, the error is an [*InvalidError] and
-// the output is the zero value. Decode never drops data silently: it refuses unknown properties and integers that
-// overflow, and a number in a field of type any becomes a [json.Number]. A date in a field of type [time.Time] becomes
-// midnight UTC.
+// the output is the zero value. Decode never drops data silently: it rejects unknown properties and integers that
+// overflow, and a number in a field of type any becomes a [json.Number]. A date in a [time.Time] field becomes midnight
+// UTC.
 func (s *Signature[In, Out]) Decode(output json.RawMessage) (Out, error) {
 	var out, zero Out
 	if !s.Spec().made() {

@@ -18,7 +18,7 @@ type Field struct {
 	Name string
 	// Description tells the model what the field means; it may be empty.
 	Description string
-	// Schema is the schema of the value. If nil, any value is valid.
+	// Schema is the value's schema. If nil, any value is valid.
 	Schema *schema.Schema
 	// Required means that the value must be present. [NewSpec] sets it to false if the
 	// field has a default.
@@ -31,10 +31,9 @@ type Spec struct {
 	instructions    string
 	inputs, outputs []Field
 	in, out         *schema.Schema
-	// inRules and outRules are the keywords in the schemas of the two objects that concern
-	// several fields, such as oneOf.
+	// inRules and outRules are those keywords in the two objects' schemas that concern several fields, such as oneOf.
 	inRules, outRules Values
-	special           map[string]Kind // the kinds of the inputs that are not of KindValue, by name
+	special           map[string]Kind // the kinds of the inputs that are not KindValue, by name
 }
 
 // errUnmade is the error that methods of a nil or zero signature return.
@@ -51,7 +50,7 @@ func NewSpec(instructions string, inputs, outputs []Field) (*Spec, error) {
 	return (&Spec{instructions: instructions, inputs: inputs, outputs: outputs}).built()
 }
 
-// built returns a complete spec for the fields of s.
+// built returns a complete spec for s's fields.
 func (s Spec) built() (*Spec, error) {
 	if err := checkFields(s.inputs, s.outputs); err != nil {
 		return nil, err
@@ -109,7 +108,7 @@ func (s *Spec) Field(name string) (Field, bool) {
 	return Field{}, false
 }
 
-// names lists the names of the fields, inputs first.
+// names lists the field names, inputs first.
 func (s *Spec) names() string {
 	var names []string
 	for _, f := range slices.Concat(s.inputs, s.outputs) {
@@ -148,9 +147,8 @@ func (s *Spec) Validate(output json.RawMessage) []schema.Finding {
 	return s.checkStrings(output)
 }
 
-// Encode checks inputs and returns them in the order of the fields, with the defaults of
-// missing inputs. The error wraps an [*InvalidError] that lists all problems: names that
-// are unknown or repeated, required inputs that are missing, and values that do not
+// Encode checks inputs and returns them in field order, with the defaults of missing inputs. The error wraps an
+// [*InvalidError] that lists all problems: unknown or repeated names, missing required inputs, and values that do not
 // fit.
 func (s *Spec) Encode(inputs Values) (Values, error) {
 	if !s.made() {
@@ -185,9 +183,8 @@ func (s *Spec) check(inputs json.RawMessage) (Values, error) {
 	return ordered(values, s.inputs), nil
 }
 
-// Decode checks a JSON object that holds the outputs, and returns its members in the order
-// of the fields, with the defaults of missing outputs. The error is an [*InvalidError] if
-// the object does not fit.
+// Decode checks a JSON object that holds the outputs, and returns its members in field order, with the defaults of
+// missing outputs. The error is an [*InvalidError] if the object does not fit.
 func (s *Spec) Decode(output json.RawMessage) (Values, error) {
 	if !s.made() {
 		return nil, errUnmade

@@ -25,7 +25,7 @@ func (s *Spec) String() string {
 	return b.String()
 }
 
-// String returns the [Spec] of the signature in the notation of [Parse].
+// String returns the signature's [Spec] in [Parse]'s notation.
 func (s *Signature[In, Out]) String() string { return s.Spec().String() }
 
 func writeSide(b *strings.Builder, fields []Field, rules Values) {
@@ -69,7 +69,7 @@ func ask(required bool) string {
 	return "?"
 }
 
-// spellMember returns the text after the name of a field or member.
+// spellMember returns the text after a field or member name.
 func spellMember(raw json.RawMessage, required bool) string {
 	var keywords Values
 	_ = json.Unmarshal(raw, &keywords) // it may be a boolean
@@ -123,7 +123,7 @@ func arguments(keywords Values) string {
 	return "(" + strings.Join(all, ", ") + ")"
 }
 
-// shaping reports whether the name of the type implies a keyword that can also be a rule.
+// shaping reports whether the type's name implies a keyword that can also be a rule.
 func shaping(keywords Values, keyword string) bool {
 	switch keyword {
 	case "format":

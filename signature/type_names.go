@@ -21,7 +21,7 @@ func keywords(family, text string) typ {
 	return t
 }
 
-// kindType returns the type of a field of a kind. The text is its JSON Schema.
+// kindType returns the type of fields of a kind. The text is its JSON Schema.
 func kindType(text string, kind Kind) typ {
 	raw, _ := json.Marshal(mark(text, kind)) // a schema always encodes
 	return keywords(anything, string(raw))
@@ -51,14 +51,14 @@ const nullSchema = `{"type":"null"}`
 // generic are the types that require brackets.
 var generic = []string{"Literal", "Optional", "Union", "set", "tuple"}
 
-// synonyms maps other names of types to their names in the notation of [Parse].
+// synonyms maps other type names to their names in [Parse]'s notation.
 var synonyms = map[string]string{
 	"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None",
 	"array": "list", "object": "dict",
 	"Any": "any", "List": "list", "Dict": "dict", "Set": "set", "Tuple": "tuple",
 }
 
-// instead maps the names of types in other languages to their equivalents in the notation of [Parse].
+// instead maps type names in other languages to their equivalents in [Parse]'s notation.
 var instead = map[string]string{
 	"float32": "float", "float64": "float", "double": "float", "decimal": "float", "Decimal": "float",
 	"int8": "int", "int16": "int", "int32": "int", "int64": "int", "long": "int",
@@ -72,7 +72,7 @@ var instead = map[string]string{
 
 const aTime = `float(desc="seconds"), or schema({"type": "integer", "format": "nanoseconds"}), which is a time.Duration`
 
-// modules are the Python modules whose name may precede the name of a type.
+// modules are the Python modules whose name may precede a type's name.
 var modules = []string{"dspy", "typing", "datetime"}
 
 // examples show how types with brackets are written.

@@ -14,9 +14,9 @@ import (
 //	…
 //	judge, err = signature.Typed[Review, Verdict](spec)
 //
-// The error names a field that only the spec or only the struct has, or an output that may
-// be missing although the struct cannot represent a missing value. If a value fits the spec but
-// not the Go type of its field, [Signature.Decode] returns an error.
+// The error names a field that only the spec or only the struct has, or an output that may be missing although the
+// struct cannot represent a missing value. If a value fits the spec but not its field's Go type, [Signature.Decode]
+// returns an error.
 func Typed[In, Out any](spec *Spec) (*Signature[In, Out], error) {
 	if spec == nil {
 		return nil, errors.New("signature: nil spec")

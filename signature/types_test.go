@@ -20,7 +20,7 @@ import (
 type (
 	mood  string
 	level int
-	// celsius encodes itself.
+	// celsius has its own JSON encoding.
 	celsius float64
 	// color is encoded as text.
 	color struct{ R, G, B uint8 }

@@ -26,12 +26,12 @@ type Value struct {
 // whose members are in that order.
 type Values []Value
 
-// ValuesOf returns the fields of a struct in their order, or the members of a map with
-// string keys sorted by name. Use it to make inputs for a parsed signature:
+// ValuesOf returns a struct's fields in their order, or a string map's members sorted by name. Use it to make inputs
+// for a parsed signature:
 //
 //	in, err := signature.ValuesOf(map[string]any{"question": "Who?", "context": texts})
 //
-// If v cannot be encoded as a JSON object, the error names the type of v.
+// If v cannot be encoded as a JSON object, the error names v's type.
 func ValuesOf(v any) (Values, error) {
 	raw, err := jsonvalue.Marshal(v)
 	if err != nil {
@@ -44,8 +44,8 @@ func ValuesOf(v any) (Values, error) {
 	return values, nil
 }
 
-// Get decodes the value with the given name into a T, as encoding/json does. For a [time.Time], the
-// value may also be a date, as in [Signature.Decode]. Use Get for the outputs of a parsed signature:
+// Get decodes the value with the given name into a T, as encoding/json does. For a [time.Time], the value may also be a
+// date, as in [Signature.Decode]. Use Get for a parsed signature's outputs:
 //
 //	answer, err := signature.Get[string](out, "answer")
 //
@@ -134,7 +134,7 @@ func (v *Values) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// split returns the members of a JSON object, which share its memory.
+// split returns a JSON object's members, which share its memory.
 func split(raw json.RawMessage) (Values, error) {
 	if first := bytes.TrimLeft(raw, " \t\r\n"); !json.Valid(raw) || first[0] != '{' {
 		return nil, errors.New("signature: values must be a JSON object")

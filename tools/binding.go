@@ -21,15 +21,14 @@ type Binding struct {
 	// fs["read/file"](args).
 	Names []string
 
-	// Learned is a JSON Schema of the results of earlier calls, for a tool without an OutputSchema, or nil. It is only
-	// for declarations: results are not checked against it.
+	// Learned is a JSON Schema learned from earlier calls' results, for a tool without an OutputSchema, or nil. It is
+	// only for declarations: results are not checked against it.
 	Learned json.RawMessage
 
 	input, output *lazySchema // shared by copies of the binding
 }
 
-// lazySchema is a schema that is compiled when it is first needed, since most tools of servers are
-// never called.
+// lazySchema is a schema that is compiled when it is first needed, since most servers' tools are never called.
 type lazySchema struct {
 	mu       sync.Mutex
 	raw      json.RawMessage // nil once it is compiled

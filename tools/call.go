@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Call is one call of one tool by a running program.
+// Call is one call to one tool by a running program.
 type Call struct {
 	ID      int             // 1, 2, … in the order in which the program made its calls
 	Tool    *Binding        // the tool that is called
@@ -17,8 +17,8 @@ type Call struct {
 	Program string // the program's source; "" if unknown
 }
 
-// Repeat is the second argument of a call. It says how the call relates to earlier calls
-// that it resembles. The strings are IDs of entries in the journal, such as "E7".
+// Repeat is a call's second argument. It says how the call relates to earlier calls that it resembles. The strings are
+// IDs of entries in the journal, such as "E7".
 type Repeat struct {
 	Same     string   `json:"same,omitempty"`     // the call is this entry: return its recorded result
 	Again    []string `json:"again,omitempty"`    // repeat these effects on purpose
@@ -44,17 +44,16 @@ func (f CallerFunc) Call(ctx context.Context, c Call) (json.RawMessage, error) {
 //
 // The context that a policy passes to next must derive from its own. Otherwise, the call is not made and the run ends.
 //
-// To refuse a call, return a [ToolError] of kind [KindDenied] without calling next. The
-// model reads its message. The errors of next are *ToolError or [Fatal]. Arguments that a
-// policy changes are validated again; changes to other fields of the Call have no effect.
-// If a policy returns an error after next has returned a result, the error is recorded and
-// reported as the error of a call that was made.
+// To refuse a call, return a [ToolError] of kind [KindDenied] without calling next. The model reads its message. The
+// errors from next are *ToolError or [Fatal]. Arguments that a policy changes are validated again; changes to other
+// fields of the Call have no effect. If a policy returns an error after next has returned a result, the error is
+// recorded and reported as the error of a call that was made.
 type Policy func(next Caller) Caller
 
 type policiesKey struct{}
 
-// WithPolicies returns a context in which policies apply to all calls of tools. They wrap the policies of the sets, and
-// policies that ctx already has wrap them. WithPolicies is for hosts that run modules or programs of others, such as an
+// WithPolicies returns a context in which policies apply to all tool calls. They wrap the sets' policies, and policies
+// that ctx already has wrap them. WithPolicies is for hosts that run other people's modules or programs, such as an
 // evaluation that replaces tools. No policies apply to tools in the namespace tools.
 func WithPolicies(ctx context.Context, policies ...Policy) context.Context {
 	return context.WithValue(ctx, policiesKey{}, slices.Concat(policiesOf(ctx), policies))

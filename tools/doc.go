@@ -56,10 +56,9 @@
 // immutable snapshot of tools that a run uses. In a Set, every tool has a valid and unique
 // JavaScript name.
 //
-// A sandbox validates each call of a program, looks it up in the journal, and takes it through
-// the policies to the handler. A [Caller] performs calls. A [Policy] wraps it to refuse,
-// approve, limit or retry calls. Package journal records calls, so that a rewritten program
-// does not repeat them.
+// A sandbox validates each of a program's calls, looks it up in the journal, and takes it through the policies to the
+// handler. A [Caller] performs calls. A [Policy] wraps it to refuse, approve, limit or retry calls. Package journal
+// records calls, so that a rewritten program does not repeat them.
 //
 // If a call fails, the program gets a [ToolError], which it can catch and the model reads. A
 // [Fatal] error ends the run instead.

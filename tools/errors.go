@@ -8,12 +8,12 @@ import (
 	"github.com/writ-go/writ/internal/display"
 )
 
-// Kinds of [ToolError]. Each says what is known about the effect of the call.
+// Kinds of [ToolError]. Each says what is known about the call's effect.
 const (
 	KindUnknownTool      = "unknown_tool"      // the tool does not exist; nothing was done
 	KindInvalidArguments = "invalid_arguments" // the arguments violate the input schema; nothing was done
 	KindDenied           = "denied"            // a policy refused the call; nothing was done
-	KindLimit            = "limit"             // the program has reached its limit of calls; nothing was done
+	KindLimit            = "limit"             // the program has reached its call limit; nothing was done
 	KindFailed           = "failed"            // the tool reported an error; the effect may have happened
 	KindUnavailable      = "unavailable"       // the tool's server could not be reached; nothing was done
 	KindTimeout          = "timeout"           // no answer in time; the effect is unknown
@@ -23,21 +23,20 @@ const (
 	KindTooLarge         = "too_large"         // the tool acted; its result exceeds a limit
 )
 
-// ToolError is the error of a failed call. The program can catch it: its fields are
-// properties of the thrown error.
+// ToolError is the error from a failed call. The program can catch it: its fields are properties of the thrown error.
 //
 // A [Handler] or [Policy] may return a ToolError to set Kind and Data. Any other error
 // becomes a ToolError of one of these kinds:
-//   - [KindTimeout] or [KindCancelled] for the errors of package context, and for errors with a
+//   - [KindTimeout] or [KindCancelled] for errors from package context, and for errors with a
 //     Timeout method that returns true;
-//   - [KindUnknown] for errors with a MayHaveActed method that returns true, and for errors of
-//     packages net and net/http that report a lost connection;
+//   - [KindUnknown] for errors with a MayHaveActed method that returns true, and for errors from packages net and
+//     net/http that report a lost connection;
 //   - [KindFailed] for all others.
 //
 // If an error wraps a ToolError, the program gets the Data of the wrapped ToolError, and its
 // Kind unless that kind means that nothing was done: the handler may have done more.
 type ToolError struct {
-	Tool    string          `json:"tool"`           // the path of the tool; set by the dispatcher
+	Tool    string          `json:"tool"`           // the tool's path; set by the dispatcher
 	Kind    string          `json:"kind"`           // one of the kinds, or another word, which counts as KindFailed
 	Message string          `json:"message"`        // for the model
 	Data    json.RawMessage `json:"data,omitempty"` // dropped if it is not JSON
@@ -57,8 +56,8 @@ func (e *ToolError) Error() string {
 	return display.Text(fmt.Sprintf("tool %s: %s", e.Tool, e.Message))
 }
 
-// Unwrap returns the cause of the error, such as an error marked by [HostOnly], or the value
-// and the stack of a panic. The program does not see it, so the host should log it.
+// Unwrap returns the error's cause, such as an error marked by [HostOnly], or a panic's value and stack. The program
+// does not see it, so the host should log it.
 func (e *ToolError) Unwrap() error { return e.err }
 
 // WithCause returns a copy of e whose Unwrap returns err. The program does not see err.
@@ -80,8 +79,8 @@ type HoldError struct {
 // Error returns the text for the model.
 func (e *HoldError) Error() string { return fmt.Sprintf("%s was held: %s", e.Call, e.Message) }
 
-// Fatal marks an error that a rewritten program cannot fix. The program and the run end, and
-// the module's Run returns err with the name of the tool. Fatal(nil) returns nil.
+// Fatal marks an error that a rewritten program cannot fix. The program and the run end, and the module's Run returns
+// err with the tool's name. Fatal(nil) returns nil.
 func Fatal(err error) error {
 	if err == nil {
 		return nil
@@ -106,8 +105,8 @@ func Unknown(err error) error {
 	return &ToolError{Kind: KindUnknown, Message: err.Error() + "; whether it took effect is unknown", err: err}
 }
 
-// HostOnly marks an error whose text must not reach the model. The program sees only the kind
-// of the error. HostOnly(nil) returns nil.
+// HostOnly marks an error whose text must not reach the model. The program sees only the error's kind. HostOnly(nil)
+// returns nil.
 func HostOnly(err error) error {
 	if err == nil {
 		return nil

@@ -27,8 +27,7 @@ import (
 // lost connection or an error marked by [Unknown], the effect is unknown and the call is not
 // repeated.
 //
-// If In or Out has no schema, for example because a tag does not fit the type of its field,
-// [NewSet] returns the error.
+// If In or Out has no schema, for example because a tag does not fit its field's type, [NewSet] returns the error.
 func Func[In, Out any](name, description string, fn func(context.Context, In) (Out, error), h *Hints) *Tool {
 	t := &Tool{Name: name, Description: description}
 	if h != nil {
@@ -52,7 +51,7 @@ func funcSchemas[In, Out any]() (in, out *schema.Schema, err error) {
 		return nil, nil, fmt.Errorf("argument type %v is not a struct; use a struct with a field per argument", inType)
 	}
 	if outType.Kind() == reflect.Interface {
-		outType = reflect.TypeFor[any]() // the methods of an interface do not determine its JSON
+		outType = reflect.TypeFor[any]() // an interface's methods do not determine its JSON
 	}
 	if in, err = schema.Of(inType); err != nil {
 		return nil, nil, fmt.Errorf("argument type %v: %w", inType, err)

@@ -36,7 +36,7 @@ func (s *Set) guarded(b *Binding) bool {
 	return false
 }
 
-// Guards reports whether the policy guards a tool: whether it refuses every call of the tool, asks for approval of
+// Guards reports whether the policy guards a tool: whether it refuses every call to the tool, asks for approval of
 // every call, or declares that neither is needed. Guards calls the method Guards(*Binding) bool of the Caller that the
 // policy returns. A policy without that method guards nothing. The method must not use the Caller that the policy
 // wraps.

@@ -27,7 +27,7 @@ const (
 
 // Hints describe a tool. The host sets them.
 type Hints struct {
-	// Class describes what a repeated call means. The zero value is Unclassified.
+	// Class says what effect a repeated call has. The zero value is Unclassified.
 	Class Class
 
 	// Destructive marks a tool whose effect cannot be undone. Policies use it, and
@@ -66,15 +66,15 @@ func (b *Binding) ReplayClass() Class {
 	return b.Claimed
 }
 
-// readingName matches names of tools that read: get, getUser, list_users. (On real servers, 45
-// of 47 tools with such names only read.)
+// readingName matches the names of tools that read: get, getUser, list_users. (On real servers, 45 of 47 tools with
+// such names only read.)
 var readingName = regexp.MustCompile(`^(get|list|search|find|read|describe|count|query)($|[^a-z])`)
 
 // check reports invalid hints. With a misspelled identity, all calls would be the same effect,
 // and only the first would be performed.
 func (h Hints) check(input json.RawMessage) error {
 	if h.Class < Unclassified || h.Class > Read {
-		return fmt.Errorf("hints: class %d does not exist; use Effect, Idempotent or Read", h.Class)
+		return fmt.Errorf("hints: unknown class %d; use Effect, Idempotent or Read", h.Class)
 	}
 	if len(h.Identity) == 0 {
 		return nil
@@ -83,18 +83,18 @@ func (h Hints) check(input json.RawMessage) error {
 		Properties map[string]any `json:"properties"`
 	}
 	if err := json.Unmarshal(input, &known); err != nil || known.Properties == nil {
-		return nil // the names of the arguments are unknown
+		return nil // the argument names are unknown
 	}
 	for _, name := range h.Identity {
 		if _, ok := known.Properties[name]; !ok {
-			return fmt.Errorf("hints: the identity %q is not an argument of the tool", name)
+			return fmt.Errorf("hints: the identity %q is not one of the tool's arguments", name)
 		}
 	}
 	return nil
 }
 
-// WithHints returns a source of the same tools with hints from the host. The tools of MCP
-// servers have no hints of their own, since only the host knows which servers to trust.
+// WithHints returns a source of the same tools with hints from the host. MCP servers' tools have no hints of their own,
+// since only the host knows which servers to trust.
 //
 //	files := tools.WithHints(servers, func(t *tools.Tool) tools.Hints {
 //		switch t.Namespace + "." + t.Name {
@@ -108,7 +108,7 @@ func (h Hints) check(input json.RawMessage) error {
 //
 // Check both namespace and name, since any server can offer a tool named read_file.
 //
-// WithHints copies the tools of source and does not modify them.
+// WithHints copies source's tools and does not modify them.
 func WithHints(source Source, hints func(*Tool) Hints) Source {
 	return hinted{source, hints}
 }
@@ -149,16 +149,16 @@ func (c Class) String() string {
 // MarshalText implements [encoding.TextMarshaler] with the name.
 func (c Class) MarshalText() ([]byte, error) {
 	if c < Unclassified || c > Read {
-		return nil, fmt.Errorf("hints: class %d does not exist", int(c))
+		return nil, fmt.Errorf("hints: unknown class %d", int(c))
 	}
 	return []byte(c.String()), nil
 }
 
-// UnmarshalText implements [encoding.TextUnmarshaler]. It returns an error if no class has that name.
+// UnmarshalText implements [encoding.TextUnmarshaler]. It returns an error for an unknown class.
 func (c *Class) UnmarshalText(name []byte) error {
 	i := slices.Index(classNames, string(name))
 	if i < 0 {
-		return fmt.Errorf("hints: class %q does not exist; use effect, idempotent, read or unclassified", name)
+		return fmt.Errorf("hints: unknown class %q; use effect, idempotent, read or unclassified", name)
 	}
 	*c = Class(i)
 	return nil

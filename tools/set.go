@@ -32,7 +32,7 @@ type Set struct {
 // and if an input schema does not compile, the arguments are not checked. [Set.Warnings]
 // reports renamed tools and such schemas. The names do not depend on the order of the tools.
 //
-// The error joins all errors of the tools and sources.
+// The error joins all errors from the tools and sources.
 func NewSet(ctx context.Context, sources ...Source) (*Set, error) {
 	b := builder{globals: names{}, objects: map[string]string{}, members: map[string]names{}}
 	var errs []error
@@ -57,8 +57,8 @@ func NewSet(ctx context.Context, sources ...Source) (*Set, error) {
 	return &b.set, nil
 }
 
-// With returns a copy of the set with more policies, inside of those that it already has. The
-// first argument is the outermost of the new policies.
+// With returns a copy of the set with more policies, inside those that it already has. The first argument is the
+// outermost of the new policies.
 func (s *Set) With(policies ...Policy) *Set {
 	var c Set
 	if s != nil {
@@ -68,8 +68,7 @@ func (s *Set) With(policies ...Policy) *Set {
 	return &c
 }
 
-// WithPoliciesOf returns a copy of the set with the policies of another set instead of
-// its own.
+// WithPoliciesOf returns a copy of the set with another set's policies instead of its own.
 func (s *Set) WithPoliciesOf(other *Set) *Set {
 	c := s.With()
 	c.policies = other.Policies(context.Background())
@@ -221,7 +220,7 @@ func (b *builder) nameOwn(name string) error {
 	case globals.Reserved(name):
 		return errors.New("the name is reserved in programs; choose another")
 	case b.globals.claim(name) != name:
-		return errors.New("another tool has that name; choose another")
+		return errors.New("another tool already has that name; choose a different name")
 	}
 	return nil
 }
@@ -258,7 +257,7 @@ func (b *builder) object(namespace string) string {
 	return object
 }
 
-// memberNames returns the names of a tool in its object.
+// memberNames returns a tool's names in its object.
 func (b *builder) memberNames(object string, t *Tool) []string {
 	taken, wanted := b.members[object], jsonvalue.Identifier(t.Name)
 	name := taken.claim(wanted)

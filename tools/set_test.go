@@ -85,7 +85,7 @@ func TestNewSetErrors(t *testing.T) {
 		{"bad name", []tools.Source{&tools.Tool{Name: "1 of-2", Handler: ok}},
 			`tools: tool "1 of-2": the name is not a JavaScript identifier; use "_1_of_2"`},
 		{"taken name", []tools.Source{&tools.Tool{Name: "a", Handler: ok}, &tools.Tool{Name: "a", Handler: ok}},
-			`tools: tool "a": another tool has that name; choose another`},
+			`tools: tool "a": another tool already has that name; choose a different name`},
 		{"bad schema", []tools.Source{&tools.Tool{Name: "a", Handler: ok, InputSchema: []byte(`{"type":"int"}`)}},
 			`tools: tool "a": input schema: schema: type must be one of "array", "boolean", "integer", "null", "number", ` +
 				`"object", "string", not "int"`},
@@ -281,8 +281,8 @@ func TestHintsAreChecked(t *testing.T) {
 	}{
 		{tools.Hints{Identity: []string{"to"}}, ""},
 		{tools.Hints{Identity: []string{"too"}},
-			`tools: tool "send": hints: the identity "too" is not an argument of the tool`},
-		{tools.Hints{Class: 77}, `tools: tool "send": hints: class 77 does not exist; use Effect, Idempotent or Read`},
+			`tools: tool "send": hints: the identity "too" is not one of the tool's arguments`},
+		{tools.Hints{Class: 77}, `tools: tool "send": hints: unknown class 77; use Effect, Idempotent or Read`},
 	} {
 		_, err := tools.NewSet(t.Context(), tools.Func("send", "", send, &test.hints))
 		if got := fmt.Sprint(err); got != test.want && !(err == nil && test.want == "") {
@@ -325,10 +325,10 @@ func TestPlus(t *testing.T) {
 		t.Error(set.Len(), err)
 	}
 	for want, c := range map[string]*tools.Tool{
-		"tools: a source returned a nil tool":                                   nil,
-		`tools: tool "one": another tool has that name; choose another`:         tool("", "one"),
-		`tools: tool "odd_s": another tool has that name; choose another`:       tool("", "odd_s"),
-		`tools: tool "await": the name is reserved in programs; choose another`: tool("", "await"),
+		"tools: a source returned a nil tool":                                              nil,
+		`tools: tool "one": another tool already has that name; choose a different name`:   tool("", "one"),
+		`tools: tool "odd_s": another tool already has that name; choose a different name`: tool("", "odd_s"),
+		`tools: tool "await": the name is reserved in programs; choose another`:            tool("", "await"),
 		`tools: tool "a" of "s": a tool that is added to a set must have no namespace, ` +
 			`or the namespace tools`: tool("s", "a"),
 		`tools: tool "a" of "tools": only a tool of the class Read can be in the namespace tools, to which policies do ` +

@@ -21,9 +21,8 @@ type Tool struct {
 	// Description tells the model what the tool does.
 	Description string
 
-	// InputSchema is the JSON Schema of the argument, which is always an object. Nil,
-	// null and true accept any object. If the object has only one property, a required
-	// string or array, programs may also pass the value of the property.
+	// InputSchema is the JSON Schema of the argument, which is always an object. Nil, null and true accept any object.
+	// If the object has only one property, a required string or array, programs may also pass the property's value.
 	InputSchema json.RawMessage
 
 	// Params, if set, are the properties that programs pass as separate arguments, in this
@@ -43,8 +42,8 @@ type Tool struct {
 	// [Binding.ReplayClass]); permissions never do.
 	Claimed Class
 
-	// Remark, if set, returns a remark for the author of a program about the result of a call, for example that a
-	// search found nothing, or "". The sandbox reports the remark as a warning.
+	// Remark, if set, returns a remark for a program's author about a call's result, for example that a search found
+	// nothing, or "". The sandbox reports the remark as a warning.
 	Remark func(args, result json.RawMessage) string
 
 	// Handler performs the calls. It is called concurrently.
@@ -61,11 +60,11 @@ type Tool struct {
 // be modified. The result is JSON; nil means undefined.
 //
 // An error becomes a [ToolError] in the program, and the model reads it. Use [HostOnly] to hide its text from the
-// model, or [Fatal] to end the run. The kind of the error determines whether the call may be repeated. If it is unclear
+// model, or [Fatal] to end the run. The error's kind determines whether the call may be repeated. If it is unclear
 // whether the effect happened, use [Unknown]. The effect is also unknown after a panic, after an error that follows
 // effects made with ctx, such as those of a module that the Handler runs, and after an error with a method
-// MayHaveActed() bool that returns true. The kind of a ToolError, if set, takes precedence. Only the host sees the
-// value and the stack of a panic: see [ToolError.Unwrap].
+// MayHaveActed() bool that returns true. A ToolError's kind, if set, takes precedence. Only the host sees a panic's
+// value and stack: see [ToolError.Unwrap].
 type Handler func(ctx context.Context, args json.RawMessage) (json.RawMessage, error)
 
 // Source supplies tools to a [Set]. A [Tool] is a Source, and so is a group of MCP servers.

@@ -24,10 +24,10 @@ type catalog struct {
 	options mcptools.Options
 	log     *slog.Logger
 	secrets *secrets
-	startup time.Duration // how long to wait for servers; clients are notified of the tools of slower servers
+	startup time.Duration // how long to wait for servers; clients are notified when slower servers add their tools
 	poll    time.Duration // interval between checks of the configuration file for changes
 	budget  int           // maximum length of the declarations, in tokens
-	refresh chan struct{} // signals that the tools of a server have changed
+	refresh chan struct{} // signals that a server's tools have changed
 	reloads chan struct{} // signals that the configuration must be read again
 	ready   chan struct{} // closed when the first tools have been listed, or startup is over
 
@@ -50,7 +50,7 @@ type snapshot struct {
 	views map[string]*view
 }
 
-// openCatalog starts to connect to the servers of the configuration. [catalog.watch] adds their tools.
+// openCatalog starts to connect to the configured servers. [catalog.watch] adds their tools.
 func openCatalog(ctx context.Context, s *Server, poll time.Duration) (*catalog, error) {
 	o := s.options
 	c := &catalog{
@@ -87,7 +87,7 @@ func notify(c chan<- struct{}) {
 
 func (c *catalog) requestReload() { notify(c.reloads) }
 
-// readConfig reads a configuration file. It refuses other kinds of files, because reading a pipe might not end.
+// readConfig reads a configuration file. It rejects other kinds of files, because reading from a pipe might never end.
 func readConfig(path string) (*mcptools.Config, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file", path)
@@ -133,7 +133,7 @@ func (c *catalog) reload(ctx context.Context) error {
 	return nil
 }
 
-// await waits for the tools of servers, but no longer than startup.
+// await waits for the servers' tools, but no longer than startup.
 func (c *catalog) await(ctx context.Context, servers *shared) error {
 	ctx, cancel := context.WithTimeout(ctx, c.startup)
 	defer cancel()
@@ -155,11 +155,11 @@ func unusable(all []mcptools.Status) error {
 // settle waits for the servers, but no longer than startup, and lists the tools for the first time.
 func (c *catalog) settle(ctx context.Context) error {
 	servers := c.current().servers
-	_ = c.await(ctx, servers) // the tools of slower servers are added later
+	_ = c.await(ctx, servers) // slower servers' tools are added later
 	return c.list(ctx, servers)
 }
 
-// relist lists the tools of the servers again.
+// relist lists the servers' tools again.
 func (c *catalog) relist(ctx context.Context) error { return c.list(ctx, c.current().servers) }
 
 // complete waits until every server has been listed or has failed.
@@ -174,7 +174,7 @@ func (c *catalog) complete(ctx context.Context) error {
 	return c.list(ctx, servers)
 }
 
-// list replaces the tools of the catalog with the current tools of servers.
+// list replaces the catalog's tools with the servers' current tools.
 func (c *catalog) list(ctx context.Context, servers *shared) error {
 	all, err := servers.Tools(ctx)
 	if err != nil {
@@ -197,7 +197,7 @@ func (c *catalog) replace(own *tools.Set) error {
 }
 
 // change replaces the current snapshot with the one that next returns. It returns an error, and changes nothing, if the
-// tools of the new snapshot cannot be used.
+// new snapshot's tools cannot be used.
 func (c *catalog) change(next func(last *snapshot) *snapshot) error {
 	c.changing.Lock()
 	defer c.changing.Unlock()
@@ -281,7 +281,7 @@ func (c *catalog) everything() *view {
 	return v
 }
 
-// toolsOf returns the names of the tools of a server.
+// toolsOf returns the names of a server's tools.
 func (c *catalog) toolsOf(server string) string {
 	var names []string
 	for _, t := range c.current().listed.tools {

@@ -49,14 +49,14 @@ func (s *Server) Check(ctx context.Context, w io.Writer, o *serve.Options) error
 	return errors.Join(errs...)
 }
 
-// allTools returns the tools of a principal that may use everything.
+// allTools returns the tools for a principal that may use everything.
 func (s *Server) allTools() []tool {
 	return (&client{app: s, principal: local}).tools(s.catalog.everything())
 }
 
 func (s *Server) checkLimits(row func(name, format string, args ...any)) {
 	o, l := s.options, s.box.Limits()
-	row("programs", "%s, at most %s of it computing, %d MiB, %d tool calls, %d at the same time", l.Time,
+	row("programs", "%s, at most %s of it CPU time, %d MiB, %d tool calls, %d at the same time", l.Time,
 		min(l.Compute, l.Time), l.Memory>>20, l.Calls, o.Queue.Running)
 	row("isolation", "%s", strings.TrimPrefix(strings.ReplaceAll(s.box.Isolation(), "\n", "; "), "isolation: "))
 	if len(o.Packages) > 0 {

@@ -21,7 +21,7 @@ type client struct {
 	server    weak.Pointer[mcp.Server] // weak, because its handlers refer to the client
 
 	mu      sync.Mutex
-	offered map[string]string // the definitions of the tools on the server, as JSON, by name
+	offered map[string]string // the tools' definitions on the server, as JSON, by name
 }
 
 // clients holds all clients, and the servers that this package made for principals. Its lock is not held
@@ -36,7 +36,7 @@ type clients struct {
 // connections keep their servers in any case.
 const maxServers = 200
 
-// serverOf returns the MCP server of a principal. Equal principals usually have the same server.
+// serverOf returns a principal's MCP server. Equal principals usually have the same server.
 func (s *Server) serverOf(p serve.Principal) *mcp.Server {
 	key := fmt.Sprintf("%q %t %q", p.Name, p.Tools == nil, p.Tools) // different for different principals
 	s.clients.mu.Lock()
@@ -57,7 +57,7 @@ func (s *Server) serverOf(p serve.Principal) *mcp.Server {
 	return server()
 }
 
-// evict removes arbitrary entries of a map until it has room for one more.
+// evict removes arbitrary entries from a map until it has room for another entry.
 func evict[V any](m map[string]V, limit int) {
 	for key := range m {
 		if len(m) < limit {
@@ -67,7 +67,7 @@ func evict[V any](m map[string]V, limit int) {
 	}
 }
 
-// offer adds the tools of a principal to a server, and keeps them up to date.
+// offer adds a principal's tools to a server, and keeps them up to date.
 func (s *Server) offer(server *mcp.Server, p serve.Principal) {
 	server.AddReceivingMiddleware(s.catalog.awaitReady)
 	c := &client{app: s, principal: p, server: weak.Make(server), offered: map[string]string{}}
@@ -109,7 +109,7 @@ func (c *client) update() {
 	defer c.mu.Unlock()
 	view, release, err := c.app.catalog.use(c.principal)
 	if err != nil {
-		c.app.log.Error("cannot update the tools of a client", "client", c.principal.Name, "err", err)
+		c.app.log.Error("cannot update a client's tools", "client", c.principal.Name, "err", err)
 		return
 	}
 	defer release()
@@ -132,7 +132,7 @@ func (c *client) update() {
 	c.offered = wanted
 }
 
-// tools returns the tools of the server that the principal may use.
+// tools returns the server's tools that the principal may use.
 func (c *client) tools(v *view) []tool {
 	all := []tool{c.executeTool(v)}
 	if v.set.Len() > 0 || len(c.unlisted()) > 0 {

@@ -60,7 +60,7 @@ func open(o *Options, poll time.Duration) (_ *Server, err error) {
 	s.stop = stop
 	defer func() {
 		if err != nil {
-			// Remove secrets: the error may quote the output of a server.
+			// Remove secrets: the error may quote a server's output.
 			err = fmt.Errorf("codemode: %s", s.secrets.text(errors.Join(err, s.Close()).Error()))
 		}
 	}()
@@ -134,15 +134,15 @@ func (s *Server) openQueues() {
 	s.checks = s.queue.AddQueue("checks", &serve.QueueOptions{Running: runtime.GOMAXPROCS(0)})
 }
 
-// queueOptions returns the options of the queue of programs.
+// queueOptions returns the options of the program queue.
 func (s *Server) queueOptions() *serve.QueueOptions {
 	o := s.options.Queue
 	o.Wait = cmp.Or(o.Wait, s.box.Limits().Time+30*time.Second)
 	return &o
 }
 
-// Close cancels the programs and tasks that still run, and ends the server's processes and connections.
-// Later calls are refused. To let programs finish, call [Server.Shutdown] first.
+// Close cancels the programs and tasks that still run, and ends the server's processes and connections. Later calls are
+// rejected. To let programs finish, call [Server.Shutdown] first.
 func (s *Server) Close() error { return s.close() }
 
 // Shutdown refuses new calls, waits for the calls in progress, and closes the server. When

@@ -15,10 +15,10 @@ const maxBlocks = 100
 // maxDepth is the maximum nesting depth of values that are searched for content blocks.
 const maxDepth = 1000
 
-// takeContent extracts images, audio and resources from the value of a program, so that clients can
-// show them and models do not read base64. A content block is an object as MCP defines it, such as {type:
-// "image", data, mimeType}, anywhere in the value. A short note replaces the block. An incomplete image or audio
-// block stays in the value, and the warning says why.
+// takeContent extracts images, audio and resources from a program's value, so that clients can show them and models do
+// not read base64. A content block is an object as MCP defines it, such as {type: "image", data, mimeType}, anywhere in
+// the value. A short note replaces the block. An incomplete image or audio block stays in the value, and the warning
+// says why.
 func takeContent(value json.RawMessage) (without json.RawMessage, blocks []mcp.Content, warning string) {
 	if !bytes.Contains(value, []byte(`"type"`)) {
 		return value, nil, ""

@@ -36,8 +36,8 @@ In a program, tools.search("what it does") finds tools that are not declared bel
 Not connected yet: %s. Once they are, programs can call their tools, and tools.search finds them.`
 )
 
-// describeExecute returns the description of execute_code: an introduction, and as many declarations of tools
-// as fit into [Options.Description].
+// describeExecute returns the description of execute_code: an introduction, and as many tool declarations as fit into
+// [Options.Description].
 func (c *client) describeExecute(v *view) string {
 	const attempts = 10
 	short, limit := c.introduction(v.set, true), c.app.options.Description

@@ -1,6 +1,6 @@
-// Package codemode offers code mode to MCP clients: instead of calling many tools one by one, a
-// client's model writes one JavaScript program that calls them, and the server checks the program
-// and runs it in a sandbox. The tools are functions of the host, and the tools of other MCP servers.
+// Package codemode offers code mode to MCP clients: instead of calling many tools one by one, a client's model writes
+// one JavaScript program that calls them, and the server checks the program and runs it in a sandbox. The tools are
+// host functions, and the tools of other MCP servers.
 //
 //	package main
 //
@@ -57,12 +57,12 @@
 // read. If a program returns an MCP content block, such as {type: "image", mimeType: "image/png", data:
 // base64}, alone or inside another value, the client gets the image.
 //
-// A client that sends a progress token with execute_code or run_task receives notifications about the calls
-// and steps of the program and, at most once a second, about the progress that MCP servers report. If it
-// extends its timeout at each notification, slow tools do not exceed the timeout.
+// A client that sends a progress token with execute_code or run_task receives notifications about the program's calls
+// and steps and, at most once a second, about the progress that MCP servers report. If it extends its timeout at each
+// notification, slow tools do not exceed the timeout.
 //
-// The patterns of a principal must allow both a tool of this list and the tools that its programs call:
-// ["execute_code", "order_*"].
+// A principal's patterns must allow both a tool in this list and the tools that its programs call: ["execute_code",
+// "order_*"].
 //
 // # Transports
 //

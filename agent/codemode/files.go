@@ -9,8 +9,8 @@ import (
 	"github.com/writ-go/writ/agent/codemode/internal/workspace"
 )
 
-// codeFile is the description of a code file for clients. FilePath is not a path of the host but a handle,
-// which is valid only for its owner.
+// codeFile describes a code file for clients. FilePath is not a path on the host but a handle, which is valid only for
+// its owner.
 type codeFile struct {
 	FilePath  string `json:"file_path"`
 	Filename  string `json:"filename"`
@@ -76,8 +76,8 @@ func (c *client) readTool() tool {
 		})
 }
 
-// fileDefinition returns the definition of execute_code_file. Its schemas are the schemas of
-// execute_code, with file_path instead of code.
+// fileDefinition returns the definition of execute_code_file. Its schemas are those of execute_code, with file_path
+// instead of code.
 func fileDefinition() mcp.Tool {
 	t, run := definition("execute_code_file"), definition("execute_code")
 	const code, file = `"code": {"type": "string", "description": "The program."}`,

@@ -11,8 +11,8 @@ import (
 	"github.com/writ-go/writ/tools/mcptools"
 )
 
-// addHints adds hints to the diagnostics of a program: about servers that are not connected, and about
-// arguments of the tool, which the sandbox does not know.
+// addHints adds hints to the diagnostics of a program: about servers that are not connected, and about the tool's
+// arguments, which the sandbox does not know.
 func (c *client) addHints(p programArgs, e *execution) {
 	for i := range e.Diagnostics {
 		d := &e.Diagnostics[i]
@@ -58,10 +58,10 @@ func (c *client) unlisted() []mcptools.Status {
 	})
 }
 
-// global returns the approximate name of a server in programs.
+// global returns a server's approximate name in programs.
 func global(server string) string { return unfit.ReplaceAllString(server, "_") }
 
-// mayUse reports whether a pattern of the principal may match tools of a server.
+// mayUse reports whether one of the principal's patterns may match a server's tools.
 func (c *client) mayUse(server string) bool {
 	return c.principal.Tools == nil || slices.ContainsFunc(c.principal.Tools, func(pattern string) bool {
 		literal, _, open := strings.Cut(pattern, "*")
@@ -74,8 +74,8 @@ var (
 	slowText = regexp.MustCompile(`no answer within [^ ;]+`)
 )
 
-// reason returns why a server is not connected. It omits the details of the error, which may contain
-// paths of this machine and output of the server.
+// reason returns why a server is not connected. It omits the error's details, which may contain paths on this machine
+// and server output.
 func reason(err error) string {
 	switch {
 	case err == nil:

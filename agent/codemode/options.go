@@ -23,14 +23,13 @@ import (
 
 // Options configures a [Server]. The zero value of every field is its default.
 type Options struct {
-	// Tools are the tools that programs may call. Their policies apply to the tools of Config
-	// too. [Server.SetTools] replaces them. Nil means no tools.
+	// Tools are the tools that programs may call. Their policies also apply to the tools from Config. [Server.SetTools]
+	// replaces them. Nil means no tools.
 	Tools *tools.Set
 
-	// Config is a configuration file of MCP servers, whose tools programs may call too; see
-	// [mcptools.ReadConfig]. The server connects to them in the background and follows the file:
-	// when it changes, the next program has the new tools. If the new file cannot be used, the
-	// server keeps its tools and logs the reason.
+	// Config is a configuration file for MCP servers whose tools programs may also call; see [mcptools.ReadConfig]. The
+	// server connects to them in the background and follows the file: when it changes, the next program has the new
+	// tools. If the new file cannot be used, the server keeps its tools and logs the reason.
 	Config string
 
 	// Servers configures the connections to the servers in Config. Its fields Background,
@@ -46,13 +45,12 @@ type Options struct {
 	// closes it.
 	Sandbox *sandbox.Sandbox
 
-	// Queue bounds how many programs run at once and how many wait. The default of Running is the
-	// default of [sandbox.Options].Workers. The default of Wait is the sandbox's time limit plus 30
-	// seconds, so that a client whose programs use all their time delays the programs of other
-	// clients, but does not cause them to be refused.
+	// Queue bounds how many programs run at once and how many wait. Running defaults to the default of
+	// [sandbox.Options].Workers. Wait defaults to the sandbox's time limit plus 30 seconds. A client whose programs use
+	// all their time therefore delays other clients' programs, but does not cause their rejection.
 	Queue serve.QueueOptions
 
-	// Model writes the programs of run_task. If it is nil, that tool is not offered.
+	// Model writes the programs for run_task. If it is nil, that tool is not offered.
 	Model llms.Model
 
 	// Task limits each task. The zero value is the default of every limit.
@@ -69,18 +67,18 @@ type Options struct {
 	// AllowInstall offers the tool install_dependencies for the packages in Packages. It needs npm.
 	AllowInstall bool
 
-	// Offer lists the server's own tools that are offered: names, or patterns in which * matches any
-	// string. If it is only "execute_code", programs use tools.search and tools.describe to find
-	// tools that the description of execute_code does not declare. Empty means all of them.
+	// Offer lists the server's own tools that are offered: names, or patterns in which * matches any string. If it is
+	// only "execute_code", programs use tools.search and tools.describe to find tools that execute_code's description
+	// does not declare. Empty means all of them.
 	Offer []string
 
-	// Declarations is the maximum length, in tokens, of the declarations of tools in the
-	// description of execute_code. Zero means the default of [declare.Markdown].
+	// Declarations is the maximum length, in tokens, of the tool declarations in execute_code's description. Zero means
+	// the default of [declare.Markdown].
 	Declarations int
 
-	// Description is the maximum length, in characters, of the description of execute_code. It must
-	// be at least 1024; zero means no limit. Programs and models find tools that do not fit by
-	// searching. Claude Code shows 2048 characters of a description.
+	// Description is the maximum length, in characters, of execute_code's description. It must be at least 1024; zero
+	// means no limit. Programs and models find tools that do not fit by searching. Claude Code shows 2048 characters of
+	// a description.
 	Description int
 
 	// Instructions are added to the instructions that the server gives clients, which show them to
@@ -97,7 +95,7 @@ type Options struct {
 // TaskLimits limits one task of run_task. A client may set lower limits.
 type TaskLimits struct {
 	Steps  int           // programs that the model may write; zero means 10
-	Tokens int           // tokens of the model, input and output together; zero means no limit
+	Tokens int           // the model's input and output tokens together; zero means no limit
 	Time   time.Duration // zero means 10 minutes
 }
 

@@ -21,8 +21,8 @@ func (s *Server) warnOfPatterns(ctx context.Context, auth *serve.Auth) {
 	}
 }
 
-// strayPatterns returns warnings about patterns of principals that match neither a tool of this server nor a
-// tool that programs can call.
+// strayPatterns returns warnings about principals' patterns that match neither a tool of this server nor a tool that
+// programs can call.
 func (s *Server) strayPatterns(auth *serve.Auth) []string {
 	var warnings []string
 	for principal, patterns := range auth.Patterns() {

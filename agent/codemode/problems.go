@@ -33,7 +33,7 @@ func invalid(format string, args ...any) error {
 	return &problem{invalidArgument, fmt.Sprintf(format, args...)}
 }
 
-var errServer = errors.New("internal error of the server; the arguments are not the cause, and the server's log has " +
+var errServer = errors.New("internal server error; the arguments are not the cause, and the server's log has " +
 	"the details")
 
 func missing(err error) bool { return errors.Is(err, workspace.ErrNotFound) }
@@ -63,7 +63,7 @@ func forModel(err error) error {
 	return &problem{kind, message}
 }
 
-// problemOf is like forModel, for errors of other packages whose messages are written for models.
+// problemOf is like forModel, for errors from other packages whose messages are written for models.
 func problemOf(err error) error {
 	var (
 		spec  *packages.SpecError

@@ -20,10 +20,9 @@ import (
 // progressInterval is the minimum time between the progress reports of servers that are forwarded during one call.
 const progressInterval = time.Second
 
-// progress returns a context in which the progress reports of servers are forwarded to the client, a function
-// that notifies the client of other progress, and a function that the caller must call at the end.
-// Clients are notified only if they sent a progress token. Notifications are dropped if they are too
-// frequent, or if the client reads too slowly.
+// progress returns a context in which servers' progress reports are forwarded to the client, a function that notifies
+// the client of other progress, and a function that the caller must call at the end. Clients are notified only if they
+// sent a progress token. Notifications are dropped if they are too frequent, or if the client reads too slowly.
 func (c *client) progress(ctx context.Context, r *mcp.CallToolRequest) (_ context.Context, tell func(string),
 	end func()) {
 	token, done := r.Params.GetProgressToken(), 0.0
@@ -60,7 +59,7 @@ func (c *client) progress(ctx context.Context, r *mcp.CallToolRequest) (_ contex
 	}
 }
 
-// onCall returns the handler for calls of tools that have ended.
+// onCall returns the handler for tool calls that have ended.
 func (c *client) onCall(tell func(message string)) func(sandbox.Call) {
 	return func(call sandbox.Call) {
 		c.logCause(call)
@@ -68,7 +67,7 @@ func (c *client) onCall(tell func(message string)) func(sandbox.Call) {
 	}
 }
 
-// logCause logs the cause of a failed call if the message for the model omits it, such as the stack of a panic.
+// logCause logs the cause of a failed call if the message for the model omits it, such as a panic's stack.
 func (c *client) logCause(call sandbox.Call) {
 	if call.Error == nil {
 		return
@@ -78,7 +77,7 @@ func (c *client) logCause(call sandbox.Call) {
 	}
 }
 
-// onEvent returns the handler for the events of a task.
+// onEvent returns the handler for a task's events.
 func (c *client) onEvent(tell func(message string)) func(context.Context, event.Event) {
 	return func(_ context.Context, e event.Event) {
 		if end, ok := e.(event.ToolCallEnd); ok {

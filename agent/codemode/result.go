@@ -11,7 +11,7 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-// execution is the result of a program.
+// execution is a program's result.
 type execution struct {
 	Success         bool            `json:"success"`
 	Result          json.RawMessage `json:"result"`
@@ -95,7 +95,7 @@ func diagnostics(findings []sandbox.Finding) []diagnostic {
 	return list
 }
 
-// errorType returns the name of a kind of failure for clients. For all time limits, it is TIMEOUT.
+// errorType returns the name that clients see for a kind of failure. For all time limits, it is TIMEOUT.
 func errorType(k sandbox.Kind) string {
 	if k == sandbox.KindComputeLimit {
 		k = sandbox.KindTimeout

@@ -37,8 +37,8 @@ type programArgs struct {
 	Environment string `json:"environment"`
 }
 
-// run waits for the client's turn and runs one program with the tools that exist then. Errors of the
-// program are part of the execution, for the model to read.
+// run waits for the client's turn and runs one program with the tools that exist then. Program errors are part of the
+// execution, for the model to read.
 func (c *client) run(ctx context.Context, r *mcp.CallToolRequest, p programArgs) (e execution, err error) {
 	prepared, err := p.prepare()
 	if err != nil {
@@ -98,7 +98,7 @@ func (p programArgs) prepare() (sandbox.Program, error) {
 	return sandbox.Program{Source: p.Code, Inputs: inputs}, nil
 }
 
-// runIn runs a program alone or in a session. It returns the handle of the session.
+// runIn runs a program alone or in a session. It returns the session's handle.
 func (c *client) runIn(ctx context.Context, session string, p sandbox.Program) (out *sandbox.Outcome, _ string,
 	err error) {
 	if session == "" {
@@ -112,7 +112,7 @@ func (c *client) runIn(ctx context.Context, session string, p sandbox.Program) (
 		}
 	}
 	out, err = c.space().RunSession(ctx, session, c.app.box, p)
-	if began && out == nil { // the client does not get the handle of the session
+	if began && out == nil { // the client does not get the session's handle
 		err = errors.Join(err, c.space().RemoveSession(context.WithoutCancel(ctx), session))
 	}
 	return out, session, err

@@ -11,8 +11,8 @@ import (
 	"github.com/writ-go/writ/tools/policy"
 )
 
-// secrets holds the secrets of the current and previous configurations. They are removed from the results
-// and errors of servers, which may repeat them.
+// secrets holds the secrets of the current and previous configurations. They are removed from the servers' results and
+// errors, which may repeat them.
 type secrets struct {
 	mu     sync.Mutex
 	values []string
@@ -33,7 +33,7 @@ func (s *secrets) add(values []string) error {
 
 func (s *secrets) text(text string) string { return s.known.Load().Text(text) }
 
-// policy removes the secrets from the results of tools.
+// policy removes the secrets from tool results.
 func (s *secrets) policy() tools.Policy { return policy.Redact(s.known.Load()) }
 
 // redacting removes secrets from log entries.

@@ -11,12 +11,12 @@ import (
 	"github.com/writ-go/writ/agent/codemode/serve"
 )
 
-// local is the principal of the client on stdio, and of all clients without authentication.
+// local is the principal for the client on stdio, and for all clients without authentication.
 var local = serve.Principal{Name: "local"}
 
-// Serve serves clients over the transport in the options until ctx ends or, on stdio, the client
-// closes its end; see [serve.Run]. Nil options mean stdio. In that case, stdout belongs to the protocol, so
-// the program must not print to it.
+// Serve serves clients over the transport in the options until ctx is done or, on stdio, the client closes its end; see
+// [serve.Run]. Nil options mean stdio. In that case, stdout belongs to the protocol, so the program must not print to
+// it.
 func (s *Server) Serve(ctx context.Context, o *serve.Options) error {
 	if err := s.usable(); err != nil {
 		return err
@@ -30,8 +30,8 @@ func (s *Server) Serve(ctx context.Context, o *serve.Options) error {
 	return serve.Run(ctx, s.serverOf, o)
 }
 
-// Handler returns a handler that serves clients over HTTP, to be mounted in a server of the host;
-// see [serve.NewHandler]. Nil options mean the defaults.
+// Handler returns a handler that serves clients over HTTP, to be mounted in one of the host's servers; see
+// [serve.NewHandler]. Nil options mean the defaults.
 func (s *Server) Handler(o *serve.Options) (*serve.Handler, error) {
 	if err := s.usable(); err != nil {
 		return nil, err
@@ -39,10 +39,10 @@ func (s *Server) Handler(o *serve.Options) (*serve.Handler, error) {
 	return serve.NewHandler(s.serverOf, s.serving(o))
 }
 
-// AddTo adds the tools that a principal may use to an MCP server of the host, and keeps them up to date as
-// long as that server exists. It replaces tools with the same names. All clients of that server act as
-// that principal, so they share code files, sessions and environments. AddTo returns an error if the server
-// is nil, the principal has no name, or s is closed.
+// AddTo adds the tools that a principal may use to one of the host's MCP servers, and keeps them up to date as long as
+// that server exists. It replaces tools with the same names. All clients of that server act as that principal, so they
+// share code files, sessions and environments. AddTo returns an error if the server is nil, the principal has no name,
+// or s is closed.
 func (s *Server) AddTo(server *mcp.Server, p serve.Principal) error {
 	if err := s.usable(); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (s *Server) usable() error {
 	return nil
 }
 
-// serving completes the options of a transport.
+// serving completes a transport's options.
 func (s *Server) serving(o *serve.Options) *serve.Options {
 	complete := serve.Options{}
 	if o != nil {

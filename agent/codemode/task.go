@@ -137,7 +137,7 @@ func (q queued) Check(ctx context.Context, p sandbox.Program) (result sandbox.Ch
 	return result, err
 }
 
-// within returns the limits of a task, which are lower if its client sets lower limits.
+// within returns a task's limits, which are lower if its client sets lower limits.
 func (l TaskLimits) within(in taskArgs) TaskLimits {
 	return TaskLimits{lesser(l.Steps, in.Steps), lesser(l.Tokens, in.Tokens), lesser(l.Time, seconds(in.Timeout))}
 }

@@ -87,7 +87,7 @@ func (e execution) callsText() string {
 	return strings.Join(counted(lines), "\n")
 }
 
-// counted merges equal lines into one line with their count, and limits the number of lines.
+// counted merges identical lines into one line with their count, and limits the number of lines.
 func counted(lines []string) []string {
 	const maxLines = 50
 	number := map[string]int{}

@@ -20,7 +20,7 @@ import (
 //go:embed definitions/*.json
 var definitions embed.FS
 
-// names returns the names of all tools of the server.
+// names returns the names of all of the server's tools.
 func names() []string {
 	entries, err := definitions.ReadDir("definitions")
 	if err != nil {
@@ -105,7 +105,7 @@ func (c *client) call(ctx context.Context, t tool, r *mcp.CallToolRequest) (out 
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	ctx = serve.WithPrincipal(ctx, c.principal) // for tools that are functions of the host
+	ctx = serve.WithPrincipal(ctx, c.principal) // for tools that are host functions
 	var act action
 	err = forModel(c.app.checks.Do(ctx, c.principal.Name, func(context.Context) error {
 		act, err = t.read(r.Params.Arguments)

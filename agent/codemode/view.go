@@ -24,8 +24,8 @@ type view struct {
 	declared map[int]string // declarations by budget
 }
 
-// declarations returns the declarations of the tools within a budget of tokens. It caches them, because
-// declaring thousands of tools takes up to a second.
+// declarations returns the tool declarations within a token budget. It caches them, because declaring thousands of
+// tools takes up to a second.
 func (v *view) declarations(budget int) string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -40,11 +40,11 @@ func (v *view) declarations(budget int) string {
 // maxViews is the maximum number of views that a snapshot caches.
 const maxViews = 64
 
-// maxDescribed is the approximate maximum size, in bytes, of a result of describe_tool or tools.describe.
+// maxDescribed is the approximate maximum size, in bytes, of a result from describe_tool or tools.describe.
 const maxDescribed = 32 << 10
 
 // view returns the tools that a principal may use. The view contains no other tools. In addition, a policy refuses
-// calls of tools that do not match the patterns of the principal.
+// calls to tools that do not match the principal's patterns.
 func (s *snapshot) view(p serve.Principal) (*view, error) {
 	patterns, all := p.Tools, p.Tools == nil && p.Name != ""
 	s.mu.Lock()
@@ -110,7 +110,7 @@ type foreign struct {
 // Guards is for [tools.Policy.Guards].
 func (f foreign) Guards(b *tools.Binding) bool { return !slices.Contains(f.own, b.Tool) }
 
-// source is a list of tools that implements tools.Source.
+// source is a tool list that implements tools.Source.
 type source struct {
 	tools    []*tools.Tool
 	warnings []string
@@ -126,7 +126,7 @@ func (s source) equal(other source) bool {
 	return slices.Equal(s.tools, other.tools) && slices.Equal(s.warnings, other.warnings)
 }
 
-// allowed returns the tools of a set that match the patterns.
+// allowed returns the tools in a set that match the patterns.
 func allowed(set *tools.Set, patterns []string) source {
 	may := policy.Allow(policy.Tools(patterns...), "")
 	var list source
@@ -138,7 +138,7 @@ func allowed(set *tools.Set, patterns []string) source {
 	return list
 }
 
-// permits reports whether a policy allows a call of a tool. It does not make the call.
+// permits reports whether a policy allows a tool call. It does not make the call.
 func permits(p tools.Policy, b *tools.Binding) bool {
 	reached := false
 	_, err := p(tools.CallerFunc(func(context.Context, tools.Call) (json.RawMessage, error) {

@@ -35,8 +35,7 @@ func (c *catalog) stale() bool {
 	return s != c.read && s != stamp{}
 }
 
-// watch keeps the tools of the configuration up to date until ctx is done. It calls changed after
-// each change.
+// watch keeps the configuration's tools up to date until ctx is done. It calls changed after each change.
 func (c *catalog) watch(ctx context.Context, changed func()) {
 	if c.config == "" {
 		return

@@ -1,4 +1,4 @@
-// Agent carries out a task described in words with the tools of MCP servers.
+// Agent carries out a task described in words, using the tools of MCP servers.
 //
 //	go run ./examples/agent -config mcp_servers.json -model openai:gpt-5 "task"
 //
@@ -133,8 +133,8 @@ func (c *config) run(ctx context.Context) (*module.Prediction[agent.Answer], err
 	return bot.Run(ctx, agent.Task{Task: c.task})
 }
 
-// introduce prints the connected servers, and the errors of the servers that could not be connected. Warnings
-// are in the agent's log.
+// introduce prints the connected servers, and the errors for servers that could not be connected. Warnings are in the
+// agent's log.
 func (c *config) introduce(servers *mcptools.Servers) {
 	for _, s := range servers.Status() {
 		switch {

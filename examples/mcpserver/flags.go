@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// variable returns the name of the environment variable that replaces a missing flag.
+// variable returns the name of the environment variable that is read if a flag is not set.
 func variable(flag string) string {
 	return "WRIT_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// parse reads the flags, and the environment variables of flags that are missing.
+// parse parses args. Flags that are not set there are read from their environment variables.
 func parse(flags *flag.FlagSet, args []string, lookup func(string) (string, bool)) error {
 	flags.SetOutput(io.Discard) // the caller prints the error
 	if err := flags.Parse(args); err != nil {
@@ -39,7 +39,7 @@ func parse(flags *flag.FlagSet, args []string, lookup func(string) (string, bool
 
 func help(w io.Writer, flags *flag.FlagSet) {
 	fmt.Fprintln(w, "usage: mcpserver [flags]\n\nAn MCP server that runs programs in a sandbox.\n"+
-		"If a flag is missing, its environment variable is used, such as WRIT_ALLOW_INSTALL for -allow-install.")
+		"If a flag is not set, its environment variable is used, such as WRIT_ALLOW_INSTALL for -allow-install.")
 	flags.SetOutput(w)
 	flags.PrintDefaults()
 }

@@ -193,7 +193,7 @@ func TestCheck(t *testing.T) {
 		"tool       execute_code\n", "tool       search_tools\n", "tool       get_environment_config\n",
 		"server     fs: 5 tools (MCP 2025-11-25): die, learn, list_directory, read_text_file, write_file\n",
 		"clients    http on 127.0.0.1:8080/mcp: clients with a token",
-		"programs   30s, at most 10s of it computing, 256 MiB, 1000 tool calls, ", "packages   zod; installing is off\n",
+		"programs   30s, at most 10s of it CPU time, 256 MiB, 1000 tool calls, ", "packages   zod; installing is off\n",
 		"isolation  a process of its own",
 		"warning    packages: ",
 	} {

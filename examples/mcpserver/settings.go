@@ -15,7 +15,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools"
 )
 
-// settings are the values of the flags and the environment variables.
+// settings are the values from the flags and the environment variables.
 type settings struct {
 	codemode codemode.Options
 	servers  mcptools.Options
@@ -54,7 +54,7 @@ func (s *settings) flags() *flag.FlagSet {
 		"servers to trust when they make claims about their tools, such as that a tool only reads",
 		list(&s.servers.Trust))
 	f.DurationVar(&c.Startup, "startup", 0,
-		"how long the first list of tools waits for servers that are still starting; clients are notified of "+
+		"how long the first tool list waits for servers that are still starting; clients are notified of "+
 			"later tools (default 2s)")
 	f.Func("tools", "tools to offer, or patterns: execute_code, *_code_file (default all)", list(&c.Offer))
 	f.IntVar(&c.Declarations, "declarations", 0,
@@ -65,7 +65,7 @@ func (s *settings) flags() *flag.FlagSet {
 
 	f.DurationVar(&limits.Time, "time", 0,
 		"how long a program may take, including the tools that it waits for (default 30s)")
-	f.DurationVar(&limits.Compute, "compute", 0, "how long a program may compute, within -time (default 10s)")
+	f.DurationVar(&limits.Compute, "compute", 0, "how much CPU time a program may use, within -time (default 10s)")
 	f.IntVar(&s.memory, "memory", 256, "how many MiB of memory a program may use")
 	f.IntVar(&limits.Calls, "calls", 0, "how many tool calls a program may make (default 1000)")
 	f.IntVar(&s.sandbox.Workers, "workers", 0, "how many programs run at the same time (default 2 per processor)")

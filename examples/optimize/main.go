@@ -4,8 +4,8 @@
 //		-train train.jsonl -dev dev.jsonl -test test.jsonl -metric exact -optimizer gepa \
 //		-calls 800 -model openai:gpt-5-mini -reflection openai:gpt-5.1 -save program.json
 //
-// It scores the test set with the given prompt and with the improved one; the search does not use the test set.
-// Without -optimizer, it only scores the examples of -dev.
+// It scores the test set with the given prompt and with the improved one; the search does not use the test set. Without
+// -optimizer, it only scores the examples in -dev.
 package main
 
 import (
@@ -37,7 +37,7 @@ func main() {
 	}
 }
 
-// The fields of the signature are known only at run time.
+// The signature's fields are known only at run time.
 type (
 	values  = signature.Values
 	example = evaluate.Example[values, values]
@@ -65,7 +65,7 @@ var metrics = map[string]metric{
 
 func names[V any](of map[string]V) string { return strings.Join(slices.Sorted(maps.Keys(of)), ", ") }
 
-// command contains the values of the flags.
+// command contains the flag values.
 type command struct {
 	signature, instructions, load string
 	train, dev, test              string
@@ -121,9 +121,9 @@ func (c *command) parse(args []string) error {
 	case flags.NArg() > 0:
 		return fmt.Errorf("argument %q is not a flag; write the signature in quotes, after -signature", flags.Arg(0))
 	case c.optimizer != "" && optimizers[c.optimizer] == nil:
-		return fmt.Errorf("no optimizer is named %q; -optimizer is one of %s", c.optimizer, names(optimizers))
+		return fmt.Errorf("unknown optimizer %q; -optimizer is one of %s", c.optimizer, names(optimizers))
 	case metrics[c.metric] == nil:
-		return fmt.Errorf("no metric is named %q; -metric is one of %s", c.metric, names(metrics))
+		return fmt.Errorf("unknown metric %q; -metric is one of %s", c.metric, names(metrics))
 	}
 	required := []string{"signature", "model", "dev"}
 	if c.optimizer != "" {
@@ -131,7 +131,7 @@ func (c *command) parse(args []string) error {
 	}
 	for _, name := range required {
 		if f := flags.Lookup(name); f.Value.String() == "" {
-			return fmt.Errorf("-%s is missing: %s", name, strings.ReplaceAll(f.Usage, "`", ""))
+			return fmt.Errorf("-%s is not set: %s", name, strings.ReplaceAll(f.Usage, "`", ""))
 		}
 	}
 	return nil

@@ -147,17 +147,17 @@ func TestMistakes(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "-signature is missing: inputs and outputs in DSPy's notation, such as 'question -> answer'"},
+		{nil, "-signature is not set: inputs and outputs in DSPy's notation, such as 'question -> answer'"},
 		{arguments("ticket"), `argument "ticket" is not a flag; write the signature in quotes, after -signature`},
 		{arguments("-sigature", "x"), "flag provided but not defined: -sigature; -h describes the flags"},
 		{arguments("-optimizer", "gpea", "-test", ""),
-			`no optimizer is named "gpea"; -optimizer is one of ` + names(optimizers)},
-		{arguments("-test", ""), "-test is missing: a file with examples"},
+			`unknown optimizer "gpea"; -optimizer is one of ` + names(optimizers)},
+		{arguments("-test", ""), "-test is not set: a file with examples"},
 		{arguments("-reflection", ""), "GEPA needs a model that writes instructions; set Options.Reflection"},
 		{arguments("-calls", "10"),
 			"Budget.StudentCalls is 10, but one evaluation on the 20 examples of Val takes at least 20"},
 		{arguments("-model", "stdent"), `"stdent" does not name a provider and a model`},
-		{arguments("-metric", "best"), `no metric is named "best"; -metric is one of contains, exact, f1, fields, set, text`},
+		{arguments("-metric", "best"), `unknown metric "best"; -metric is one of ` + names(metrics)},
 		{arguments("-signature", "ticket -> group"), "evaluate: data/train.jsonl:1"},
 		{arguments("-dev", missing), "evaluate: open " + missing},
 		{measuring("-load", "data/test.jsonl"), "module: "},

@@ -64,7 +64,7 @@ func loadFrom(file string, p program) error {
 	return module.Load(bytes.NewReader(state), p)
 }
 
-// measure scores the examples of -dev, and saves the program unchanged.
+// measure scores the examples in -dev, and saves the program unchanged.
 func (c *command) measure(ctx context.Context, p program, dev []example) error {
 	if _, err := c.keep(p); err != nil {
 		return err
@@ -128,8 +128,8 @@ func (c *command) evaluate(ctx context.Context, p program, examples []example) (
 	return evaluate.Evaluate(ctx, p, examples, metrics[c.metric], o)
 }
 
-// keep writes the state of a program to -save and returns the state. If the file cannot be written, keep prints the
-// state, because the search was expensive.
+// keep writes a program's state to -save and returns it. If the file cannot be written, keep prints the state, because
+// the search was expensive.
 func (c *command) keep(p program) (json.RawMessage, error) {
 	var state bytes.Buffer
 	err := module.Save(&state, p)

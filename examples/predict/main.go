@@ -69,7 +69,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return err
 	}
 	if *name == "" {
-		return errors.New("-model is missing; write provider:model, such as -model openai:gpt-5.1")
+		return errors.New("-model is not set; write provider:model, such as -model openai:gpt-5.1")
 	}
 	model, err := models.Open(*name, models.Options{Progress: stderr})
 	if err != nil {

@@ -104,7 +104,7 @@ func TestMistakes(t *testing.T) {
 		"not an input": {append(model, review, "-json"),
 			`argument "-json" is not an input; write name=value, and flags before the signature`},
 		"no model": {[]string{review, "review=x"},
-			"-model is missing; write provider:model, such as -model openai:gpt-5.1"},
+			"-model is not set; write provider:model, such as -model openai:gpt-5.1"},
 		"no key": {[]string{"-model", "groq:m", review, "review=x"},
 			`models: cannot open "groq:m": GROQ_API_KEY is not set; set it or pass a key`},
 		"a missing script": {[]string{"-model", "script:missing.txt", review, "review=x"}, missing.Error()},

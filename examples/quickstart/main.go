@@ -1,6 +1,5 @@
-// Quickstart shows all parts of Writ in one run: a typed question, an MCP server
-// whose tools are declared to a model, a program that the model writes, the
-// check that refuses its first attempt, the sandbox, and a typed answer.
+// Quickstart shows all parts of Writ in one run: a typed question, an MCP server whose tools are declared to a model, a
+// program that the model writes, the check that rejects its first attempt, the sandbox, and a typed answer.
 //
 //	go run ./examples/quickstart
 //

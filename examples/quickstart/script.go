@@ -1,7 +1,7 @@
 package main
 
-// script has the replies of the scripted model. The first program misspells a tool and an argument,
-// as models sometimes do, and the check refuses it.
+// script has the scripted model's replies. The first program misspells a tool and an argument, as models sometimes do,
+// and the check rejects it.
 var script = []string{`I need the German customers, their orders of 2025 and the refunds of those orders. ` +
 	`Orders and refunds come in pages, so I collect all pages, and ask for all customers at once.
 

@@ -3,21 +3,21 @@
 // do not link the code that finds them.
 package bundling
 
-// File is a file of a package.
+// File is a file in a package.
 type File struct {
 	Path string `json:"path"` // begins with node_modules/; empty if no file was found
 	Text string `json:"text"`
 }
 
-// Files provides the files of packages to a worker.
+// Files provides package files to a worker.
 type Files interface {
 	// First returns the first of the paths that is a file. If no path is a file, the Path of the
 	// result is empty.
 	First(paths []string) (File, error)
 }
 
-// Snapshot provides the files for one bundle and records which files were read. First is not called
-// concurrently. Changed may be called concurrently, after the last call of First.
+// Snapshot provides the files for one bundle and records which files were read. First is not called concurrently.
+// Changed may be called concurrently, after the last call to First.
 type Snapshot interface {
 	Files
 	// Changed reports whether the packages have changed since they were read.
@@ -49,7 +49,7 @@ type Module struct {
 type Resolver interface {
 	// Resolve finds a module that the file importer imports. If importer is "", the program imports the module.
 	Resolve(importer, module string, require bool) (Module, error)
-	// Text returns the text of the file of a resolved module.
+	// Text returns the text of a resolved module's file.
 	Text(path string) (text string, ok bool)
 	// Owns reports whether a file belongs to the package of a module.
 	Owns(module, file string) bool

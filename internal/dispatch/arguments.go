@@ -29,8 +29,8 @@ func Named(b *tools.Binding, args json.RawMessage) json.RawMessage {
 	return slices.Concat([]byte("{"+jsonvalue.Text(name)+":"), args, []byte("}"))
 }
 
-// only returns the name of the schema's only property, if the property is required and accepts values of the type
-// kind.
+// only returns the name of the schema's only property, if the property is required and accepts values of the given
+// type.
 func only(schema json.RawMessage, kind string) (name string, ok bool) {
 	var input struct {
 		Properties map[string]json.RawMessage `json:"properties"`

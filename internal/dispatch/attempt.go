@@ -8,11 +8,10 @@ import (
 
 // Attempt records the calls of one program in a journal. Package journal implements it.
 type Attempt interface {
-	// Issue is called for every valid call, in the order in which the program makes its calls,
-	// before the policies. All are the tools that the program may call. Issue must not block.
-	// If it returns an error, the call is not made and the program ends without being able to
-	// catch the error. A *[tools.HoldError] is shown to the model; any other error is returned
-	// to the host.
+	// Issue is called for every valid call, in the order in which the program makes its calls, before the policies. All
+	// are the tools that the program may call. Issue must not block. If it returns an error, the call is not made and
+	// the program ends without being able to catch the error. The model sees a *[tools.HoldError]; any other error is
+	// returned to the host.
 	Issue(c tools.Call, all []*tools.Binding) (Entry, error)
 }
 
@@ -22,12 +21,11 @@ type Entry interface {
 	// Recorded returns the result that the journal already has for the call. If ok is
 	// true, the call is not made and no other method is called.
 	Recorded() (result json.RawMessage, err error, ok bool)
-	// Dispatched is called before each call of the tool. The arguments are the ones that the policies passed
-	// on. If it returns an error, the tool is not called and the run ends.
+	// Dispatched is called before each call to the tool. The arguments are the ones that the policies passed on. If it
+	// returns an error, the tool is not called and the run ends.
 	Dispatched(args json.RawMessage) error
-	// Settled is called when the call has ended, even if the tool was never called; see [StateOf]. If pending
-	// is true, a policy has stopped waiting for a try (a call of the tool) that is still in progress. Settled
-	// is called again when that try ends. It returns the ID with which the program may repeat the call, or "":
-	// see [tools.ToolError].
+	// Settled is called when the call has ended, even if the tool was never called; see [StateOf]. If pending is true,
+	// a policy has stopped waiting for a try (a call to the tool) that is still in progress. Settled is called again
+	// when that try ends. It returns the ID with which the program may repeat the call, or "": see [tools.ToolError].
 	Settled(result json.RawMessage, err error, pending bool) (again string)
 }

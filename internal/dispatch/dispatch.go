@@ -1,4 +1,4 @@
-// Package dispatch takes the calls of a program through validation, the journal and the policies to the tools.
+// Package dispatch takes a program's calls through validation, the journal and the policies to the tools.
 package dispatch
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Dispatcher performs the calls of one program. It validates each call, looks it up in the
-// journal, and passes it through the policies to the handler. It is safe for concurrent use.
+// Dispatcher performs one program's calls. It validates each call, looks it up in the journal, and passes it through
+// the policies to the handler. It is safe for concurrent use.
 type Dispatcher struct {
 	set      *tools.Set
 	bindings []*tools.Binding
@@ -73,9 +73,9 @@ func (d *Dispatcher) arrive(x *Execution) bool {
 // Refused returns the execution of a call that will not be made: its Perform returns te.
 func Refused(te *tools.ToolError) *Execution { return &Execution{known: true, err: te} }
 
-// Issue validates the arguments of a call and looks it up in the journal, without blocking. The tool is an
-// index into [tools.Set.Bindings]. Issue must be called in the order in which the program makes its calls. The
-// errors of Issue are returned by [Execution.Perform].
+// Issue validates the arguments of a call and looks it up in the journal, without blocking. The tool is an index into
+// [tools.Set.Bindings]. Issue must be called in the order in which the program makes its calls. [Execution.Perform]
+// returns the errors that Issue found.
 func (d *Dispatcher) Issue(c tools.Call, tool int) *Execution {
 	if tool < 0 || tool >= len(d.bindings) {
 		return Refused(&tools.ToolError{Kind: tools.KindUnknownTool, Message: "the tool does not exist"})
@@ -100,7 +100,7 @@ func (d *Dispatcher) Issue(c tools.Call, tool int) *Execution {
 	return x
 }
 
-// ending converts an error of the journal to an error that ends the program.
+// ending converts a journal error to an error that ends the program.
 func ending(err error) error {
 	if hold, ok := errors.AsType[*tools.HoldError](err); ok {
 		return hold
@@ -134,9 +134,8 @@ func Performed(ctx context.Context) json.RawMessage {
 	return nil
 }
 
-// Execution executes one call, which has been validated and looked up in the journal. Policies may call the handler
-// any number of times: each of these calls is a try. The state of the call is the maximum of the states of its tries
-// (see maxState).
+// Execution executes one call, which has been validated and looked up in the journal. Policies may call the handler any
+// number of times: each of these calls is a try. The call's state is the maximum of its tries' states (see maxState).
 type Execution struct {
 	// Recorded is set if the journal has the result, so that the tool is not called.
 	Recorded bool
@@ -148,14 +147,14 @@ type Execution struct {
 	call       tools.Call
 	entry      Entry // nil without a journal
 	dispatcher *Dispatcher
-	cancel     context.CancelFunc // cancels the context of the policies
+	cancel     context.CancelFunc // cancels the policies' context
 	acts       bool               // the call may have an effect
 
 	mu        sync.Mutex
 	pending   int // tries that have not ended
 	state     State
-	settled   bool            // the journal has the result of the call
-	performed json.RawMessage // arguments of the last try; nil before the first
+	settled   bool            // the journal has the call's result
+	performed json.RawMessage // the last try's arguments; nil before the first
 }
 
 // Args returns the arguments with which the tool was last called, or nil if it was not called. Policies may have
@@ -166,7 +165,7 @@ func (x *Execution) Args() json.RawMessage {
 	return x.performed
 }
 
-// errEnded is the error of calls that were not dispatched when the program ended.
+// errEnded is the error for calls that had not been dispatched when the program ended.
 var errEnded = &tools.ToolError{Kind: tools.KindDenied, Message: "the program ended before the call was made"}
 
 // Perform passes the call through the policies to the tool, unless its result is known. It always settles the journal's
@@ -207,7 +206,7 @@ func (x *Execution) settle(result json.RawMessage, err error) (again string) {
 	return x.entry.Settled(result, err, x.pending > 0)
 }
 
-// doNotRepeat is appended to the error message of a recorded call that must not be repeated.
+// doNotRepeat is appended to a recorded call's error message if the call must not be repeated.
 const doNotRepeat = ". Do not call it again; report it"
 
 // advised returns a copy of an error that the journal has recorded. The copy has the ID with which the program may
@@ -239,8 +238,8 @@ func (x *Execution) chain(ctx context.Context) (result json.RawMessage, err erro
 	return caller.Call(ctx, x.call)
 }
 
-// errForeignContext ends a run in which a policy calls next with another context, which [tools.Policy] forbids: nothing
-// would cancel the tool, and the effects of the tool would not count as effects of the call.
+// errForeignContext ends a run in which a policy calls next with an unrelated context, which [tools.Policy] forbids:
+// nothing would cancel the tool, and the tool's effects would not count as effects of the call.
 var errForeignContext = errors.New("tools: a policy called next with a context that does not derive from its own")
 
 // try calls the handler with the arguments of c, which policies may have changed.
@@ -325,7 +324,7 @@ func (x *Execution) end(ctx context.Context, result json.RawMessage, err error) 
 	}
 }
 
-// stateOfTries returns the maximum of the states of all tries.
+// stateOfTries returns the maximum of all tries' states.
 func (x *Execution) stateOfTries() State {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -335,8 +334,8 @@ func (x *Execution) stateOfTries() State {
 	return x.state
 }
 
-// corrected changes the kind of an error if it contradicts the effects of the tries. For example, a policy may
-// withhold the result of a call that was made, or fail to repeat a call that timed out.
+// corrected changes an error's kind if it contradicts the effects of the tries. For example, a policy may withhold the
+// result of a call that was made, or fail to repeat a call that timed out.
 func (x *Execution) corrected(te *tools.ToolError) *tools.ToolError {
 	state, claimed := x.stateOfTries(), StateOf(te)
 	if claimed == StateUnknown || maxState(state, claimed) == claimed {
@@ -355,7 +354,8 @@ func (x *Execution) corrected(te *tools.ToolError) *tools.ToolError {
 	return te
 }
 
-// Remark returns the tool's remark about the result of a call, or "" if the tool has none or its remark panics.
+// Remark returns the tool's remark about a call's result, or "" if the tool has no remark or its Remark function
+// panics.
 func Remark(b *tools.Binding, args, result json.RawMessage) (text string) {
 	if b.Remark == nil {
 		return ""

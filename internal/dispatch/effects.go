@@ -21,15 +21,15 @@ func effectCounterOf(ctx context.Context) *effectCounter {
 	return c
 }
 
-// add adds n to the number of effects of c and all enclosing handlers.
+// add adds n to the effect counts of c and all enclosing handlers.
 func (c *effectCounter) add(n int64) {
 	for ; c != nil; c = c.outer {
 		c.count.Add(n)
 	}
 }
 
-// mark wraps the error of a handler in an [actedError] if the handler made calls that may have had an effect. It
-// returns a fatal error, and a [tools.ToolError] with a kind, unchanged.
+// mark wraps a handler's error in an [actedError] if the handler made calls that may have had an effect. It returns a
+// fatal error, and a [tools.ToolError] with a kind, unchanged.
 func (c *effectCounter) mark(err error) error {
 	te, ok := err.(*tools.ToolError)
 	if err == nil || ok && te.Kind != "" || tools.IsFatal(err) || c.count.Load() == 0 {

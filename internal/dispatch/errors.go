@@ -25,9 +25,9 @@ type partialError interface {
 	MayHaveActed() bool
 }
 
-// ToolError converts the error of a call of b into the error that the program gets. The error must not be
-// [tools.Fatal]. See [tools.ToolError] and [tools.HostOnly]. Unwrap of the result returns err or, if err is itself a
-// ToolError, the cause of err.
+// ToolError converts the error from a call to b into the error that the program gets. The error must not be
+// [tools.Fatal]. See [tools.ToolError] and [tools.HostOnly]. The result's Unwrap method returns err or, if err is
+// itself a ToolError, err's cause.
 func ToolError(ctx context.Context, b *tools.Binding, err error) *tools.ToolError {
 	te, isToolError := errors.AsType[*tools.ToolError](err)
 	hidden, secret := errors.AsType[hostOnlyError](err)
@@ -60,7 +60,7 @@ func ToolError(ctx context.Context, b *tools.Binding, err error) *tools.ToolErro
 }
 
 // outerToolError returns a ToolError for an error that wraps the ToolError part. If part wraps a HostOnly error
-// (secret), the text of the HostOnly error stays hidden.
+// (secret), that error's text stays hidden.
 func outerToolError(ctx context.Context, err error, part *tools.ToolError, secret bool) *tools.ToolError {
 	te := newToolError(ctx, err)
 	te.Data = part.Data
@@ -73,7 +73,7 @@ func outerToolError(ctx context.Context, err error, part *tools.ToolError, secre
 	return te
 }
 
-// effectUnknown is the end of the messages of calls whose effect is unknown.
+// effectUnknown ends the messages for calls whose effect is unknown.
 const effectUnknown = "; whether it took effect is unknown"
 
 // newToolError returns a ToolError for an error that is not a ToolError.

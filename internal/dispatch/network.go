@@ -9,9 +9,8 @@ import (
 	"syscall"
 )
 
-// lostConnection reports whether err is an error of packages net or net/http after which the
-// server may have performed the request, because the connection was lost before the end of
-// the response.
+// lostConnection reports whether err is an error of packages net or net/http after which the server may have performed
+// the request, because the connection was lost before the response ended.
 func lostConnection(err error) bool {
 	if op, ok := errors.AsType[*net.OpError](err); ok && (op.Op == "read" || op.Op == "write") {
 		return true
@@ -23,7 +22,7 @@ func lostConnection(err error) bool {
 		errors.Is(err, syscall.ECONNABORTED) || errors.Is(err, syscall.EPIPE)
 }
 
-// endedByHTTP recognizes by their text those errors of net/http about a lost connection that have no exported type.
+// endedByHTTP recognizes by their text the net/http errors about a lost connection that have no exported type.
 func endedByHTTP(err error) bool {
 	for _, beginning := range []string{"http2: ", "stream error: ", "http: server closed"} {
 		if err != nil && strings.HasPrefix(err.Error(), beginning) {

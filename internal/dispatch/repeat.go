@@ -7,8 +7,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// DecodeRepeat decodes the second argument of a call. It returns an error if the argument has a property that is not
-// a field of [tools.Repeat].
+// DecodeRepeat decodes a call's second argument. It returns an error if the argument has a property that is not a field
+// of [tools.Repeat].
 func DecodeRepeat(raw json.RawMessage) (*tools.Repeat, error) {
 	var r struct {
 		Same     string

@@ -6,7 +6,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// State says what is known about the effect of a call. Package journal exports it.
+// State says what is known about a call's effect. Package journal exports it.
 type State string
 
 // The states of a call.

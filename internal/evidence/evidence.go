@@ -19,7 +19,7 @@ import (
 
 // Kinds of evidence. [sandbox.Kind] describes the kinds that the sandbox also reports.
 const (
-	KindFailedEffect sandbox.Kind = "failed_effect" // a call that may change data failed, and the run did not settle it
+	KindFailedEffect sandbox.Kind = "failed_effect" // a call that can change data failed, and the run did not settle it
 
 	kindPartialList   sandbox.Kind = "partial_list" // a list that was not read to the end
 	kindInexact       sandbox.Kind = "inexact"      // rounding errors of binary fractions in the answer
@@ -36,8 +36,8 @@ var order = []sandbox.Kind{
 	kindMissingMember, kindPartialList, kindInexact,
 }
 
-// Sorted returns the facts that are evidence, the most serious first. A fact of kind missing_member is evidence
-// only together with a fact of another kind.
+// Sorted returns the facts that are evidence, the most serious first. A fact of kind missing_member is evidence only
+// together with a fact of a different kind.
 func Sorted(facts []sandbox.Finding) []sandbox.Finding {
 	rank := func(f sandbox.Finding) int { return slices.Index(order, f.Kind) }
 	facts = slices.DeleteFunc(slices.Clone(facts), func(f sandbox.Finding) bool { return rank(f) < 0 })
@@ -51,17 +51,17 @@ func Sorted(facts []sandbox.Finding) []sandbox.Finding {
 var readingName = regexp.MustCompile(`^(get|list|search|find|read|describe|count|query)[A-Z_.-]|` +
 	`[_.-](get|list|search|find|read|describe|count|query)$|[a-z](Get|List|Search|Find|Read|Describe|Count|Query)$`)
 
-// Acts reports whether a call of the tool may change data. An unclassified tool whose name begins or ends with
-// a word such as get or list counts as a tool that only reads.
+// Acts reports whether a call to the tool can change data. An unclassified tool whose name begins or ends with a word
+// such as get or list counts as a tool that only reads.
 func Acts(b *tools.Binding) bool {
 	class := b.ReplayClass()
 	return class != tools.Read &&
 		(class != tools.Unclassified || b.Hints.Destructive || !readingName.MatchString(b.Name))
 }
 
-// Failed returns facts about failed effects. It leaves out effects that a later call shows or replaces, and
-// effects whose error is in the answer. unresolved has the entries of the failed effects, entries has the
-// entries of all calls of the run, and calls has the calls of the last program.
+// Failed returns facts about failed effects. It leaves out effects that a later call shows or replaces, and effects
+// whose error is in the answer. unresolved has the entries of the failed effects, entries has the entries of all calls
+// in the run, and calls has the last program's calls.
 func Failed(
 	answer json.RawMessage, unresolved, entries []journal.Entry, calls []sandbox.Call, find func(string) *tools.Binding,
 ) (facts []sandbox.Finding) {
@@ -98,9 +98,9 @@ func Failed(
 
 var already = regexp.MustCompile(`(?i)\balready\b`)
 
-// seen reports whether later calls to the server show the result of an effect. That is the case if a list of
-// the server was read to the end. It is also the case if no list was read in part, and a read either shares an
-// argument with the effect or returned an array.
+// seen reports whether later calls to the server show an effect's result. That is the case if one of the server's lists
+// was read to the end. It is also the case if no list was read in part, and a read either shares an argument with the
+// effect or returned an array.
 func seen(e journal.Entry, later []journal.Entry, server string, find func(string) *tools.Binding) bool {
 	read, related := Lists{}, false
 	for _, o := range later {
@@ -140,8 +140,8 @@ func scalars(args json.RawMessage) (list []string) {
 	return list
 }
 
-// replaced reports whether a later call of the tool with the same first required argument
-// succeeded, so that the program achieved the effect in another way.
+// replaced reports whether a later call to the tool with the same first required argument succeeded, so that the
+// program achieved the effect in another way.
 func replaced(e journal.Entry, later []journal.Entry, b *tools.Binding) bool {
 	var input struct {
 		Required []string `json:"required"`

@@ -19,10 +19,10 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Lists are the lists that the programs of a run have read, in full or in part. It is safe for concurrent use.
+// Lists are the lists that a run's programs have read, in full or in part. It is safe for concurrent use.
 type Lists struct {
 	mu      sync.Mutex
-	program int // the number of the current program
+	program int // the current program's number
 	reading int // the number of the last program that read anything
 	lists   []*list
 	keys    lists.Keys
@@ -40,7 +40,7 @@ type list struct {
 	at      sandbox.Finding // the position of the last call
 }
 
-// Finder returns a function that finds the tools of a set by their paths.
+// Finder returns a function that finds a set's tools by their paths.
 func Finder(set *tools.Set) func(path string) *tools.Binding {
 	byPath := sync.OnceValue(func() map[string]*tools.Binding {
 		all := make(map[string]*tools.Binding, set.Len())
@@ -131,7 +131,7 @@ func (l *Lists) Current(searches bool) []sandbox.Finding {
 	return l.unfinished(l.program, searches)
 }
 
-// Has reports whether a tool has returned a list or a part of a list.
+// Has reports whether a tool has returned all or part of a list.
 func (l *Lists) Has(b *tools.Binding) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -185,7 +185,7 @@ func (o *list) fact() sandbox.Finding {
 	}
 }
 
-// call returns the arguments of the call for the rows after those that were read.
+// call returns the arguments of the call that reads the next rows.
 func (o *list) call(rows int, last lists.State) string {
 	const until = ", and so on until there are no more"
 	token := o.argument("cursor", "token", "pagetoken", "nexttoken", "continuationtoken", "continuation", "after",
@@ -210,7 +210,7 @@ func (o *list) call(rows int, last lists.State) string {
 	return "its argument for the next part" + until
 }
 
-// with returns the arguments of the list with one more argument.
+// with returns the list's arguments with one more argument.
 func (o *list) with(name, value string) string {
 	switch {
 	case o.key == "{}":
@@ -221,8 +221,8 @@ func (o *list) with(name, value string) string {
 	return fmt.Sprintf("%s, %s: %s}", strings.TrimSuffix(o.key, "}"), name, value)
 }
 
-// argument returns the first of the given names that is a parameter of the tool, as the tool spells
-// it, or "". The names are in lower case and without underscores.
+// argument returns the first of the given names that is one of the tool's parameters, as the tool spells it, or "". The
+// names are in lower case and without underscores.
 func (o *list) argument(names ...string) string {
 	var input struct {
 		Properties map[string]json.RawMessage `json:"properties"`

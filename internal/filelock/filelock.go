@@ -9,7 +9,7 @@ import (
 // ErrInUse is returned for a file that this or another process has locked.
 var ErrInUse = errors.New("another process is using it")
 
-// TryLock locks a file exclusively until [Close] or the end of the process. It returns false if the file is already
+// TryLock locks a file exclusively until [Close] is called or the process ends. It returns false if the file is already
 // locked. On systems without such locks, the error is [errors.ErrUnsupported].
 func TryLock(file *os.File) (ok bool, err error) { return tryLock(file) }
 

@@ -1,4 +1,4 @@
-// Package glob matches the names of tools against patterns.
+// Package glob matches tool names against patterns.
 package glob
 
 import "strings"

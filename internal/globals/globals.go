@@ -7,9 +7,9 @@ import "strings"
 // apply to these tools.
 const Tools = "tools"
 
-// reserved contains the names that a global of a program must not have: reserved words of
-// JavaScript, standard globals (also those that the engine lacks), globals of the engine,
-// properties that every object inherits, and names of the sandbox.
+// reserved contains the names that a global of a program must not have: reserved words of JavaScript, standard globals
+// (also those that the engine lacks), the engine's globals, properties that every object inherits, and the sandbox's
+// names.
 var reserved = words(`
 	arguments await break case catch class const continue debugger default delete do else enum eval
 	export extends false finally for function if implements import in instanceof interface let new

@@ -14,13 +14,12 @@ import (
 // which keep the whole text in memory: copy the slices that you keep.
 type Fields map[string]any
 
-// maxList is the maximum number of elements of a list in [Fields].
+// maxList is the maximum number of elements in a list in [Fields].
 const maxList = 100_000
 
-// Object decodes the members of an object into fields with exactly the same names. Package
-// encoding/json ignores case, so "Content" would overwrite "content". The text must be valid
-// JSON. If a member cannot be decoded, Object decodes the remaining members and returns the
-// first error.
+// Object decodes an object's members into fields with exactly the same names. Package encoding/json ignores case, so
+// "Content" would overwrite "content". The text must be valid JSON. If a member cannot be decoded, Object decodes the
+// remaining members and returns the first error.
 func Object(text []byte, fields Fields) (err error) {
 	text = Present(text)
 	if text == nil {

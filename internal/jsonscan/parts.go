@@ -7,9 +7,8 @@ import (
 	"slices"
 )
 
-// Elements returns the elements of an array, in order, as slices of the text. It decodes and
-// copies nothing. If the text is not an array, there are no elements. The text must be valid
-// JSON; otherwise the slices are meaningless.
+// Elements returns an array's elements, in order, as slices of the text. It decodes and copies nothing. If the text is
+// not an array, there are no elements. The text must be valid JSON; otherwise the slices are meaningless.
 func Elements(text []byte) iter.Seq[json.RawMessage] {
 	return func(yield func(json.RawMessage) bool) {
 		for _, element := range parts(text, '[') {
@@ -20,8 +19,8 @@ func Elements(text []byte) iter.Seq[json.RawMessage] {
 	}
 }
 
-// Members returns the decoded names and the values of the members of an object, in order. The
-// values are slices of the text, as in [Elements].
+// Members returns the decoded names and the values of an object's members, in order. The values are slices of the text,
+// as in [Elements].
 func Members(text []byte) iter.Seq2[[]byte, json.RawMessage] {
 	return func(yield func([]byte, json.RawMessage) bool) {
 		for name, value := range parts(text, '{') {
@@ -65,7 +64,7 @@ func parts(text []byte, open byte) iter.Seq2[[]byte, json.RawMessage] {
 	}
 }
 
-// quote returns the position of the closing quote of the string that begins at a position.
+// quote returns the position of the closing quote for the string that begins at a position.
 func quote(text []byte, at int) int {
 	for at++; at < len(text) && text[at] != '"'; at++ {
 		if text[at] == '\\' {

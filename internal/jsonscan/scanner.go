@@ -15,8 +15,7 @@ import "errors"
 
 // Limits are limits for a JSON text. Zero means no limit.
 type Limits struct {
-	// Values is the maximum number of values. Arrays, objects, elements of arrays and
-	// members of objects count as values.
+	// Values is the maximum number of values. Arrays, objects, array elements and object members count as values.
 	Values int
 
 	// Elements is the maximum number of elements if the text is an array. Elements of
@@ -55,8 +54,8 @@ type Scanner struct {
 // Values returns the number of values that have begun so far.
 func (s *Scanner) Values() int { return s.values }
 
-// Write counts the values in the next piece of the text. Once the text exceeds a limit,
-// this and all further calls of Write return an error.
+// Write counts the values in the next piece of the text. Once the text exceeds a limit, this and all further calls to
+// Write return an error.
 func (s *Scanner) Write(text []byte) (int, error) {
 	if s.err != nil {
 		return 0, s.err
@@ -111,7 +110,7 @@ func (s *Scanner) structure(c byte) error {
 	return s.over()
 }
 
-// begin counts a value that begins with the byte c. A member of an object begins with its name.
+// begin counts a value that begins with the byte c. An object member begins with its name.
 func (s *Scanner) begin(c byte) {
 	s.inside = true
 	s.values++

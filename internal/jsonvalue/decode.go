@@ -29,7 +29,7 @@ type Document struct {
 	Deepest  int        // levels of nested objects and arrays
 	Repeated [][]string // the first 20 places where an object repeats a name
 
-	order map[uintptr]order // the order of the names of each object, by its address
+	order map[uintptr]order // the order of each object's names, by its address
 }
 
 // order is the order of an object's names in the source. It keeps the object in
@@ -39,9 +39,9 @@ type order struct {
 	names  []string
 }
 
-// Decode decodes one JSON value. Numbers keep all digits, and the document lists repeated names. Decode returns
-// an error if the value is nested deeper than depth. If ordered is set, the document remembers the order of
-// names. The message of an error continues a sentence that begins with "the value".
+// Decode decodes one JSON value. Numbers keep all digits, and the document lists repeated names. Decode returns an
+// error if the value is nested deeper than depth. If ordered is set, the document remembers the order of names. An
+// error message continues a sentence that begins with "the value".
 func Decode(raw json.RawMessage, depth int, ordered bool) (*Document, error) {
 	if err := wellFormed(raw); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func Decode(raw json.RawMessage, depth int, ordered bool) (*Document, error) {
 // address identifies an object.
 func address(object map[string]any) uintptr { return reflect.ValueOf(object).Pointer() }
 
-// Names returns the names of an object of the document: first the names from the source that the object still
+// Names returns the member names of an object in the document: first the names from the source that the object still
 // has, in the order of the source, and then the names that were added later, sorted.
 func (d *Document) Names(object map[string]any) []string {
 	names := make([]string, 0, len(object))
@@ -82,8 +82,7 @@ func (d *Document) Names(object map[string]any) []string {
 	return names
 }
 
-// Encode returns v as JSON, with the members of objects in the order of
-// [Document.Names].
+// Encode returns v as JSON, with object members in the order of [Document.Names].
 func (d *Document) Encode(v any) json.RawMessage {
 	var b bytes.Buffer
 	d.write(&b, v)
@@ -292,14 +291,14 @@ func (d *decoder) array() (any, error) {
 // would take too long.
 func checkNumber(n json.Number) error {
 	if len(n) > maxNumberBytes {
-		return fmt.Errorf("has a number of %d characters; the limit is %d", len(n), maxNumberBytes)
+		return fmt.Errorf("contains a number that is %d characters long; the limit is %d", len(n), maxNumberBytes)
 	}
 	_, exponent, found := strings.Cut(strings.ToLower(n.String()), "e")
 	if !found {
 		return nil
 	}
 	if e, err := strconv.Atoi(exponent); err != nil || e > maxExponent || e < -maxExponent {
-		return fmt.Errorf("has the number %s, which is out of range", Clip(n.String()))
+		return fmt.Errorf("contains the number %s, which is out of range", Clip(n.String()))
 	}
 	return nil
 }

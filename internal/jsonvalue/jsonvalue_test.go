@@ -37,8 +37,8 @@ func TestDecodeErrors(t *testing.T) {
 		`{"a":1`:                  `is not valid JSON: unexpected end of JSON input (byte 6)`,
 		`1 2`:                     `is not valid JSON: invalid character '2' after top-level value (byte 3)`,
 		`[[[1]]]`:                 `is nested deeper than 2`,
-		`1e999999999`:             `has the number 1e999999999, which is out of range`,
-		strings.Repeat("1", 1001): `has a number of 1001 characters; the limit is 1000`,
+		`1e999999999`:             `contains the number 1e999999999, which is out of range`,
+		strings.Repeat("1", 1001): `contains a number that is 1001 characters long; the limit is 1000`,
 	} {
 		_, err := jsonvalue.Decode([]byte(raw), 2, false)
 		if err == nil || err.Error() != want {

@@ -12,8 +12,8 @@ var (
 	unescapeToken = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
-// IsIdentifier reports whether name has the form of a JavaScript identifier, so that it needs no
-// quotes as the name of a property. The name may be a reserved word.
+// IsIdentifier reports whether name has the form of a JavaScript identifier, so that it needs no quotes as a property
+// name. The name may be a reserved word.
 func IsIdentifier(name string) bool {
 	for i, r := range name {
 		if !isIdentifierRune(r, i == 0) {
@@ -54,7 +54,7 @@ func Identifier(text string) string {
 	return b.String()
 }
 
-// Pointer returns the JSON pointer of a place, which is a list of tokens.
+// Pointer returns the JSON pointer for a place, which is a list of tokens.
 func Pointer(at []string) string {
 	var b strings.Builder
 	for _, token := range at {

@@ -24,7 +24,7 @@ func Marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// Text returns a decoded value as JSON. The names of objects are sorted.
+// Text returns a decoded value as JSON. Object member names are sorted.
 func Text(v any) string {
 	raw, _ := Marshal(v) // a decoded value always encodes
 	return string(raw)

@@ -12,9 +12,9 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Run calls run, which runs the tests of a package, and returns the exit code of the process. If the tests pass
-// but leave a goroutine, a child process, a socket or a pipe behind, Run reports it and returns 1. It first
-// waits up to a minute for them to end, because that takes time on a busy machine.
+// Run calls run, which runs a package's tests, and returns the exit code for the process. If the tests pass but leave a
+// goroutine, a child process, a socket or a pipe behind, Run reports it and returns 1. It first waits up to a minute
+// for them to end, because that takes time on a busy machine.
 func Run(run func() int) int {
 	before := Descriptors()
 	if code := run(); code != 0 {

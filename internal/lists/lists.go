@@ -1,5 +1,5 @@
-// Package lists recognizes results that hold only a part of a list. It knows the common forms in which servers
-// say which part a result holds.
+// Package lists recognizes results that hold only part of a list. It knows the common forms in which servers say which
+// part a result holds.
 package lists
 
 import (
@@ -23,8 +23,7 @@ const (
 	More                        // whether there are more rows
 )
 
-// State is what a result says about its list. The zero State means that the result does not say which part it
-// holds.
+// State is what a result reveals about its list. The zero State means that the result does not say which part it holds.
 type State struct {
 	Pagination  Pagination
 	Page, Pages int    // for Pages: the page, from 1, and the number of pages; for Total: the page if From is -1
@@ -38,7 +37,7 @@ type State struct {
 // maxSize is the maximum size of a result, in bytes. Read ignores larger ones.
 const maxSize = 1 << 20
 
-// The names of members and arguments, in lower case and without underscores.
+// Member and argument names, in lower case and without underscores.
 var (
 	places    = words("meta pagination paging pageinfo links")
 	nextNames = words("nextpagetoken nextpagecursor nextpagelink nextpageurl nextpageoffset nextpage nexttoken " +
@@ -78,8 +77,8 @@ func Paged(schema json.RawMessage) bool {
 	return false
 }
 
-// Key returns a key for the list that a call reads: the arguments of the call without the paging arguments.
-// Calls of the same tool that read the same list have the same key.
+// Key returns a key for the list that a call reads: the arguments of the call without the paging arguments. Calls to
+// the same tool that read the same list have the same key.
 func Key(args json.RawMessage) string {
 	var given map[string]json.RawMessage
 	_ = json.Unmarshal(args, &given) // the caller has checked that it is an object
@@ -91,13 +90,13 @@ func Key(args json.RawMessage) string {
 	return string(key)
 }
 
-// Keys returns keys for lists, as [Key] does. It also recognizes a call that continues the list of an earlier
-// call of the same tool, because one of its arguments is the token or the address for the next page from the
-// earlier result. The zero value is ready to use.
+// Keys returns keys for lists, as [Key] does. It also recognizes a call that continues the list of an earlier call to
+// the same tool, because one of its arguments is the token or the address for the next page from the earlier result.
+// The zero value is ready to use.
 type Keys struct{ next map[string]string }
 
-// Of returns the key of the list that a call of a tool reads. s is the State of the result of the call. Of must
-// be called in the order of the calls.
+// Of returns the key of the list that a tool call reads. s is the State of the call's result. Of must be called in the
+// order of the calls.
 func (k *Keys) Of(tool string, args json.RawMessage, s State) string {
 	const distinct = 8 // bytes; longer values are rarely equal to a token by chance
 	key := tool + Key(args)
@@ -154,8 +153,8 @@ type skipped struct{}
 // UnmarshalJSON implements [json.Unmarshaler].
 func (*skipped) UnmarshalJSON([]byte) error { return nil }
 
-// read adds the information in the members of an object to s, whose Rows is set. It returns false if the
-// members do not say which part of a list the result holds.
+// read adds the information in an object's members to s, whose Rows is set. It returns false if the members do not say
+// which part of a list the result holds.
 func (s State) read(members, args map[string]json.RawMessage, isList bool) (State, bool) {
 	hasTotal := isList && number(members, totalNames, &s.Total)
 	next, more := first(members, nextNames, `"-0123456789n`), first(members, moreNames, "tf")
@@ -245,8 +244,7 @@ func number(members map[string]json.RawMessage, names []string, n *int) bool {
 	return true
 }
 
-// first returns the value of the first of the named members whose JSON begins with one of the characters, or
-// nil.
+// first returns the value of the first named member whose JSON begins with one of the characters, or nil.
 func first(members map[string]json.RawMessage, names []string, begins string) json.RawMessage {
 	for _, name := range names {
 		if value := members[name]; value != nil && strings.IndexByte(begins, value[0]) >= 0 {
@@ -269,8 +267,8 @@ func isEmpty(scalar json.RawMessage) bool { return string(scalar) == "null" || s
 
 func isNumber(value json.RawMessage) bool { return strings.IndexByte("-0123456789", value[0]) >= 0 }
 
-// object returns the members of a JSON object, with names in lower case and without underscores, or nil if raw
-// is not an object.
+// object returns a JSON object's members, with names in lower case and without underscores, or nil if raw is not an
+// object.
 func object(raw json.RawMessage) map[string]json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &members) != nil || members == nil {

@@ -1,7 +1,7 @@
 //go:build unix
 
-// Package procgroup runs commands in process groups of their own, so that they can be ended together
-// with everything that they have started.
+// Package procgroup runs commands in their own process groups, so that a command can be killed together with all
+// processes that it has started.
 package procgroup
 
 import (

@@ -1,4 +1,4 @@
-// Package prose splits and shortens the descriptions of tools and schemas.
+// Package prose splits and shortens tool and schema descriptions.
 package prose
 
 import (
@@ -89,7 +89,7 @@ func Summary(text string) string {
 	return cutAtWord(text, maxSentence)
 }
 
-// sentences returns the position of the end of each sentence in text.
+// sentences returns the position at which each sentence in text ends.
 func sentences(text string) []int {
 	var ends []int
 	for _, at := range sentenceEnd.FindAllStringIndex(text, -1) {

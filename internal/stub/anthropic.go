@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Anthropic returns a stub of Anthropic's Messages API, at any path that ends in /v1/messages. It sends the
-// replies in order. It signs thoughts, and refuses requests that contain changed thoughts.
+// Anthropic returns a stub of Anthropic's Messages API, at any path that ends in /v1/messages. It sends the replies in
+// order. It signs thoughts, and rejects requests that contain changed thoughts.
 func Anthropic(o *Options, replies ...Reply) *Server { return newServer(anthropic{}, o, replies) }
 
 type anthropic struct{}

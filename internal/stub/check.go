@@ -79,7 +79,7 @@ func incomplete(schema any) string {
 	return ""
 }
 
-// turn has the ids of the tool calls and of the tool results in a message.
+// turn has the ids of the tool calls and tool results in a message.
 type turn struct{ calls, results []string }
 
 // unpaired returns an error message if a result does not belong to a call, or if a call has no result.

@@ -14,7 +14,7 @@ import (
 	"sync"
 )
 
-// Options are the options of a stub. Nil means the defaults.
+// Options configure a stub. Nil means the defaults.
 type Options struct {
 	// Key is the key that requests must have. Empty is "test-key".
 	Key string
@@ -26,7 +26,7 @@ type Options struct {
 	// such as those of another dialect.
 	Fields []string
 
-	// If NoSchema is set, every request with a schema is refused.
+	// If NoSchema is set, every request with a schema is rejected.
 	NoSchema bool
 
 	// If Unconstrained is set, every schema is accepted.
@@ -39,14 +39,14 @@ type Options struct {
 
 // Request is a request that a stub received.
 type Request struct {
-	N      int // the number of the request, from 1
+	N      int // the request's number, from 1
 	Path   string
 	Header http.Header
 	Raw    json.RawMessage // the body
 	Body   map[string]any  // the body, decoded; nil if it is not an object
 }
 
-// Reply is the reply of a stub.
+// Reply is a stub's reply.
 type Reply struct {
 	Text      string
 	Thinking  string
@@ -67,7 +67,7 @@ type Reply struct {
 	Body   string
 }
 
-// ToolCall is a call of a tool.
+// ToolCall is a tool call.
 type ToolCall struct {
 	ID        string // default: call_1, call_2 and so on; empty for Ollama, whose older versions do not send ids
 	Name      string
@@ -87,10 +87,10 @@ type Server struct {
 
 // protocol has the differences between providers.
 type protocol interface {
-	// name returns the name of the definition in schemas.json for requests.
+	// name returns the name of the definition for requests in schemas.json.
 	name() string
 
-	// refuse returns the status and the message of the error for a request; the message is "" if the request is good.
+	// refuse returns the status and the message of the error for a request. The message is "" if the request is valid.
 	refuse(Request, *Options) (status int, message string)
 
 	// turns returns the tool calls and results in the messages of a request.
@@ -99,7 +99,7 @@ type protocol interface {
 	// schema returns the schema to which a request constrains the reply, or nil, and whether it must be strict.
 	schema(Request) (schema any, strict bool)
 
-	// failure returns the body of an error.
+	// failure returns an error's body.
 	failure(status int, message string) any
 
 	// answer writes a reply.
@@ -117,7 +117,7 @@ func newServer(p protocol, o *Options, replies []Reply) *Server {
 	return s
 }
 
-// Requests returns the requests so far, including refused ones.
+// Requests returns the requests so far, including rejected ones.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,7 +155,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.protocol.answer(w, request, reply)
 }
 
-// fail writes the error of a reply that has a Status.
+// fail writes the error for a reply that has a Status.
 func (s *Server) fail(w http.ResponseWriter, reply Reply) {
 	maps.Copy(w.Header(), reply.Header)
 	if reply.Body == "" {
@@ -167,7 +167,7 @@ func (s *Server) fail(w http.ResponseWriter, reply Reply) {
 	_, _ = io.WriteString(w, reply.Body)
 }
 
-// record numbers a request. Refused requests do not use up a reply of the script.
+// record numbers a request. Rejected requests do not use up any of the script's replies.
 func (s *Server) record(r Request) Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,7 +176,7 @@ func (s *Server) record(r Request) Request {
 	return r
 }
 
-// reply takes the next reply of the script.
+// reply takes the script's next reply.
 func (s *Server) reply(r Request) Reply {
 	if s.options.Answer != nil {
 		return s.options.Answer(r)

@@ -1,5 +1,5 @@
-// Package testserver is a small MCP server for tests that serves the files of a folder. A test starts its own
-// binary again as the server.
+// Package testserver is a small MCP server for tests that serves the files in a folder. A test starts its own binary
+// again as the server.
 package testserver
 
 import (
@@ -28,7 +28,7 @@ func Main() {
 	os.Exit(0)
 }
 
-// Entry returns the configuration of a server over a folder.
+// Entry returns the configuration of a server that serves a folder.
 func Entry(folder string) map[string]any {
 	return map[string]any{"command": os.Args[0], "args": []string{marker, folder}}
 }

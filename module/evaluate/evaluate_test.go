@@ -113,7 +113,7 @@ func TestMetricMistakes(t *testing.T) {
 	}
 	const bounds = "; it must be from -1e9 to 1e9"
 	for want, metric := range map[string]func() (module.Score, error){
-		"the metric failed: module: the run ended its goroutine with runtime.Goexit instead of returning": func() (
+		"the metric failed: module: the run ended with runtime.Goexit instead of returning": func() (
 			module.Score, error) {
 			runtime.Goexit()
 			panic("unreachable")

@@ -1,7 +1,7 @@
-// Package event defines the events of a run of a module, and the usage of models that they report.
+// Package event defines the events of a module's run, and the model usage that they report.
 //
-// Package module builds its records of a run, such as the Trajectory of a Prediction, from the events of the run. To
-// watch a run, pass a function to module.Observe, set module.Options.OnEvent, or range over the events of module.Start:
+// Package module builds its records of a run, such as a Prediction's Trajectory, from the run's events. To watch a run,
+// pass a function to module.Observe, set module.Options.OnEvent, or range over the events of module.Start:
 //
 //	for e, err := range module.Start(ctx, m, in).Events() {
 //		switch e := e.(type) {
@@ -36,8 +36,8 @@ type Event interface {
 type Origin struct {
 	Time   time.Time `json:"time"`
 	Module string    `json:"module"`                  // the kind of module, such as "CodeAct"
-	Name   string    `json:"name,omitempty"`          // the path of the module in the enclosing module, such as "Sort"
-	Run    uint64    `json:"run,string"`              // a random number for each run of a module
+	Name   string    `json:"name,omitempty"`          // the module's path in the enclosing module, such as "Sort"
+	Run    uint64    `json:"run,string"`              // a random number for each run
 	Parent uint64    `json:"parent,string,omitempty"` // the enclosing run, or 0
 	Step   int       `json:"step,omitempty"`          // from 1; 0 for the run as a whole
 }
@@ -47,7 +47,7 @@ func (o Origin) From() Origin { return o }
 
 func (Origin) event() {}
 
-// RunStart reports that a run of a module begins.
+// RunStart reports that a module's run begins.
 type RunStart struct{ Origin }
 
 // ModelRequest reports a request to the model.
@@ -57,13 +57,13 @@ type ModelRequest struct {
 	// Predictor is the path of the module.Predictor that asks, as in module.Predictors.
 	Predictor string `json:"predictor,omitempty"`
 
-	// Inputs are the inputs of the question.
+	// Inputs are the question's inputs.
 	Inputs signature.Values `json:"inputs,omitempty"`
 
 	// Messages is the whole prompt.
 	Messages []llms.MessageContent `json:"-"`
 
-	// Model is the name of the model, or "" if it is unknown.
+	// Model is the model's name, or "" if it is unknown.
 	Model string `json:"model,omitempty"`
 
 	// Options are the settings that result from the call options.
@@ -83,17 +83,16 @@ type ModelRequest struct {
 	Extract bool `json:"extract,omitempty"`
 }
 
-// Text returns the whole request for people to read: the messages under their roles, the tools, and the schema of the
-// reply.
+// Text returns the whole request for people to read: the messages under their roles, the tools, and the reply's schema.
 func (e ModelRequest) Text() string { return lm.Transcript(e.Messages, e.Options.Tools, e.Schema) }
 
-// Question returns the text of the last message: the question, or the observation on the last step.
+// Question returns the last message's text: the question, or the observation on the last step.
 func (e ModelRequest) Question() string { return lm.LastText(e.Messages) }
 
 // TextDelta is a piece of the model's reply. Only module.Start reports TextDeltas, and only for models that support
-// streaming. With the adapters of package module, each piece is part of the value of one field, without the markers,
-// keys and escapes around it. If a [ReplyRejected] follows, the next reply starts over: discard the pieces of the
-// rejected one.
+// streaming. With the adapters of package module, each piece is part of one field's value, without the markers, keys
+// and escapes around it. If a [ReplyRejected] follows, the next reply starts over: discard the pieces of the rejected
+// one.
 type TextDelta struct {
 	Origin
 	Field    string `json:"field,omitempty"` // the output that the text belongs to; "" for text outside of outputs
@@ -101,7 +100,7 @@ type TextDelta struct {
 	Thinking bool   `json:"thinking,omitempty"` // the text belongs to the model's thinking, not to its reply
 }
 
-// ModelResponse reports the reply of the model, or that the request failed.
+// ModelResponse reports the model's reply, or that the request failed.
 type ModelResponse struct {
 	Origin
 	Text         string          `json:"text"`
@@ -117,7 +116,7 @@ type ModelResponse struct {
 	ToolCalls    []llms.ToolCall `json:"-"` // the calls in the reply, through the provider's protocol
 }
 
-// ReplyRejected reports that a reply cannot be used, and what the model is told about it.
+// ReplyRejected reports that a reply cannot be used, and contains the message to the model.
 type ReplyRejected struct {
 	Origin
 	Observation string `json:"observation"`
@@ -129,7 +128,7 @@ type ProgramStart struct {
 	Origin
 	Code      string `json:"code"`
 	Reasoning string `json:"reasoning,omitempty"` // the explanation in the reply
-	Compiled  bool   `json:"compiled,omitempty"`  // the program is that of a module.Program, not a reply of the model
+	Compiled  bool   `json:"compiled,omitempty"`  // the program is a module.Program's, not the model's
 }
 
 // ToolCallStart reports that a tool is about to be called, or that the journal is about to answer the call.
@@ -153,7 +152,7 @@ type ProgramEnd struct {
 	Observation string           `json:"observation,omitempty"`
 }
 
-// Scored reports the score of an attempt of a module.BestOfN or module.Refine. Its Step is the number of the attempt.
+// Scored reports the score of an attempt of a module.BestOfN or module.Refine. Its Step is the attempt's number.
 type Scored struct {
 	Origin
 	Value    float64 `json:"value"`

@@ -19,7 +19,7 @@ type record struct {
 }
 
 // JSON returns an event as a JSON object. Its member "event" is the name of the event's type, such as "RunEnd"; "data"
-// has the event's fields; "error" is the message of its Err. For a [ModelRequest], the object also has "tools" and
+// has the event's fields; "error" is its Err's message. For a [ModelRequest], the object also has "tools" and
 // "messages", with the text of each message and the type and size of its images and files.
 func JSON(e Event) ([]byte, error) {
 	if t := reflect.TypeOf(e); t == nil || t.Kind() != reflect.Struct {
@@ -40,7 +40,7 @@ func JSON(e Event) ([]byte, error) {
 	return json.Marshal(r)
 }
 
-// message returns the message of an error, even if its Error method panics.
+// message returns an error's message, even if its Error method panics.
 func message(err error) string {
 	if err == nil {
 		return ""

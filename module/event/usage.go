@@ -44,7 +44,7 @@ func plus(a, b int) int {
 	return a + b
 }
 
-// ModelUsage is the usage of each model, by name. The name is "" if the provider does not report it.
+// ModelUsage is each model's usage, by name. The name is "" if the provider does not report it.
 type ModelUsage map[string]Usage
 
 // Total returns the usage of all models together.

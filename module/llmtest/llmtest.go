@@ -30,8 +30,7 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// Model is an [llms.Model] that follows a script. It is safe for concurrent use and
-// respects the context of each call.
+// Model is an [llms.Model] that follows a script. It is safe for concurrent use and respects each call's context.
 type Model struct {
 	mu       sync.Mutex
 	answer   func(ctx context.Context, r Request) (Reply, error)
@@ -50,22 +49,22 @@ func (m *Model) With(c lm.Capabilities) llms.Model {
 	return lm.CapableFunc{Func: generate, States: func() lm.Capabilities { return c }}
 }
 
-// Request is one call of the model.
+// Request is one call to the model.
 type Request struct {
-	N        int // the number of the call, from 1
+	N        int // the call's number, from 1
 	Messages []llms.MessageContent
 	Options  llms.CallOptions
-	Params   lm.Params // a models.Params, from the context of the call
+	Params   lm.Params // a models.Params, from the call's context
 }
 
-// Reply is a reply of the model. Its zero value is an empty reply.
+// Reply is a reply from the model. Its zero value is an empty reply.
 type Reply struct {
 	Text         string
 	Chunks       []string // the pieces in which Text is streamed. If empty, Text is not streamed.
 	Reasoning    string
 	StopReason   string // default: "tool_calls" if there are ToolCalls, otherwise "stop"
-	InputTokens  int    // default: a quarter of the bytes of the request
-	OutputTokens int    // default: a quarter of the bytes of Text
+	InputTokens  int    // default: a quarter of the request's bytes
+	OutputTokens int    // default: a quarter of Text's bytes
 
 	ToolCalls []llms.ToolCall
 	Message   *lm.Message // a *models.Message: the reply in the protocol of a provider
@@ -187,7 +186,7 @@ func (r Request) Text() string {
 	return b.String()
 }
 
-// Last returns the text of the last message, without its role.
+// Last returns the last message's text, without its role.
 func (r Request) Last() string {
 	if len(r.Messages) == 0 {
 		return ""

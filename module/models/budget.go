@@ -17,14 +17,14 @@ import (
 
 // Limits are the limits of a [Budget]. Zero means no limit.
 type Limits struct {
-	Calls        int     // calls of models
-	InputTokens  int     // tokens of all requests
-	OutputTokens int     // tokens of all replies, including reasoning
+	Calls        int     // model calls
+	InputTokens  int     // tokens in all requests
+	OutputTokens int     // tokens in all replies, including reasoning
 	Tokens       int     // InputTokens and OutputTokens together
 	Cost         float64 // in the currency of Prices
 
-	// Prices maps the names of models to their prices. The name of a model is the one passed to [Budget.Model], or to
-	// llms.WithModel if a call has that option. If Cost is limited, calls of a model without a price fail.
+	// Prices maps model names to prices. A model's name is the one passed to [Budget.Model], or to llms.WithModel if a
+	// call has that option. If Cost is limited, calls to a model without a price fail.
 	Prices map[string]Price
 }
 
@@ -46,14 +46,14 @@ func (p Price) of(u lm.Usage) float64 {
 
 // Spent is the amount that was spent of a [Budget].
 type Spent struct {
-	Calls           int // calls of models, including failed ones
+	Calls           int // model calls, including failed ones
 	Cached          int // calls answered by a cache, which are free and not in Calls
 	InputTokens     int
 	OutputTokens    int
 	ReasoningTokens int     // the part of OutputTokens that was reasoning
 	Cost            float64 // in the currency of the prices
 	Estimated       int     // calls without token counts from the provider, estimated at 4 bytes per token
-	Unpriced        int     // calls of models without a price; not in Cost
+	Unpriced        int     // calls to models without a price; not in Cost
 }
 
 // String returns a summary on one line.
@@ -119,12 +119,12 @@ func (b *Budget) Spent() Spent {
 	return b.spent
 }
 
-// Model returns a model whose calls are counted by the budget. The name selects the price,
-// unless a call names another model with llms.WithModel.
+// Model returns a model whose calls are counted by the budget. The name selects the price, unless a call names a
+// different model with llms.WithModel.
 //
 // A call fails without reaching the model, with an *[Error] of kind [KindOverBudget] that wraps a *[BudgetError], if a
-// limit is reached or if the request alone would exceed it. The number of calls is never exceeded. The cost of a reply
-// is known only after it has arrived, so replies in progress may exceed the limits of tokens and cost.
+// limit is reached or if the request alone would exceed it. The number of calls is never exceeded. A reply's cost is
+// known only after it has arrived, so replies in progress may exceed the token and cost limits.
 func (b *Budget) Model(model llms.Model, name string) llms.Model {
 	return lm.Wrap(model, func(ctx context.Context, messages []llms.MessageContent,
 		options []llms.CallOption) (*llms.ContentResponse, error) {
@@ -240,7 +240,7 @@ func (b *Budget) settle(bill bill, price Price, priced bool) {
 	}
 }
 
-// BudgetError reports that a limit of a [Budget] is reached.
+// BudgetError reports that a call would exceed one of a [Budget]'s limits.
 type BudgetError struct {
 	Limit string // such as "100 calls"
 	Spent Spent  // the amounts spent before
@@ -248,7 +248,7 @@ type BudgetError struct {
 
 // Error names the limit and the amounts spent.
 func (e *BudgetError) Error() string {
-	return fmt.Sprintf("the budget of %s allows no further call of the model; spent: %s", e.Limit, e.Spent)
+	return fmt.Sprintf("the budget of %s allows no further model call; spent: %s", e.Limit, e.Spent)
 }
 
 // estimate returns the approximate number of tokens in messages. Binary parts do not count, since providers price them

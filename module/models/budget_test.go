@@ -42,17 +42,17 @@ func TestBudgetLimits(t *testing.T) {
 		want   string
 	}{
 		"calls": {models.Limits{Calls: 3}, 3,
-			"the budget of 3 calls allows no further call of the model; spent: 3 calls, 300 input and 90 output tokens"},
+			"the budget of 3 calls allows no further model call; spent: 3 calls, 300 input and 90 output tokens"},
 		"input": {models.Limits{InputTokens: 250}, 3,
-			"the budget of 250 input tokens allows no further call of the model; spent: 3 calls, 300 input and 90 output " +
+			"the budget of 250 input tokens allows no further model call; spent: 3 calls, 300 input and 90 output " +
 				"tokens"},
 		"output": {models.Limits{OutputTokens: 60}, 2,
-			"the budget of 60 output tokens allows no further call of the model; spent: 2 calls, 200 input and 60 output " +
+			"the budget of 60 output tokens allows no further model call; spent: 2 calls, 200 input and 60 output " +
 				"tokens"},
 		"tokens": {models.Limits{Tokens: 131}, 1,
-			"the budget of 131 tokens allows no further call of the model; spent: 1 call, 100 input and 30 output tokens"},
+			"the budget of 131 tokens allows no further model call; spent: 1 call, 100 input and 30 output tokens"},
 		"cost": {models.Limits{Cost: 0.75, Prices: prices}, 2,
-			"the budget of a cost of 0.75 allows no further call of the model; spent: 2 calls, 200 input and 60 output " +
+			"the budget of a cost of 0.75 allows no further model call; spent: 2 calls, 200 input and 60 output " +
 				"tokens, a cost of 0.8"},
 	} {
 		inner := costing(100, 30)

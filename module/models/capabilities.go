@@ -18,12 +18,12 @@ import (
 //
 //	func (c Capabilities) And(o Capabilities) Capabilities // the features of both
 //
-// A model reports them with a method Capabilities() Capabilities, as the models of [Open] do. Such a model receives
-// every [Message] unchanged.
+// A model reports them with a method Capabilities() Capabilities, as models opened with [Open] do. Such a model
+// receives every [Message] unchanged.
 type Capabilities = lm.Capabilities
 
-// CapabilitiesOf returns the capabilities that a model states, or the zero value if it
-// does not state them. The wrappers of this package have the capabilities of their model.
+// CapabilitiesOf returns the capabilities that a model states, or the zero value if it does not state them. The
+// wrappers in this package have their model's capabilities.
 func CapabilitiesOf(model llms.Model) Capabilities { return lm.CapabilitiesOf(model) }
 
 // Params are the parameters of a call that llms.CallOption lacks:

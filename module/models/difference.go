@@ -27,7 +27,7 @@ func (s *Store) missing(asked *exchange) error {
 		"store the replies again", nearest, around(before, same), around(now, same))
 }
 
-// plainText returns the messages of a request and then its other members, for people.
+// plainText returns a request's messages and then its other members, for people.
 func plainText(raw json.RawMessage) string {
 	var r request
 	if json.Unmarshal(raw, &r) != nil {

@@ -51,7 +51,7 @@
 //		fmt.Println("requests:", cache.Stats())
 //	}
 //
-// Models of langchaingo can be used instead of the ones that [Open] returns.
+// langchaingo models can be used instead of the ones that [Open] returns.
 //
 // # Order
 //
@@ -72,8 +72,8 @@
 //
 // # Capabilities
 //
-// A model of [Open] states its [Capabilities], and modules use them. A wrapper has the capabilities of its model, a
-// [Fallback] has the capabilities that all of its models share, and a model of [Replay] has the
+// A model opened with [Open] states its [Capabilities], and modules use them. A wrapper has the capabilities of its
+// model, a [Fallback] has the capabilities that all of its models share, and a model opened with [Replay] has the
 // capabilities that its file records. Models of langchaingo do not state capabilities.
 //
 // # Streams

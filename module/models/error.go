@@ -4,8 +4,8 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// Error is the error of a model. errors.As finds an *Error in every error that a module,
-// or a model of this package, returns because its model failed:
+// Error is an error from a model. errors.As finds an *Error in every error that a module, or a model of this package,
+// returns because its model failed:
 //
 //	Kind         Kind          // what the caller can do about it
 //	Status       int           // the HTTP status, or 0 if unknown
@@ -18,15 +18,15 @@ import (
 //	func (e *Error) Temporary() bool // whether the same request may succeed later
 //	func (e *Error) Unwrap() error   // Err
 //
-// For providers of langchaingo, Kind, Status and RetryAfter are read from the message of the
-// error; Retry-After headers are lost.
+// For langchaingo providers, Kind, Status and RetryAfter are parsed from the error message; Retry-After headers are
+// lost.
 type Error = lm.Error
 
-// PanicError is the error of a panic in code that was passed to a model or to a run of a module, such as a provider, a
-// reward or an observer of events:
+// PanicError is the error for a panic in code that was passed to a model or to a module's run, such as a provider, a
+// reward or an event observer:
 //
 //	In    string // what panicked, such as "Run of CodeAct"
-//	Value any    // the value of the panic
+//	Value any    // the panic value
 //	Stack []byte // the goroutine's stack, which Error omits because its message may reach a prompt
 //
 //	func (e *PanicError) Error() string // what panicked, and the value
@@ -38,7 +38,7 @@ type PanicError = lm.PanicError
 //	func (k Kind) String() string // "rate limited", "auth", …, "unknown"
 type Kind = lm.Kind
 
-// The kinds of error. [Retry] repeats requests that fail with one of the first two.
+// The kinds of errors. [Retry] repeats requests that fail with one of the first two.
 const (
 	KindRateLimited    = lm.KindRateLimited    // retry later, after RetryAfter
 	KindTransient      = lm.KindTransient      // a temporary failure of the provider or the network

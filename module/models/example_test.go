@@ -119,7 +119,7 @@ func ExampleBudget() {
 	fmt.Println(budget.Spent().Calls)
 	// Output:
 	// Paris <nil>
-	// the budget of 1 call allows no further call of the model; spent: 1 call, 9 input and 1 output tokens, a cost of 2.125e-05
+	// the budget of 1 call allows no further model call; spent: 1 call, 9 input and 1 output tokens, a cost of 2.125e-05
 	// 1
 }
 

@@ -26,9 +26,9 @@ import (
 // If all models fail, the error is an *Error that wraps all of their errors. Its kind and its wait are those of the
 // error for which a retry is most promising. It is MaybeCharged if any of the errors is.
 //
-// The returned model has the capabilities that all models have. The GenerationInfo of a
-// reply has the name of the model that answered under "writ:model", if its provider reports
-// it, and the errors of the models that were tried before under "writ:failed".
+// The returned model has the capabilities that all models have. A reply's GenerationInfo has the name of the model that
+// answered under "writ:model", if its provider reports it, and the errors from the models that were tried before under
+// "writ:failed".
 func Fallback(models ...llms.Model) llms.Model {
 	answers := lm.Func(func(
 		ctx context.Context, messages []llms.MessageContent, options []llms.CallOption,
@@ -63,7 +63,7 @@ func Fallback(models ...llms.Model) llms.Model {
 	}}
 }
 
-// noteFailed adds the errors of the earlier models to a response.
+// noteFailed adds the earlier models' errors to a response.
 func noteFailed(response *llms.ContentResponse, failures []*Error) {
 	if response == nil || len(failures) == 0 {
 		return
@@ -105,7 +105,7 @@ func retryWait(e *Error) time.Duration {
 	return math.MaxInt64
 }
 
-// described returns the messages of all errors on one line.
+// described returns all error messages on one line.
 func described(failures []*Error) string {
 	texts := make([]string, len(failures))
 	for i, e := range failures {

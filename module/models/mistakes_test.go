@@ -18,7 +18,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		model llms.Model
 		want  string
 	}{
-		{store.Model(script(), "a"), "the store is nil; check the error of OpenStore"},
+		{store.Model(script(), "a"), "the store is nil; check OpenStore's error"},
 		{budget.Model(script(), "a"), "the budget is nil; make one with NewBudget"},
 		{models.Retry(unmade, nil), "the model is a nil *llmtest.Model; check the error of the function that returned it"},
 		{models.RateLimit(script(), &models.Rates{RequestsPerMinute: -1}),

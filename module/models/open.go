@@ -103,7 +103,7 @@ func Open(model string, o *OpenOptions) (llms.Model, error) {
 
 // limited returns a model whose calls fail with [KindTransient] if they take too long.
 func limited(model llms.Model, limit time.Duration) llms.Model {
-	slow := fmt.Errorf("the reply took longer than %s, the limit of one attempt; raise OpenOptions.Attempt", limit)
+	slow := fmt.Errorf("the reply took longer than %s, the limit for one attempt; raise OpenOptions.Attempt", limit)
 	return lm.Wrap(model, func(ctx context.Context, messages []llms.MessageContent,
 		options []llms.CallOption) (*llms.ContentResponse, error) {
 		within, cancel := context.WithTimeoutCause(ctx, limit, slow)
@@ -116,7 +116,7 @@ func limited(model llms.Model, limit time.Duration) llms.Model {
 	})
 }
 
-// providers returns the names of providers, as [Open] documents them.
+// providers returns the provider names, as [Open] documents them.
 func providers() []string {
 	return []string{
 		"openai", "anthropic", "ollama", "gemini", "mistral", "groq", "openrouter", "deepseek", "xai", "together",

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Rates are the limits of [RateLimit]. Zero means no limit. If a value is negative, every
-// call fails with an error of kind [KindInvalid].
+// Rates are the limits for [RateLimit]. Zero means no limit. If a value is negative, every call fails with an error of
+// kind [KindInvalid].
 type Rates struct {
 	// RequestsPerMinute is the number of requests per minute.
 	RequestsPerMinute int
@@ -33,9 +33,9 @@ type Rates struct {
 	Concurrent int
 }
 
-// RateLimit returns a model whose calls wait as long as the rates require. If the provider
-// reports that its own limit is reached, all calls wait as long as the provider demands,
-// but no longer than a minute at a time. All calls of the returned model share one limit.
+// RateLimit returns a model whose calls wait as long as the rates require. If the provider reports that its own limit
+// is reached, all calls wait as long as the provider demands, but no longer than a minute at a time. All calls to the
+// returned model share one limit.
 //
 // A call that would have to wait beyond its context's deadline fails at once, with an
 // *[Error] of kind [KindCancelled] that wraps context.DeadlineExceeded.
@@ -159,7 +159,7 @@ func (l *rateLimit) pause(ctx context.Context) error {
 	return nil
 }
 
-// tooLate returns the error of a call that would have to wait beyond its deadline.
+// tooLate returns the error for a call that would have to wait beyond its deadline.
 func tooLate(ctx context.Context, why error) error {
 	if ctx.Err() != nil {
 		return lm.CancelledBy(ctx)
@@ -171,7 +171,7 @@ func tooLate(ctx context.Context, why error) error {
 // maxPause limits the pause that a provider can demand.
 const maxPause = time.Minute
 
-// learn records the tokens of the call beyond the estimate, and the pause that the provider demands.
+// learn records the call's tokens beyond the estimate, and the pause that the provider demands.
 func (l *rateLimit) learn(response *llms.ContentResponse, err error, guess int) {
 	usage := lm.UsageOf(response)
 	if more := usage.Input + usage.Output - guess; more > 0 {

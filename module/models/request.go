@@ -27,7 +27,7 @@ type request struct {
 	Messages    []requestMessage           `json:"messages"`
 }
 
-// requestMessage is a message of a request.
+// requestMessage is a message in a request.
 type requestMessage struct {
 	Role  string `json:"role"`
 	Parts []part `json:"parts"`
@@ -40,7 +40,7 @@ type part struct {
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
-// requestOf returns the request of a call, or an error if an option cannot be written as JSON.
+// requestOf returns a call's request, or an error if an option cannot be encoded as JSON.
 func requestOf(ctx context.Context, label string, messages []llms.MessageContent,
 	options []llms.CallOption) (*request, error) {
 	sampling := lm.SamplingOf(options)
@@ -151,7 +151,7 @@ func partOf(p llms.ContentPart) (part, error) {
 // replaced matches the escape by which JSON replaces a byte that is not UTF-8.
 var replaced = regexp.MustCompile(`(^|[^\\])(\\\\)*\\ufffd`)
 
-// keyOf returns the hash of a request.
+// keyOf returns a request's hash.
 func keyOf(request json.RawMessage) string {
 	sum := sha256.Sum256(request)
 	return hex.EncodeToString(sum[:])

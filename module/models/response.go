@@ -31,8 +31,8 @@ type toolCall struct {
 	Function *llms.FunctionCall `json:"function,omitempty"`
 }
 
-// responseOf converts a provider's response. It keeps the plain values of the info, such as usage, reasoning, model and
-// id. A message with invalid JSON is dropped, since it cannot be sent back.
+// responseOf converts a provider's response. It keeps the info's plain values, such as usage, reasoning, model and id.
+// A message with invalid JSON is dropped, since it cannot be sent back.
 func responseOf(r *llms.ContentResponse) response {
 	list := response{}
 	for _, c := range r.Choices {
@@ -98,7 +98,7 @@ func (r response) cached() *llms.ContentResponse {
 	return answer
 }
 
-// withInfo sets a member of an info, which may be nil.
+// withInfo sets a member of info, which may be nil.
 func withInfo(info map[string]any, name string, value any) map[string]any {
 	if info == nil {
 		info = map[string]any{}

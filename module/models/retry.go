@@ -32,7 +32,7 @@ type RetryOptions struct {
 // Retry returns a model that retries requests that fail with [KindRateLimited] or [KindTransient], after the wait that
 // the provider demands, or else after growing waits. It does not retry a request if part of the reply was already
 // streamed, or if the context's deadline would pass during the wait. In these cases, it returns the model's last error.
-// The error is MaybeCharged if the error of any attempt is.
+// The error is MaybeCharged if any attempt's error is.
 func Retry(model llms.Model, o *RetryOptions) llms.Model {
 	return lm.Wrap(model, (&retry{model, o.orDefault()}).generate)
 }

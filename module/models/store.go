@@ -19,8 +19,7 @@ type Mode int
 
 const (
 	// Cache answers every repetition of a request with the reply to the first one, and marks the reply as cached, so
-	// that modules and budgets count it as free. It does not keep errors, refusals, and replies that are empty or cut
-	// off.
+	// that modules and budgets count it as free. It does not keep errors, refusals, and empty or truncated replies.
 	Cache Mode = iota
 
 	// Resume lets a killed program continue. The program opens the store and starts again. The requests that it made
@@ -38,19 +37,18 @@ const (
 type StoreOptions struct {
 	Mode Mode
 
-	// Path is the file of the store. Each line has a reply and its request or, in a Cache, the hash of the request. A
-	// file that does not exist is created, and only its owner may read it. Resume and Replay require a Path; without
-	// one, a Cache keeps replies only in memory. Only one Cache or Resume can have the file open at a time, even across
-	// processes.
+	// Path is the store's file. Each line has a reply and its request or, in a Cache, the request's hash. A file that
+	// does not exist is created, and only its owner may read it. Resume and Replay require a Path; without one, a Cache
+	// keeps replies only in memory. Only one Cache or Resume can have the file open at a time, even across processes.
 	Path string
 
 	// MaxBytes limits the replies that a Cache keeps in memory; it forgets the least recently used first. Zero means
 	// 64 MB.
 	MaxBytes int
 
-	// Redact removes the parts of a string that must not be stored or that differ from run to run. It is applied to
-	// all strings of requests and replies, but not to the names of JSON members. It must be deterministic and leave its
-	// own results unchanged. It is called concurrently. Replay needs the function that was used for Resume.
+	// Redact removes the parts of a string that must not be stored or that differ from run to run. It is applied to all
+	// strings in requests and replies, but not to JSON member names. It must be deterministic and leave its own results
+	// unchanged. It is called concurrently. Replay needs the function that was used for Resume.
 	Redact func(string) string
 }
 
@@ -58,7 +56,7 @@ type StoreOptions struct {
 // according to its [Mode]. It is safe for concurrent use.
 //
 // Two requests are the same if these are equal: the messages with their binary parts, all call options except the
-// streaming functions, the [Params], the label, and the number of the sample if a module takes several.
+// streaming functions, the [Params], the label, and the sample's number if a module takes several.
 type Store struct {
 	options StoreOptions
 	file    *lines.File // nil without a path and for Replay
@@ -112,7 +110,7 @@ func (s StoreStats) String() string {
 	return text
 }
 
-var errNotStore = errors.New("not a store of replies; name another file")
+var errNotStore = errors.New("not a reply store; choose a different file")
 
 // OpenStore opens a store, or creates an empty one. It returns an error if the file is open elsewhere.
 func OpenStore(o *StoreOptions) (*Store, error) {
@@ -197,12 +195,12 @@ func (s *Store) add(n int, line []byte) error {
 // [KindUnknown], which is returned together with the reply; later requests fail without reaching the model. Requests
 // that were canceled or over a budget are not stored.
 //
-// A model of Replay has the capabilities of the model in the first line of the file.
+// A model opened with Replay has the capabilities of the model in the file's first line.
 func (s *Store) Model(model llms.Model, label string) llms.Model {
 	answer := func(ctx context.Context, messages []llms.MessageContent,
 		options []llms.CallOption) (*llms.ContentResponse, error) {
 		if s == nil {
-			return nil, &Error{Kind: KindInvalid, Err: errors.New("the store is nil; check the error of OpenStore")}
+			return nil, &Error{Kind: KindInvalid, Err: errors.New("the store is nil; check OpenStore's error")}
 		}
 		if ctx.Err() != nil {
 			return nil, lm.CancelledBy(ctx)

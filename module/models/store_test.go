@@ -638,9 +638,9 @@ func TestReplayMissing(t *testing.T) {
 func TestReplayUnreadable(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"\n{": ": not a store of replies; name another file", "{\n{}": ": line 1: ",
-		"{}":                       ": line 1: not a store of replies; name another file",
-		`{"key":"a","reply":null}`: ": line 1: not a store of replies; name another file",
+		"\n{": ": not a reply store; choose a different file", "{\n{}": ": line 1: ",
+		"{}":                       ": line 1: not a reply store; choose a different file",
+		`{"key":"a","reply":null}`: ": line 1: not a reply store; choose a different file",
 	} {
 		path := written(t, text)
 		_, err := models.OpenStore(&models.StoreOptions{Mode: models.Replay, Path: path})

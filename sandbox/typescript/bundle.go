@@ -22,7 +22,7 @@ const (
 	entryFile   = "entry"   // the generated module that exports what the program imports
 	absentFile  = "absent"  // modules that do not exist
 	emptyFile   = "empty"   // modules that package.json replaces with nothing for browsers
-	packageFile = "package" // files of packages
+	packageFile = "package" // package files
 )
 
 // bundle builds the library of the packages that a program imports.
@@ -129,7 +129,7 @@ func (b *bundler) loader() string {
 	return s.String()
 }
 
-// resolve finds the file of a module.
+// resolve finds a module's file.
 func (b *bundler) resolve(a api.OnResolveArgs) (api.OnResolveResult, error) {
 	if a.Kind == api.ResolveEntryPoint {
 		return api.OnResolveResult{Path: a.Path, Namespace: a.Path}, nil

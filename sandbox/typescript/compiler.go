@@ -105,8 +105,8 @@ func (c *Compiler) Close() error {
 	return c.pool.Close()
 }
 
-// Compile implements [sandbox.Compiler]. Its error is [ErrClosed], the error of ctx, or the
-// reason why no worker can be started.
+// Compile implements [sandbox.Compiler]. Its error is [ErrClosed], ctx's error, or the reason why no worker can be
+// started.
 func (c *Compiler) Compile(ctx context.Context, source string) (*sandbox.Compiled, error) {
 	if c == nil || c.pool == nil {
 		return nil, errNotMade

@@ -20,8 +20,7 @@ type imported struct {
 	at    engine.Pos
 }
 
-// The patterns match the output of esbuild, in which a string has single quotes only if it contains
-// double quotes.
+// The patterns match esbuild's output, in which a string has single quotes only if it contains double quotes.
 const (
 	quoted     = `(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')`
 	identifier = `[^\s{},*"']+`
@@ -45,9 +44,9 @@ var (
 		`module|import|using|await|@)|^export\s*\{\s*\}`)
 )
 
-// scan finds the imports and exports in the output of esbuild, and returns the output with spaces in their
-// place. The source map shows whether a word is a keyword or part of a string. If scan misses a declaration,
-// the sandbox's check rejects it.
+// scan finds the imports and exports in esbuild's output, and returns the output with spaces in their place. The source
+// map shows whether a word is a keyword or part of a string. If scan misses a declaration, the sandbox's check rejects
+// it.
 func (p *translation) scan() string {
 	source := []byte(p.code)
 	for _, word := range []string{"import", "export", "require"} {
@@ -66,7 +65,7 @@ func (p *translation) scan() string {
 	return string(source)
 }
 
-// member reports whether a word that follows code is the name of a member.
+// member reports whether a word that follows code is a member name.
 func member(code string) bool {
 	return strings.HasSuffix(code, "#") || strings.HasSuffix(code, ".") && !strings.HasSuffix(code, "...")
 }
@@ -151,8 +150,8 @@ func (p *translation) add(offset int, module string, list ...imported) {
 	}
 }
 
-// unquoted returns the value of a string literal, or a name unchanged. It does not decode escapes that Go does
-// not know, because no package has such a name.
+// unquoted returns a string literal's value, or a name unchanged. It does not decode escapes that Go does not know,
+// because no package has such a name.
 func unquoted(s string) string {
 	if strings.HasPrefix(s, "'") {
 		s = `"` + strings.NewReplacer(`\'`, `'`, `"`, `\"`).Replace(s[1:len(s)-1]) + `"`

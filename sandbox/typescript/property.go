@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// property is a set of characters that a pattern can name, as in \p{Letter}. It has the characters that are in
-// a table of in, but not in a table of out.
+// property is a set of characters that a pattern can name, as in \p{Letter}. It has the characters in the tables of
+// in, except those in the tables of out.
 type property struct{ in, out []*unicode.RangeTable }
 
 func (p property) has(r rune) bool { return unicode.In(r, p.in...) && !unicode.In(r, p.out...) }
@@ -43,7 +43,7 @@ func propertyOf(name string) (property, bool) {
 	return in(table), ok
 }
 
-// in returns the property of the characters in the tables.
+// in returns the property that holds for exactly the characters in the tables.
 func in(tables ...*unicode.RangeTable) property { return property{in: tables} }
 
 // without returns p without the characters in the tables.

@@ -10,9 +10,9 @@ import (
 )
 
 // shimSource implements globals and static methods that packages and programs use, and that the engine lacks or
-// implements incorrectly. In a library, the required parts precede the bundle. Globals become constants that
-// hide the engine's globals; static methods are added to the engine's globals. Each part begins with a line
-// that has the name of the part and the names of the parts that it needs.
+// implements incorrectly. In a library, the required parts precede the bundle. Globals become constants that hide the
+// engine's globals; static methods are added to the engine's globals. Each part begins with a line that has the part's
+// name and the names of the parts that it needs.
 //
 //go:embed shim.js
 var shimSource string
@@ -96,8 +96,7 @@ func (p *translation) globalShims(source string) {
 	}
 }
 
-// shims imports the shims of static methods and of regular expressions that the output of
-// esbuild uses.
+// shims imports the shims for static methods and regular expressions that esbuild's output uses.
 func (p *translation) shims() {
 	for _, s := range shims {
 		if strings.Contains(s.name, ".") && s.usedIn(p.code) {

@@ -30,9 +30,9 @@ type required struct {
 // maxFaults is the maximum number of findings.
 const maxFaults = 20
 
-// transform translates a program to JavaScript. A program runs as the body of a function, which may return but
-// cannot import. esbuild treats the program as a module, which may import but cannot return: see
-// [translation.withoutReturns] and [translation.scan].
+// transform translates a program to JavaScript. A program runs as a function body, which may return but cannot import.
+// esbuild treats the program as a module, which may import but cannot return: see [translation.withoutReturns] and
+// [translation.scan].
 func transform(program string) *transformed {
 	if strings.HasPrefix(program, "#!") {
 		program = "//" + program[2:]
@@ -72,7 +72,7 @@ type translation struct {
 	// without a value, and the function that replaces import().
 	value, empty, load string
 
-	code      string // the output of esbuild
+	code      string // esbuild's output
 	generated *engine.LineTable
 	origins   *sourcemap.Map
 	imports   []imported
@@ -98,10 +98,10 @@ func through(program string) api.TransformResult {
 	})
 }
 
-// supports returns which language features the output of esbuild may use. patterns says whether the program may
-// have patterns with character properties, which goja accepts but never matches. In that case, esbuild replaces
-// pattern literals with calls to RegExp, and the library has another RegExp: see patternSource. import() is
-// replaced later: see [translation.scan].
+// supports returns which language features esbuild's output may use. patterns says whether the program may have
+// patterns with character properties, which goja accepts but never matches. In that case, esbuild replaces pattern
+// literals with calls to RegExp, and the library has another RegExp: see patternSource. import() is replaced later: see
+// [translation.scan].
 func supports(patterns bool) map[string]bool {
 	return map[string]bool{
 		"async-generator": false, "for-await": false, "using": false, "decorators": false, "dynamic-import": true,
@@ -170,9 +170,9 @@ func lineLower(origins []byte) string {
 	return string(text)
 }
 
-// origin returns the position in the program of the token at an offset in the code, and the text of the program
-// from there. The position is zero if no token begins at the offset. For the first token of a line, esbuild
-// maps the beginning of the indentation.
+// origin returns the position in the program of the token at an offset in the code, and the program's text from there.
+// The position is zero if no token begins at the offset. For a line's first token, esbuild maps the beginning of the
+// indentation.
 func (p *translation) origin(offset int) (at engine.Pos, text string) {
 	here := p.generated.Pos(offset)
 	line, column, behind, ok := p.origins.Origin(here.Line-1, here.Column-1)
@@ -195,7 +195,7 @@ func (p *translation) fault(at engine.Pos, message, hint string) {
 	p.faults = append(p.faults, fault{Message: message, Hint: hint, Line: at.Line, Column: at.Column})
 }
 
-// faultsOf converts the errors of esbuild.
+// faultsOf converts esbuild's errors.
 func (p *translation) faultsOf(errs []api.Message) []fault {
 	for _, e := range errs[:min(len(errs), maxFaults)] {
 		var at engine.Pos

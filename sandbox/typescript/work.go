@@ -42,7 +42,7 @@ type fault struct {
 	Hint    string `json:"hint,omitempty"`
 	Line    int    `json:"line,omitempty"`
 	Column  int    `json:"column,omitempty"`
-	Want    int    `json:"want,omitempty"` // for a bundle, the number of the import, from 1
+	Want    int    `json:"want,omitempty"` // for a bundle, the import's number, from 1
 }
 
 // work executes a task in the worker.
@@ -86,7 +86,7 @@ type request struct {
 	Paths []string `json:"paths"`
 }
 
-// remote reads the files of packages through the host.
+// remote reads the package files through the host.
 type remote struct {
 	host engine.Host
 
@@ -113,8 +113,8 @@ func (r *remote) First(paths []string) (bundling.File, error) {
 	return f, json.Unmarshal(reply.Value, &f)
 }
 
-// fileHost is the host of a worker. It gives the worker the files of packages and nothing else. If
-// files is nil, it gives the worker no files.
+// fileHost is the host of a worker. It gives the worker package files and nothing else. If files is nil, it gives the
+// worker no files.
 type fileHost struct{ files bundling.Files }
 
 // Report implements [engine.Host].

@@ -19,7 +19,7 @@ import (
 // an array. Since both schema and value may be hostile, every validation counts its steps
 // and ends after too many.
 const (
-	baseSteps   = 200_000                // steps of one validation; each byte of the value adds one
+	baseSteps   = 200_000                // steps in one validation; each byte of the value adds a step
 	valueSteps  = 12                     // additional steps for each of the first values
 	firstValues = 30_000                 // number of values that add valueSteps
 	stepBytes   = 500                    // bytes of a string that count as one step
@@ -118,7 +118,7 @@ func (g *guard) begin(d *jsonvalue.Document, collecting bool) {
 type toll struct {
 	own    int // for the value
 	each   int // for each member or item of the value
-	name   int // for the name of each property
+	name   int // for each property's name
 	unique bool
 }
 
@@ -204,8 +204,8 @@ func weightOf(v any) int {
 	return 1
 }
 
-// memberRules returns the schemas that s applies to the members of its value, in groups. At
-// most one schema of each group applies to a member.
+// memberRules returns the schemas that s applies to its value's members, in groups. At most one schema in each group
+// applies to a member.
 func memberRules(s *jsonschema.Schema) [][]*jsonschema.Schema {
 	var either []*jsonschema.Schema
 	for _, p := range s.Properties {
@@ -241,7 +241,7 @@ func hook(s *jsonschema.Schema, check func(any) error) {
 	s.Format = &f
 }
 
-// exhausted is the value of the panic that ends a validation after too many steps.
+// exhausted is the panic value that ends a validation after too many steps.
 type exhausted struct{}
 
 // ended explains why a validation ended without a result.
@@ -299,13 +299,12 @@ func takeEnum(s *jsonschema.Schema) {
 	})
 }
 
-// notInEnum is the error of a map from [takeEnum]. The library reports it as an error of
-// the format.
+// notInEnum is the error from a map made by [takeEnum]. The library reports it as a format error.
 type notInEnum []any
 
 func (notInEnum) Error() string { return "is not in the enum" }
 
-// restore turns an error of a map from [takeEnum] into an error of an enum.
+// restore turns an error from a map made by [takeEnum] into an enum error.
 func restore(e *jsonschema.ValidationError) {
 	if k, ok := e.ErrorKind.(*kind.Format); ok {
 		if values, ok := k.Err.(notInEnum); ok {

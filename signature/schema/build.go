@@ -17,8 +17,8 @@ const (
 	opposite = "writ:opposite" // the negation of the schema
 )
 
-// build compiles a decoded schema and its negation. Since the schema may be hostile, build
-// recovers from panics of the library.
+// build compiles a decoded schema and its negation. Since the schema may be hostile, build recovers from panics in the
+// library.
 func (g *guard) build(doc any, formats bool) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -50,8 +50,7 @@ type noLoader struct{}
 // Load implements [jsonschema.URLLoader].
 func (noLoader) Load(string) (any, error) { return nil, errors.New("other documents are not loaded") }
 
-// wording rewords an error of the library, so that it names the place in the schema
-// and not the URL.
+// wording rewords a library error, so that it names the place in the schema and not the URL.
 func wording(doc any, err error) error {
 	var (
 		invalid *jsonschema.SchemaValidationError
@@ -100,9 +99,9 @@ func place(location string) string {
 	return fragment
 }
 
-// index returns all reachable schemas by place. It also replaces their checks of property
-// names and of long enums. If formats is not set, index removes the formats from the
-// schemas, since the library always checks formats in early drafts.
+// index returns all reachable schemas by place. It also replaces their checks of property names and long enums. If
+// formats is not set, index removes the formats from the schemas, since the library always checks formats in early
+// drafts.
 func index(root *jsonschema.Schema, formats bool) map[string]*jsonschema.Schema {
 	found := map[string]*jsonschema.Schema{}
 	for queue := []*jsonschema.Schema{root}; len(queue) > 0; {

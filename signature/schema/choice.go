@@ -45,7 +45,7 @@ func prefer(branches [][]problem, good func([]problem) bool) [][]problem {
 	return some
 }
 
-// wrongKind reports whether the only problem of a branch is the type of the whole value.
+// wrongKind reports whether a branch's only problem is the type of the whole value.
 func wrongKind(branch []problem, here []string) bool {
 	p := branch[0]
 	return len(branch) == 1 && len(p.types) > 0 && slices.Equal(p.at, here)

@@ -14,8 +14,8 @@ const (
 	maxResolve = 20 // references followed to reach the schema that constrains a value
 )
 
-// comment returns the comment after a property, or "". It has the constraints and the
-// description if the option Docs is set, and always has the unit of a number.
+// comment returns the comment after a property, or "". The comment has a number's unit and, if the option Docs is set,
+// the constraints and the description.
 func (p *printer) comment(s subschema, property string) string {
 	text, unit := p.docs(s, property), p.unit(s)
 	switch {

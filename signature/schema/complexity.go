@@ -14,9 +14,8 @@ const (
 	maxChain  = 100    // nested schemas that apply to one value
 )
 
-// weigh refuses a schema that would be applied to one value endlessly or exponentially
-// often, or recursively until the stack overflows. How often schemas apply to the members
-// of a value depends on the value, so a [guard] counts that.
+// weigh rejects a schema that would be applied to one value endlessly or exponentially often, or recursively until the
+// stack overflows. How often schemas apply to a value's members depends on the value, so a [guard] counts that.
 func weigh(root *jsonschema.Schema) error {
 	w := weigher{}
 	for queue := []*jsonschema.Schema{root}; len(queue) > 0; {
@@ -78,7 +77,7 @@ func sameValue(s *jsonschema.Schema) []*jsonschema.Schema {
 	return present(all)
 }
 
-// innerValues returns the schemas that s applies to the members of its value.
+// innerValues returns the schemas that s applies to its value's members.
 func innerValues(s *jsonschema.Schema) []*jsonschema.Schema {
 	all := []*jsonschema.Schema{
 		s.PropertyNames, s.UnevaluatedProperties,

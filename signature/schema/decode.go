@@ -14,7 +14,7 @@ import (
 
 // Unmarshal decodes JSON into the Go value that into points to. It differs from encoding/json: the JSON of an integer
 // may be 3.0 or 1e2; the JSON of a [time.Time] may be a date such as 2026-01-31, which means midnight UTC; and a number
-// in an any becomes a [json.Number]. If a method of the value panics, Unmarshal returns an error.
+// in an any becomes a [json.Number]. If one of the value's methods panics, Unmarshal returns an error.
 func Unmarshal(raw json.RawMessage, into any) error {
 	err := decodeInto(raw, into)
 	if err == nil {

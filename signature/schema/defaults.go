@@ -126,7 +126,7 @@ func (s *Schema) usableDefaults() map[*jsonschema.Schema]any {
 // completer adds defaults to a value.
 type completer struct {
 	defaults  map[*jsonschema.Schema]any
-	bytes     int      // number of bytes added
+	bytes     int      // number of added bytes
 	steps     int      // number of steps left
 	additions []func() // called after the walk, so that the walk does not complete the added defaults
 }

@@ -12,9 +12,8 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// Marshal returns the JSON of a Go value. It encodes the value like [Schema.Encode] with the schema
-// of the value's type. If [Of] refuses the type, Marshal encodes the value like encoding/json, but
-// does not escape <, > and &.
+// Marshal returns the JSON of a Go value. It encodes the value like [Schema.Encode] with the schema of the value's
+// type. If [Of] rejects the type, Marshal encodes the value like encoding/json, but does not escape <, > and &.
 func Marshal(v any) (json.RawMessage, error) {
 	t := pointed(reflect.TypeOf(v))
 	if s, known := schemas.Load(t); known {
@@ -30,11 +29,10 @@ func Marshal(v any) (json.RawMessage, error) {
 
 var schemas sync.Map // the *Schema of each type that Marshal has encoded
 
-// Encode returns the JSON of a Go value. The schema must describe the type of v, as a schema made
-// by [Of] does. The result differs from the output of encoding/json: nil slices and maps are empty
-// instead of null, as the schema requires; a [time.Time] of the format "date" is only a date; and
-// <, > and & are not escaped. Encode does not validate the result. If a method of v panics, Encode
-// returns an error.
+// Encode returns the JSON of a Go value. The schema must describe the type of v, as a schema made by [Of] does. The
+// result differs from encoding/json's output: nil slices and maps are empty instead of null, as the schema requires; a
+// [time.Time] of the format "date" is only a date; and <, > and & are not escaped. Encode does not validate the result.
+// If one of v's methods panics, Encode returns an error.
 func (s *Schema) Encode(v any) (raw json.RawMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -64,8 +62,8 @@ func (s *Schema) encode(v any) (json.RawMessage, error) {
 	return doc.Encode(walker{selfEncoding, conform}.value(s.document.Value, doc.Value, t)), nil
 }
 
-// walker rewrites the scalars in a JSON value. It calls leaf for each scalar with the schema and the Go type of the
-// scalar, which are nil if they are unknown.
+// walker rewrites the scalars in a JSON value. It calls leaf for each scalar with the scalar's schema and Go type,
+// which are nil if they are unknown.
 type walker struct {
 	opaque reflect.Type // the interface of types whose JSON does not follow from their fields or elements
 	leaf   func(v any, rule map[string]any, t reflect.Type) any
@@ -94,7 +92,7 @@ func (w walker) value(schema, v any, t reflect.Type) any {
 	return w.leaf(v, rule, t)
 }
 
-// members returns the types of the fields of a struct by name, or the type of the elements of a map or list.
+// members returns the types of a struct's fields by name, or the element type of a map or list.
 func (w walker) members(t reflect.Type) (fields map[string]reflect.Type, each reflect.Type) {
 	switch {
 	case t == nil || reflect.PointerTo(t).Implements(w.opaque):
@@ -117,8 +115,8 @@ func pointed(t reflect.Type) reflect.Type {
 	return t
 }
 
-// conform replaces null with the empty value of the schema, and a [time.Time] with its date if the schema has the
-// format "date".
+// conform replaces null with the schema's empty value, and a [time.Time] with its date if the schema has the format
+// "date".
 func conform(v any, rule map[string]any, t reflect.Type) any {
 	text, _ := v.(string)
 	switch {

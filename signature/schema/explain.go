@@ -19,14 +19,13 @@ type explainer struct {
 	unknown *unknowns                     // nil if all parts of the value are known
 
 	compared int                 // number of names compared for suggestions
-	literals map[string][]string // the values of enums and constants, by place
+	literals map[string][]string // enum and constant values, by place
 }
 
-// maxProblems is the maximum number of problems of one value that are explained.
+// maxProblems is the maximum number of problems that are explained for one value.
 const maxProblems = 20
 
-// check validates the value. If a guard or the library ends the validation with a panic,
-// broken is the value of the panic.
+// check validates the value. If a guard or the library ends the validation with a panic, broken is the panic value.
 func (x *explainer) check(s *jsonschema.Schema) (problems []problem, broken any) {
 	defer func() {
 		if broken = recover(); broken != nil {
@@ -40,8 +39,8 @@ func (x *explainer) check(s *jsonschema.Schema) (problems []problem, broken any)
 	return x.explain(violation), nil
 }
 
-// fits reports whether the value fits a schema, given the negation of the schema. If a guard
-// or the library ends the validation with a panic, broken is the value of the panic.
+// fits reports whether the value fits a schema, given the negation of the schema. If a guard or the library ends the
+// validation with a panic, broken is the panic value.
 func (x *explainer) fits(opposite *jsonschema.Schema) (fits bool, broken any) {
 	defer func() { broken = recover() }()
 	return opposite.Validate(x.root) != nil, nil

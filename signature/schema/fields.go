@@ -50,7 +50,7 @@ func dominant(f field, i int, all []field) bool {
 	return true
 }
 
-// collect returns the fields of a struct and of the structs embedded in it.
+// collect returns the fields of a struct and of its embedded structs.
 func collect(t reflect.Type, depth int, outer []reflect.Type) []field {
 	if slices.Contains(outer, t) {
 		return nil

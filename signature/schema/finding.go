@@ -20,7 +20,7 @@ type Finding struct {
 	// Hint suggests a fix: did you mean limit? It is empty if no fix is likely.
 	Hint string `json:"hint,omitempty"`
 
-	more int // number of problems that the finding only counts
+	more int // number of further problems, counted but not described
 }
 
 // Summary returns the first ten findings on one line.

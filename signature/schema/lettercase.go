@@ -67,7 +67,7 @@ func (w *caseWalk) child(name string, v any, schemas []*jsonschema.Schema, level
 	w.at = w.at[:len(w.at)-1]
 }
 
-// names compares the names of an object with those that the schemas describe.
+// names compares an object's member names with those that the schemas describe.
 func (w *caseWalk) names(object map[string]any, schemas []*jsonschema.Schema) {
 	var unknown []string
 	for name := range object {
@@ -111,7 +111,7 @@ func (w *caseWalk) inPlace(schemas []*jsonschema.Schema) []*jsonschema.Schema {
 	return all
 }
 
-// membersOf returns the schemas that may describe a member of an object.
+// membersOf returns the schemas that may describe an object's member.
 func membersOf(schemas []*jsonschema.Schema, name string) []*jsonschema.Schema {
 	var all []*jsonschema.Schema
 	for _, s := range schemas {

@@ -10,7 +10,7 @@ import (
 	"github.com/writ-go/writ/internal/display"
 )
 
-// limit returns the message of an error about the range, the form or the size of a value.
+// limit returns the message for an error about a value's range, form or size.
 func limit(k jsonschema.ErrorKind, given string) string {
 	switch k := k.(type) {
 	case *kind.Minimum:

@@ -128,8 +128,8 @@ func nullAllowed(s *jsonschema.Schema) bool {
 	return slices.ContainsFunc(s.AnyOf, onlyNull) || slices.ContainsFunc(s.OneOf, onlyNull)
 }
 
-// readNullable adds null to the types and enums of schemas with "nullable": true. JSON Schema
-// ignores this keyword of OpenAPI, so validation would otherwise refuse valid nulls.
+// readNullable adds null to the types and enums of schemas with "nullable": true. JSON Schema ignores this keyword of
+// OpenAPI, so validation would otherwise reject valid nulls.
 func readNullable(v any) {
 	switch v := v.(type) {
 	case map[string]any:

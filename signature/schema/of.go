@@ -31,12 +31,12 @@ const Nanoseconds = "nanoseconds"
 // [Nanoseconds]. A [time.Time] is a date-time, or with the tag format=date a date, which is decoded as midnight UTC.
 // Numeric types of up to 32 bits have a minimum and a maximum.
 //
-// Reflection cannot list the constants of a type. If a type has a method Enum, the
-// values that it returns are the only valid values of the type:
+// Reflection cannot list a type's constants. If a type has a method Enum, the method returns all valid values of the
+// type:
 //
 //	func (Mood) Enum() []Mood { return []Mood{Good, Bad} }
 //
-// These are the rules that a tag can have, by the JSON type of the field:
+// These are the rules that a tag can have, by the field's JSON type:
 //
 //	numbers    minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, enum, default, example
 //	strings    minLength, maxLength, pattern, format, enum, default, example
@@ -47,9 +47,8 @@ const Nanoseconds = "nanoseconds"
 // The formats are those of JSON Schema (except idn-email and idn-hostname), period and semver. Escape a comma in a
 // value: \\, (two backslashes and the comma). A description can also have its own tag, jsonschema_description.
 //
-// Of refuses recursive types, types that cannot be encoded as JSON, such as
-// channels, functions and interfaces with methods, and tags with a rule that is
-// unknown, does not apply to the type, or has an invalid value. The error names
+// Of rejects recursive types, types that cannot be encoded as JSON, such as channels, functions and interfaces with
+// methods, and tags with a rule that is unknown, does not apply to the type, or has an invalid value. The error names
 // the field.
 func Of(t reflect.Type) (s *Schema, err error) {
 	defer func() {
@@ -84,7 +83,7 @@ var (
 	anything       = reflect.TypeFor[any]()
 )
 
-// generator makes the schemas of types. It remembers the enclosing types to detect recursion.
+// generator makes the schemas for types. It remembers the enclosing types to detect recursion.
 type generator struct{ inside []reflect.Type }
 
 func (g *generator) schema(t reflect.Type, path string) (*jsonschema.Schema, error) {
@@ -106,8 +105,7 @@ func (g *generator) schema(t reflect.Type, path string) (*jsonschema.Schema, err
 	return s, err
 }
 
-// special returns the schema of a type that has a schema or an encoding of its own, and nil
-// for all other types.
+// special returns the schema of a type that has its own schema or JSON encoding, and nil for all other types.
 func special(t reflect.Type) *jsonschema.Schema {
 	p := reflect.PointerTo(t)
 	switch {
@@ -210,9 +208,9 @@ func (g *generator) dictionary(t reflect.Type, path string) (*jsonschema.Schema,
 	return &jsonschema.Schema{Type: "object", AdditionalProperties: values}, err
 }
 
-// object returns the schema of a struct. It uses the library's reflector only to apply the tags: it passes the
-// reflector a struct type with the fields that encoding/json encodes, and a Mapper that returns the schemas of the
-// field types in the same order.
+// object returns a struct's schema. It uses the library's reflector only to apply the tags: it passes the reflector a
+// struct type with the fields that encoding/json encodes, and a Mapper that returns the schemas of the field types in
+// the same order.
 func (g *generator) object(t reflect.Type, path string) (*jsonschema.Schema, error) {
 	var (
 		properties []*property
@@ -259,8 +257,7 @@ func (g *generator) object(t reflect.Type, path string) (*jsonschema.Schema, err
 	return s, nil
 }
 
-// nullable returns a schema that admits null in addition to the values of s. It moves the
-// description to the top level.
+// nullable returns a schema that admits null in addition to s's values. It moves the description to the top level.
 func nullable(s *jsonschema.Schema) *jsonschema.Schema {
 	if s == nil || reflect.DeepEqual(s, &jsonschema.Schema{}) {
 		return s

@@ -63,7 +63,7 @@ func measure(match func() (bool, error)) (matched bool, took time.Duration, err 
 	return matched, min(took, time.Since(start)), err
 }
 
-// slow is the value of the panic that ends a validation because a pattern takes too long.
+// slow is the panic value that ends a validation because a pattern takes too long.
 type slow struct{ pattern string }
 
 func (s slow) problem() problem {

@@ -66,8 +66,8 @@ func exact(bound any) (float64, bool) {
 	return float64(n), err == nil && -maxExact < n && n < maxExact
 }
 
-// addMembers adds the properties of an object. It returns false if one is not plain, a required one is not described,
-// or there are too many.
+// addMembers adds an object's properties. It returns false if one is not plain, a required one is not described, or
+// there are too many.
 func (q *quick) addMembers(properties map[string]any, required any) bool {
 	missing, _ := required.([]any)
 	known := 0

@@ -1,8 +1,7 @@
 // Package schema compiles JSON Schemas, makes them from Go types, validates
 // values against them, and prints them as TypeScript.
 //
-// Validation reports the problems of a value together, in words that help the
-// author of the value (a person or a model) to fix them:
+// Validation reports all problems of a value together, in words that help its author (a person or a model) fix them:
 //
 //	package main
 //
@@ -61,7 +60,7 @@ type Schema struct {
 	quick    *quick                     // nil if the schema is not plain
 
 	busy  sync.Mutex // protects guard
-	guard *guard     // limits the steps of compiled
+	guard *guard     // limits the number of steps that compiled takes
 	more  sync.Pool  // more guards, for concurrent validations
 }
 
@@ -71,9 +70,9 @@ type Schema struct {
 // the standards say. "nullable" next to a type or an enum has the same meaning as
 // in OpenAPI.
 //
-// The error says what is wrong and where. Compile also refuses a schema that
-// repeats a name in an object, is nested deeper than 200, has more than 10,000
-// values, or applies so many schemas to one value that validation would take too long.
+// The error says what is wrong and where. Compile also rejects a schema that repeats a name in an object, is nested
+// deeper than 200, has more than 10,000 values, or applies so many schemas to one value that validation would take too
+// long.
 func Compile(raw json.RawMessage) (*Schema, error) {
 	return compile(raw, false)
 }
@@ -138,9 +137,8 @@ func (s *Schema) AnyText() bool {
 // more there are. Malformed JSON, repeated properties and nesting deeper than 1,000
 // are also findings. Numbers of any size are compared exactly.
 //
-// A hostile schema may check every part of a value thousands of times, or have a
-// pattern that backtracks endlessly. Validation is therefore limited to a number of
-// steps and, for patterns, to a time; both grow with the size of the value. If
+// A hostile schema can check every part of a value thousands of times, or have a pattern that backtracks endlessly.
+// Validation therefore has a step limit and, for patterns, a time limit; both grow with the size of the value. If
 // validation exceeds a limit, the value is not valid.
 func (s *Schema) Validate(value json.RawMessage) []Finding {
 	if s.quick != nil {
@@ -151,9 +149,8 @@ func (s *Schema) Validate(value json.RawMessage) []Finding {
 	return s.validate(value, nil)
 }
 
-// ValidatePartial checks a value with unknown parts, such as the arguments of
-// a call in a program that has not run yet. It reports only the problems that exist
-// whatever the unknown parts are.
+// ValidatePartial checks a value with unknown parts, such as a call's arguments in a program that has not run yet. It
+// reports only the problems that exist whatever the unknown parts are.
 //
 // The JSON pointers in unknown name the unknown places, where value has null. A
 // pointer that ends in "/..." means that the object or array at the rest of the

@@ -30,7 +30,7 @@ func TestCompileErrors(t *testing.T) {
 		{"endless pair", `{"items": {"anyOf": [{"$ref": "#/items"}]}}`, `schema: the reference at "#/items" is circular`},
 		{"pattern", `{"properties": {"a": {"pattern": "("}}}`, `schema: properties.a.pattern must be of format regex, ` +
 			`not "("`},
-		{"huge number", `{"minimum": 1e999999999}`, `schema: has the number 1e999999999, which is out of range`},
+		{"huge number", `{"minimum": 1e999999999}`, `schema: contains the number 1e999999999, which is out of range`},
 		{"deep", strings.Repeat(`{"not":`, 201) + `{}` + strings.Repeat(`}`, 201), `schema: is nested deeper than 200`},
 		{"twice", `{"properties": {"a": {"type": "string", "type": "integer"}}}`, `schema: properties.a.type is given twice`},
 		{"big", `{"enum": [` + strings.Repeat("0,", 10_000) + `1]}`, `schema: has 10003 values; the limit is 10000`},

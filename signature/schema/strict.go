@@ -7,11 +7,11 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// Limits of [Schema.Strict], which are below those of the providers.
+// [Schema.Strict]'s limits, which are below the providers' limits.
 const (
 	maxStrictDepth = 10
 	maxStrictNodes = 1000
-	maxStrictEnum  = 1000 // values of all enums together
+	maxStrictEnum  = 1000 // values in all enums together
 )
 
 // Strict returns the schema in the subset of JSON Schema that providers can enforce while a
@@ -49,7 +49,7 @@ type strict struct {
 	AnyOf                []*strict        `json:"anyOf,omitempty"`
 }
 
-// strictProperties are the properties of an object, in order.
+// strictProperties are an object's properties, in order.
 type strictProperties []strictProperty
 
 type strictProperty struct {
@@ -80,7 +80,7 @@ type reducer struct {
 	follows []string // pointers of the $ref targets being reduced
 	depth   int      // levels of schemas
 	nodes   int      // schemas reduced so far
-	values  int      // values of all enums so far
+	values  int      // values in all enums so far
 	objects int      // levels of objects
 	failed  bool
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/writ-go/writ/signature/internal/formats"
 )
 
-// rules lists the rules that a jsonschema tag may have, by the JSON type of the field.
+// rules lists the rules that a jsonschema tag may have, by the field's JSON type.
 var rules = map[string][]string{
 	"string": {"minLength", "maxLength", "pattern", "format", "enum", "default", "example"},
 	"number": {
@@ -29,15 +29,15 @@ var rules = map[string][]string{
 // always are the rules that apply to every type.
 var always = []string{"title", "description", "required", "nullable", "oneof_required", "anyof_required"}
 
-// property is a field of a struct and the schema of its type, to which tags are applied.
+// property is a struct field and the schema of its type, to which tags are applied.
 type property struct {
 	field
 	schema *jsonschema.Schema
 	own    jsonschema.Schema // the schema of the type (or of the items of a list) before tags are applied
 }
 
-// newProperty prepares the schema of a field's type for the tags of the field. It copies the schema of items, which
-// other fields may share.
+// newProperty prepares the schema of a field's type for the field's tags. It copies the schema of items, which other
+// fields may share.
 func newProperty(f field, s *jsonschema.Schema) *property {
 	if t := ruledBy(s); f.option("string") && (t == "number" || t == "boolean") {
 		s.Type, s.Minimum, s.Maximum = "string", "", ""
@@ -52,7 +52,7 @@ func newProperty(f field, s *jsonschema.Schema) *property {
 	return p
 }
 
-// ruledBy returns the type of a schema as a key of [rules].
+// ruledBy returns a schema's type as a key of [rules].
 func ruledBy(s *jsonschema.Schema) string {
 	if s.Type == "integer" {
 		return "number"
@@ -157,9 +157,8 @@ func checkValue(name, value, of string) error {
 }
 
 // finish corrects the schema to which the reflector has applied the tags, and checks its defaults, examples and enums.
-// The description of the type remains unless a tag replaces it, and the bounds of the type remain unless a tag narrows
-// them. An enum in a tag selects from the values of the type. The elements in the default of a list get the type of
-// the items.
+// The type's description remains unless a tag replaces it, and its bounds remain unless a tag narrows them. An enum in
+// a tag selects from the type's values. The elements in a list's default get the items' type.
 func (p *property) finish() error {
 	s, scalar := p.schema, p.scalar()
 	if s.Description == "" {

@@ -29,11 +29,11 @@ type TypeOptions struct {
 	// Brief leaves out constraints that callers rarely violate: large maximum lengths, and
 	// a minimum length of 1.
 	Brief bool
-	// Depth is the number of levels of objects that are printed with their
-	// properties. Deeper objects are printed as "object". Zero means no limit.
+	// Depth is the number of object levels that are printed with their properties. Deeper objects are printed as
+	// "object". Zero means no limit.
 	Depth int
-	// Enum is the number of values that are printed of an enum with more than Enum+1 values.
-	// The printed type then also allows other values. Zero means no limit.
+	// Enum is the number of values that are printed for an enum with more than Enum+1 values. The printed type then
+	// also allows other values. Zero means no limit.
 	Enum int
 	// Cut is called, if it is not nil, whenever Depth or Enum leaves something out.
 	Cut func()
@@ -129,7 +129,7 @@ func (p *printer) expression(s subschema) expr {
 	}
 }
 
-// parts returns the types whose intersection is the type of a schema.
+// parts returns the types whose intersection is a schema's type.
 func (p *printer) parts(s subschema) []expr {
 	parts := []expr{p.byType(s)}
 	if s.has("$ref") {
@@ -173,7 +173,7 @@ func (p *printer) cut() {
 	}
 }
 
-// some prints the first values of a long enum, and the common type of all its values.
+// some prints a long enum's first values, and the common type of all its values.
 func some(first []expr, more int, kind string) expr {
 	shown := unite(first)
 	if shown.text == unknownType.text {

@@ -101,7 +101,7 @@ func (p *printer) tuple(s subschema, first []subschema) string {
 	return "[" + strings.Join(all, ", ") + "]"
 }
 
-// key returns the name of a property, quoted if it is not an identifier.
+// key returns a property's name, quoted if it is not an identifier.
 func key(name string) string {
 	if jsonvalue.IsIdentifier(name) {
 		return name

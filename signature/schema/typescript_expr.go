@@ -61,8 +61,8 @@ func intersect(all []expr) expr {
 	return combine(texts, " & ", atIntersection, all, "unknown")
 }
 
-// combine joins the texts of types. For a single text, it returns the type in from that has
-// this text. If texts is empty, it returns the type none.
+// combine joins the types' texts. For a single text, it returns the type in from that has this text. If texts is empty,
+// it returns the type none.
 func combine(texts []string, with string, bind int, from []expr, none string) expr {
 	switch len(texts) {
 	case 0:

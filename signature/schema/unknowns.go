@@ -8,8 +8,8 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// unknowns is a tree of the unknown places of a value. The keys are the tokens of JSON
-// pointers. If the tree is nil, the whole value is known.
+// unknowns is a tree of the unknown places in a value. The keys are the tokens of JSON pointers. If the tree is nil,
+// the whole value is known.
 type unknowns struct {
 	place bool // the value at this place is unknown
 	open  bool // the object or array at this place may have more members
@@ -91,7 +91,7 @@ func (u *unknowns) cover(at []string) bool {
 	return u != nil && u.place
 }
 
-// touch reports whether the value at a place, or a part of the value, is unknown.
+// touch reports whether all or part of the value at a place is unknown.
 func (u *unknowns) touch(at []string) bool { return u.node(at) != nil }
 
 // opens reports whether the object or array at a place may have more members.

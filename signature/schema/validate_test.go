@@ -44,8 +44,8 @@ func TestValidate(t *testing.T) {
 		{"deep", `true`, strings.Repeat("[", 1001) + strings.Repeat("]", 1001), []string{`the value is nested deeper ` +
 			`than 1000`}},
 		{"less deep", `true`, strings.Repeat("[", 1000) + strings.Repeat("]", 1000), nil},
-		{"number out of range", `{"minimum": 1}`, `1e999999999`, []string{`the value has the number 1e999999999, which ` +
-			`is out of range`}},
+		{"number out of range", `{"minimum": 1}`, `1e999999999`, []string{
+			`the value contains the number 1e999999999, which is out of range`}},
 		{"whole value", search, `[]`, []string{`the value must be an object, not an array`}},
 		{"enum", `{"properties": {"mood": {"enum": ["good", "bad"]}}}`, `{"mood": "great"}`,
 			[]string{`mood must be one of "good", "bad", not "great"`}},

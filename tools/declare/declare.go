@@ -1,9 +1,9 @@
 // Package declare describes a set of tools to a model in TypeScript.
 //
-// TypeScript is the shortest notation with which models write correct calls: one object per namespace and one line
-// per tool, with the type of the argument inline. If there are too many tools for the prompt, their names are listed
-// after the TypeScript in families, such as fleet_{get,list}_{driver,trip,vehicle}. [LearnedTypes] are the types of
-// results for which a tool declares no schema.
+// TypeScript is the shortest notation with which models write correct calls: one object per namespace and one line per
+// tool, with the type of the argument inline. If there are too many tools for the prompt, their names are listed after
+// the TypeScript in families, such as fleet_{get,list}_{driver,trip,vehicle}. [LearnedTypes] are the result types of
+// tools that declare no output schema.
 //
 //	package main
 //
@@ -37,17 +37,17 @@ import (
 	"github.com/writ-go/writ/tools/internal/bm25"
 )
 
-// defaultBudget is the default limit of tokens for declarations.
+// defaultBudget is the default token limit for declarations.
 const defaultBudget = 8000
 
-// perTool is the default limit of tokens per tool for small sets.
+// perTool is the default token limit per tool for small sets.
 const perTool = 120
 
-// indexBudget is the default limit of tokens for an index.
+// indexBudget is the default token limit for an index.
 const indexBudget = 1800
 
 // Default limits, in tokens, for prompts that have a task. The rest of a prompt takes about 700 tokens. If the set is
-// too large to be declared, the first prompt of a run therefore has about 3,300 tokens.
+// too large to be declared, a run's first prompt therefore has about 3,300 tokens.
 const (
 	promptBudget = 3300 // for the declarations of all tools
 	namedBudget  = 2600 // for small servers, names, and the tools that match, if not all declarations fit
@@ -59,13 +59,13 @@ const (
 	minMatch   = 0.35 // minimum score, as a fraction of the best score
 )
 
-// Markdown declares the tools of a set in at most budget [Tokens]: as a fenced block of TypeScript and, if not all
-// names fit there, a list of names after the block. With a smaller budget it leaves out more: first parts of the
-// descriptions, then nested types, then all but the name and the first sentence of each tool, then all but the names
-// in families, and finally all but the number of tools per server. Sentences about the format of a value are left out
-// last, and no sentence is cut. If Markdown leaves anything out, it declares tools.search and tools.describe, with
-// which a program gets the rest ([Describe]). Markdown exceeds the budget only if the budget is too small for the types
-// that declarations refer to.
+// Markdown declares a set's tools in at most budget [Tokens]: as a fenced block of TypeScript and, if not all names fit
+// there, a list of names after the block. With a smaller budget it leaves out more: first parts of the descriptions,
+// then nested types, then all but the name and the first sentence of each tool, then all but the names in families, and
+// finally all but the number of tools per server. Sentences about the format of a value are left out last, and no
+// sentence is cut. If Markdown leaves anything out, it declares tools.search and tools.describe, with which a program
+// gets the rest ([Describe]). Markdown exceeds the budget only if the budget is too small for the types that
+// declarations refer to.
 //
 // A budget of zero is the default: at most 8000 tokens, with only what is needed to call each tool; if that is
 // not enough to declare every tool, Markdown lists the names in about 1,800 tokens. With an explicit budget, it
@@ -83,12 +83,12 @@ func Markdown(set *tools.Set, budget int) string {
 	return r.declare(set).Text
 }
 
-// rooms are the limits of the parts of declarations, in tokens.
+// rooms are the limits for the parts of declarations, in tokens.
 type rooms struct {
 	levels []level
 	all    int // for the declarations of all tools
 	small  int // for the declarations of small servers, if not all tools fit
-	names  int // for the names of the other tools
+	names  int // for the other tools' names
 	total  int // for small servers, names, and the tools that match a task
 }
 
@@ -96,7 +96,7 @@ func explicit(budget int) rooms {
 	return rooms{levels: levels, all: budget, names: budget, total: budget}
 }
 
-// Declarations are the declarations of a set, for prompts that also have a task.
+// Declarations are a set's declarations, for prompts that also have a task.
 type Declarations struct {
 	Text string // the same for every task, so that providers can cache it
 
@@ -105,9 +105,9 @@ type Declarations struct {
 	room  int // limit, in tokens, for the declarations that Matching returns
 }
 
-// New declares the tools of a set like [Markdown], for prompts that also have a task. By default, all declarations
-// take at most about 3,300 tokens. If that is not enough, Text has the declarations of servers of up to ten tools and
-// the names of the other tools, and [Declarations.Matching] declares those that match a task.
+// New declares a set's tools like [Markdown], for prompts that also have a task. By default, all declarations take at
+// most about 3,300 tokens. If that is not enough, Text has the declarations of servers with up to ten tools and the
+// names of the other tools, and [Declarations.Matching] declares those that match a task.
 func New(set *tools.Set, budget int) *Declarations {
 	r := explicit(budget)
 	if budget <= 0 {
@@ -145,7 +145,7 @@ func (r rooms) declare(set *tools.Set) *Declarations {
 	return d
 }
 
-// maxSmall is the largest number of tools of a small server.
+// maxSmall is the maximum number of tools on a small server.
 const maxSmall = 10
 
 // small declares as many small servers as fit, and returns the other servers.
@@ -162,8 +162,8 @@ func small(objects []*object, room int) (code string, others []*object) {
 	return code, others
 }
 
-// Matching returns declarations, as a fenced block of TypeScript, of the tools that match a task best and that Text
-// does not declare. If no such tool matches, it returns "".
+// Matching returns a fenced TypeScript block that declares the tools that match a task best and that Text does not
+// declare. If no such tool matches, it returns "".
 func (d *Declarations) Matching(task string) string {
 	if d == nil || d.index == nil {
 		return ""
@@ -204,7 +204,7 @@ func complete(text string, objects []*object) string {
 // The types that declarations refer to. [Markdown] declares them, and [Describe] does
 // not repeat them.
 const (
-	// content declares the types of results that are not plain text, of tools without an output schema.
+	// content declares the types of results that are not plain text, for tools without an output schema.
 	content = "type Content = Block[] /* if not all of it is text */" +
 		" | {[name: string]: any} /* data */ | {text: string; data: any; blocks?: Block[]} /* if they differ */;\n" +
 		"type Block = {type: \"text\"; text: string} | {type: \"image\" | \"audio\"; data: string /* base64 */; " +
@@ -220,7 +220,7 @@ const (
 		"string[]): Promise<string> }; // describe returns whole declarations\n"
 )
 
-// page is text within a budget. It ends before the first part that does not fit.
+// page collects text within a budget. It ends before the first part that does not fit.
 type page struct {
 	text strings.Builder
 	left int // hundredths of a token

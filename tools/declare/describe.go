@@ -7,10 +7,9 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Describe declares tools completely: with whole descriptions, every constraint, types in
-// full depth, and a remark after read-only tools. Programs get this text from
-// the function tools.describe. As in [Markdown], no text of a tool can end a comment, a
-// string or a fenced block early.
+// Describe declares tools completely: with whole descriptions, every constraint, types in full depth, and a remark
+// after read-only tools. Programs get this text from the function tools.describe. As in [Markdown], no text from a tool
+// can end a comment, a string or a fenced block early.
 //
 // Describe does not declare the types Content, Block and ToolError, which [Markdown]
 // declares.
@@ -67,7 +66,7 @@ func Signature(b *tools.Binding, limit int) string {
 	return display.Cut(text, limit)
 }
 
-// paragraphs returns the whole description of a tool as a comment that keeps its lines.
+// paragraphs returns a tool's whole description as a comment that keeps its lines.
 func (t *tool) paragraphs(indent string) string {
 	var lines []string
 	for line := range strings.Lines(t.Description) {

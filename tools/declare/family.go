@@ -11,7 +11,7 @@ import (
 // and {order, user} are list_order, list_user, get_order and get_user.
 type family [][]string
 
-// maxParts is the maximum number of parts of a family, which bounds the work.
+// maxParts is the maximum number of parts in a family, which limits the work.
 const maxParts = 4
 
 // families groups names so that each is in one family. Names that fit no other family are
@@ -76,7 +76,7 @@ func factor(names []string, parts int) []family {
 	return list
 }
 
-// edges map the first words of names to the remainders of the names, or the reverse.
+// edges map names' first words to the remainders of the names, or the reverse.
 type edges map[string][]string
 
 // group pairs keys with equal values: the verbs that exist for the same nouns, or the

@@ -11,11 +11,10 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// index lists the names of tools by server, in Markdown. Names that share their parts are
-// listed as one family, such as {get,list}_{order,user}, and read-only tools are listed
-// separately. If the names of a server do not fit, index shows the number of its tools and
-// the most frequent words in their names, or only the number. If not even all servers fit,
-// it shows the largest ones. It always shows at least one line.
+// index lists tool names by server, in Markdown. Names that share their parts are listed as one family, such as
+// {get,list}_{order,user}, and read-only tools are listed separately. If a server's names do not fit, index shows the
+// number of its tools and the most frequent words in their names, or only the number. If not even all servers fit, it
+// shows the largest ones. It always shows at least one line.
 func index(objects []*object, budget int) string {
 	legend := legend(objects[0])
 	entries := make([]*entry, len(objects))
@@ -42,7 +41,7 @@ func index(objects []*object, budget int) string {
 }
 
 const (
-	// maxFrequent is the number of words shown instead of the names of a server.
+	// maxFrequent is the number of words shown instead of a server's names.
 	maxFrequent = 16
 
 	// perName is the minimum size of a name, in hundredths of a token. It avoids computing
@@ -63,7 +62,7 @@ func Names(list ...*tools.Binding) string {
 // combinations explains the braces of a family.
 const combinations = "{get,list}_{a,b} stands for get_a, get_b, list_a and list_b."
 
-// legend explains the list, with a tool of an object as the example.
+// legend explains the list, with an object's tool as the example.
 func legend(o *object) string {
 	example := o.tools[0]
 	if i := slices.IndexFunc(o.tools, (*tool).reads); i >= 0 {
@@ -99,7 +98,7 @@ func others(servers, tools int) string {
 	return fmt.Sprintf("- %s with %s\n", display.Plural(servers, "more server"), display.Plural(tools, "tool"))
 }
 
-// entry is the entry of an object in the index.
+// entry is an object's entry in the index.
 type entry struct {
 	*object
 	title string
@@ -123,7 +122,7 @@ func (e *entry) compare(other *entry) int {
 	return cmp.Compare(len(other.tools), len(e.tools))
 }
 
-// replace replaces the text of an entry if there is room, and returns the room left.
+// replace replaces an entry's text if there is room, and returns the room left.
 func (e *entry) replace(text string, room int) int {
 	room += hundredths(e.text) - hundredths(text)
 	if room < 0 {
@@ -154,7 +153,7 @@ func (e *entry) names() string {
 	}
 }
 
-// undeclared returns a remark if the class of some tools is unknown.
+// undeclared returns a remark if some tools' class is unknown.
 func (e *entry) undeclared() string {
 	if slices.ContainsFunc(e.tools, func(t *tool) bool { return t.ReplayClass() == tools.Unclassified }) {
 		return ", or not declared"
@@ -175,7 +174,7 @@ func inFamilies(names []string) string {
 	return strings.Join(list, ", ")
 }
 
-// words lists the most frequent words in the names of the tools.
+// words lists the most frequent words in the tool names.
 func (e *entry) words() string {
 	count := map[string]int{}
 	for _, t := range e.tools {

@@ -12,13 +12,13 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// LearnedTypes are the types of results of tools that declare no output schema, learned from their results: {page:
-// number; vendors: {blocked?: boolean; id: string}[]}. They contain the names of members, but never values. If the
-// objects in one place have no name in common, or more than 60 names, the names count as data: the type is
-// Record<string, T>, and the names are not kept. A type informs the model; nothing is checked against it.
+// LearnedTypes are the result types of tools that declare no output schema, learned from their results: {page: number;
+// vendors: {blocked?: boolean; id: string}[]}. They contain member names, but never values. If the objects in one place
+// have no name in common, or more than 60 names, the names count as data: the type is Record<string, T>, and the names
+// are not kept. A type informs the model; nothing is checked against it.
 //
-// The zero value is empty. LearnedTypes are safe for concurrent use. Their JSON can be kept in a file. Since names of
-// members may be confidential, use different LearnedTypes for different tenants.
+// The zero value is empty. LearnedTypes are safe for concurrent use. Their JSON can be kept in a file. Since member
+// names may be confidential, use different LearnedTypes for different tenants.
 type LearnedTypes struct {
 	mu    sync.Mutex
 	types map[string]*shape // by the paths of the tools
@@ -32,8 +32,8 @@ const (
 	maxType    = 1_500   // bytes of a type in an observation
 )
 
-// Learn adds a result to the type of a tool. It ignores tools with an output schema, and results that are larger than
-// 1 MiB, nested deeper than 100, or not JSON.
+// Learn adds a result to a tool's type. It ignores tools with an output schema, and results that are larger than 1 MiB,
+// nested deeper than 100, or not JSON.
 func (l *LearnedTypes) Learn(tool *tools.Binding, result json.RawMessage) {
 	if !absent(tool.OutputSchema) || len(result) > maxResult {
 		return
@@ -43,7 +43,7 @@ func (l *LearnedTypes) Learn(tool *tools.Binding, result json.RawMessage) {
 	}
 }
 
-// Merge adds the types of other. The order in which types are merged and results are learned does not matter.
+// Merge adds the types in other. The order in which types are merged and results are learned does not matter.
 func (l *LearnedTypes) Merge(other *LearnedTypes) {
 	other.mu.Lock()
 	types := maps.Clone(other.types)
@@ -68,8 +68,8 @@ func (l *LearnedTypes) add(types map[string]*shape) {
 	}
 }
 
-// TypeScript returns the type of the results of a tool, or "" if it is unknown. If the type is too long, TypeScript
-// leaves out its most nested types.
+// TypeScript returns the type of a tool's results, or "" if it is unknown. If the type is too long, TypeScript leaves
+// out its most nested types.
 func (l *LearnedTypes) TypeScript(tool *tools.Binding) string {
 	l.mu.Lock()
 	t := l.types[tool.Path()]

@@ -14,13 +14,13 @@ import (
 
 // level determines how much declarations say about each tool.
 type level struct {
-	tool   words // limit for the description of the tool
-	input  words // limit for the description of each argument
-	output words // limit for the description of each property of the result
+	tool   words // limit for the tool's description
+	input  words // limit for each argument's description
+	output words // limit for the description of each property in the result
 	facts  facts // which constraints are shown
 	in     int   // depth of argument types; 0 is no limit
 	out    int   // depth of result types; 0 is no limit
-	enum   int   // number of values shown of an enum; 0 is no limit
+	enum   int   // number of an enum's values that are shown; 0 is no limit
 	echo   bool  // results omit properties that repeat an argument
 }
 
@@ -56,7 +56,7 @@ var levels = []level{
 
 const (
 	byDefault        = 3 // the index of the default level
-	withDescriptions = 8 // the number of levels that show descriptions of tools
+	withDescriptions = 8 // the number of levels that show tool descriptions
 )
 
 // maxLead is the maximum length of the first sentence of a tool's description.
@@ -113,9 +113,9 @@ func (p *listing) doc(t *tool, indent string) string {
 	return indent + "/** " + text + " */\n"
 }
 
-// pick chooses sentences of a description while there is room: if lead is set, the first sentence, then sentences
-// about the format of a value, then all other sentences. It skips sentences that were shown already for a property of
-// the same name.
+// pick chooses sentences of a description while there is room: if lead is set, the first sentence, then sentences about
+// the format of a value, then all other sentences. It skips sentences that were already shown for a property with the
+// same name.
 func (p *listing) pick(property string, sentences []string, room words, lead bool) string {
 	shown := make([]bool, len(sentences))
 	used := 0
@@ -142,8 +142,7 @@ func (p *listing) pick(property string, sentences []string, room words, lead boo
 	return p.joined(sentences, shown, property)
 }
 
-// describe returns the comment of a property, or "" if another property of the same name
-// already had the same comment.
+// describe returns a property's comment, or "" if another property with the same name already had the same comment.
 func (p *listing) describe(property, constraints, description string, room words) string {
 	key := property + "\x00" + constraints + "\x00" + description
 	if p.said[key] {
@@ -175,7 +174,7 @@ func (p *listing) joined(sentences []string, shown []bool, property string) stri
 	return b.String()
 }
 
-// signature returns the argument and result of a tool.
+// signature returns a tool's argument and result.
 func (p *listing) signature(t *tool) string {
 	return "(" + p.argument(t) + "): Promise<" + p.result(t) + ">"
 }
@@ -232,7 +231,7 @@ func (p *listing) result(t *tool) string {
 	return render(t.output(), o)
 }
 
-// isNew reports whether no argument has the name and type of a property of a result.
+// isNew reports whether no argument has the same name and type as a property in a result.
 func (p *listing) isNew(property, typ string) bool {
 	echoed := p.given[property] == typ
 	p.cut = p.cut || echoed

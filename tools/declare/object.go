@@ -81,7 +81,7 @@ func absent(raw json.RawMessage) bool {
 // output schema nor has learned results.
 func (t *tool) mixed() bool { return t.Namespace != "" && absent(t.OutputSchema) && t.Learned == nil }
 
-// types returns the types that declarations of the objects refer to.
+// types returns the types that the objects' declarations refer to.
 func types(objects []*object) string {
 	for _, o := range objects {
 		if slices.ContainsFunc(o.tools, (*tool).mixed) {
@@ -91,7 +91,7 @@ func types(objects []*object) string {
 	return toolError
 }
 
-// member returns the name of the tool in the declaration of its object.
+// member returns the tool's name in its object's declaration.
 func (t *tool) member() string {
 	if t.Names[0] == "new" { // without quotes, it would declare a constructor
 		return `"new"`

@@ -15,7 +15,7 @@ import (
 // Limits of a shape. A shape that exceeds them becomes the shape of any value.
 const (
 	maxDepth   = 8     // levels of objects and arrays
-	maxMembers = 60    // members of an object
+	maxMembers = 60    // an object's members
 	maxItems   = 500   // items of an array that are read, evenly distributed
 	maxName    = 64    // characters of a member's name
 	maxTypes   = 3     // types of the values in one place
@@ -72,12 +72,12 @@ func shapeOf(v any, depth int) *shape {
 	return s
 }
 
-// isName reports whether the name of a member may be shown. Other names are data.
+// isName reports whether a member name may be shown. Other names are data.
 func isName(name string) bool {
 	return utf8.RuneCountInString(name) <= maxName && jsonvalue.IsIdentifier(name)
 }
 
-// with returns a shape that describes the values of s and of other. It is associative, commutative and idempotent. A
+// with returns a shape that describes the values of both s and other. It is associative, commutative and idempotent. A
 // nil shape describes no values.
 func (s *shape) with(other *shape) *shape {
 	if s == nil || other == nil {
@@ -111,7 +111,7 @@ func (s *shape) lacks(name string) bool {
 	return (s.Members != nil || s.Others != nil) && !slices.Contains(s.Required, name)
 }
 
-// forgetNames drops the names of members if there are too many, or if no member is in every object.
+// forgetNames drops the member names if there are too many, or if no member is in every object.
 func (s *shape) forgetNames() {
 	if len(s.Required) > 0 && len(s.Members) <= maxMembers {
 		return

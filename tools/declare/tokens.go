@@ -10,8 +10,7 @@ import (
 // for single lines, other languages and the tokenizers of other models.
 func Tokens(text string) int { return (hundredths(text) + 99) / 100 }
 
-// hundredths estimates the tokens of a string in hundredths, so that the estimates of lines can be
-// added.
+// hundredths estimates a string's tokens in hundredths, so that the estimates of lines can be added.
 func hundredths(text string) int {
 	s := splitter{text: text}
 	n := 0

@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Attempt records the calls of one program. It is the Attempt of a sandbox.Program.
+// Attempt records one program's calls. It is the Attempt of a sandbox.Program.
 type Attempt struct {
 	journal *Journal
 	step    int
@@ -17,16 +17,16 @@ type Attempt struct {
 	number  int // number in the run, from 1
 
 	over    bool            // the program has ended
-	named   map[*entry]bool // entries that this program has named in the second arguments of calls
+	named   map[*entry]bool // entries that this program has named in calls' second arguments
 	changed *entry          // a read that returned a different value than in an earlier attempt
 }
 
 var _ dispatch.Attempt = (*Attempt)(nil)
 
-// errOver is the error of calls that a program makes after its end.
+// errOver is the error for calls that a program makes after it has ended.
 var errOver = errors.New("journal: the program that made this call has ended")
 
-// errUnanswered is the error of calls that were dispatched when the attempt ended.
+// errUnanswered is the error for calls that were still running when the attempt ended.
 var errUnanswered = errors.New("the tool had not answered when the program that called it ended")
 
 // Issue decides what happens to a tool call that the program makes. The parameter all has the tools that
@@ -82,8 +82,8 @@ func (a *Attempt) add(q *query) *entry {
 	return e
 }
 
-// orphaned reports whether the attempt has neither consumed nor named an effect of its step, and could not have seen
-// it. Every effect is orphaned if the attempt is nil.
+// orphaned reports whether the attempt neither consumed nor named e, and could not have seen it. If a is nil, every
+// effect is orphaned.
 func (a *Attempt) orphaned(e *entry) bool {
 	if a == nil {
 		return true

@@ -1,5 +1,5 @@
-// Package journal records the calls of a run, so that a program that is rewritten after a
-// failure does not repeat the effects of the programs before it.
+// Package journal records a run's calls, so that a program that is rewritten after a failure does not repeat the
+// effects of earlier programs.
 //
 //	package main
 //
@@ -69,8 +69,7 @@
 // calls. The first rule that applies decides.
 //
 //  1. A Read is always performed: a program sees the current state of the world. Reads are
-//     never answered from the journal and never held. [tools.Binding.ReplayClass] decides
-//     what a Read is.
+//     never answered from the journal and never held. [tools.Binding.ReplayClass] decides which tools count as Read.
 //  2. The same call is unknown: it is performed if the tool is idempotent and no other
 //     effect on its server followed. Otherwise, Options.Reconcile is called. If it is not
 //     set, the run ends with an [*UnknownError].
@@ -79,7 +78,7 @@
 //     an effect on that server since: a program that calls open, close and open must not leave the thing closed. In
 //     these cases, an idempotent tool is performed instead. An unclassified tool that is not Destructive is also held
 //     if another tool on its server may have had an effect since, in any program: the tool may only read, and the
-//     recorded result may be outdated. Calls of unclassified tools count as such effects; reads and calls of
+//     recorded result may be outdated. Calls to unclassified tools count as such effects; reads and calls to
 //     repeatable tools do not.
 //  4. The same call failed in any step: it is held, unless the tool is idempotent, its
 //     errors are final, or the program names the entry. Even then, the call is held once more if the server has tools

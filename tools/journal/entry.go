@@ -10,13 +10,13 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Entry is the record of one call. The values that it points to must not be modified. Its
-// JSON has the message of Err as "error".
+// Entry is the record of one call. The values that it points to must not be modified. Its JSON has Err's message as
+// "error".
 type Entry struct {
 	ID      string          `json:"id"`             // E1, E2, …
 	Step    int             `json:"step"`           // from 1
-	Attempt int             `json:"attempt"`        // number of the attempt in the step, from 1
-	Tool    string          `json:"tool"`           // the path of the tool: mail.send
+	Attempt int             `json:"attempt"`        // the attempt's number in the step, from 1
+	Tool    string          `json:"tool"`           // the tool's path: mail.send
 	Class   tools.Class     `json:"class"`          // see [tools.Binding.ReplayClass]
 	Args    json.RawMessage `json:"args,omitempty"` // as performed
 
@@ -31,7 +31,7 @@ type Entry struct {
 
 	State  State           `json:"state"`
 	Result json.RawMessage `json:"result,omitempty"`
-	Err    error           `json:"-"` // the error of a call that failed, or whose result cannot be used
+	Err    error           `json:"-"` // the error, if the call failed or its result cannot be used
 }
 
 // String returns the entry on one line, with long strings cut:
@@ -57,8 +57,8 @@ type entry struct {
 	all        []*tools.Binding // the tools that the program may call
 	id         toolID
 	server     string
-	key        string   // the key of the call as requested
-	performed  string   // the key of the call as performed
+	key        string   // the call's key as requested
+	performed  string   // the call's key as performed
 	fresh      bool     // the program passed {fresh: true}
 	issued     int      // the journal's clock when the call was issued
 	ended      int      // the journal's clock when the call ended, or 0 if it has not ended
@@ -132,8 +132,8 @@ func (e *entry) Dispatched(args json.RawMessage) error {
 	return nil
 }
 
-// changed records arguments that a policy has changed. The rules also apply to the changed call, with the second
-// argument of the original call.
+// changed records arguments that a policy has changed. The rules also apply to the changed call, with the original
+// call's second argument.
 func (e *entry) changed(args json.RawMessage) error {
 	key, err := e.binding.Key(args)
 	if err != nil {
@@ -164,7 +164,7 @@ func (e *entry) changed(args json.RawMessage) error {
 	return nil
 }
 
-// Settled implements [dispatch.Entry]. It also records a result that arrives after the end of the attempt.
+// Settled implements [dispatch.Entry]. It also records a result that arrives after the attempt has ended.
 func (e *entry) Settled(result json.RawMessage, err error, pending bool) (again string) {
 	j := e.attempt.journal
 	j.mu.Lock()

@@ -27,7 +27,7 @@ func TestEntryJSON(t *testing.T) {
 	if err != nil || back.Err == nil || back.Err.Error() != "no route" || back.Class != e.Class || back.ID != e.ID {
 		t.Errorf("read back: %v %+v", err, back)
 	}
-	const unknown = `hints: class "writes" does not exist; use effect, idempotent, read or unclassified`
+	const unknown = `hints: unknown class "writes"; use effect, idempotent, read or unclassified`
 	if err := json.Unmarshal([]byte(`{"class":"writes"}`), &back); err == nil || err.Error() != unknown {
 		t.Errorf("an unknown class: %v", err)
 	}

@@ -120,7 +120,7 @@ func (q *query) holdOthers(open []*entry) error {
 	return q.hold(open, "%sIf it is another effect, %s", text, q.answer())
 }
 
-// answer returns the advice to pass a second argument. The argument is right for every call of the tool in the
+// answer returns the advice to pass a second argument. The argument is right for every call to the tool in the
 // rewritten program.
 func (q *query) answer() string {
 	var again, open []*entry
@@ -151,7 +151,7 @@ func (q *query) answer() string {
 
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
-// maxListed is the maximum number of entries in the message of a hold. The next prompt lists all entries.
+// maxListed is the maximum number of entries in a hold's message. The next prompt lists all entries.
 const maxListed = 10
 
 func (e *entry) isDone() bool { return e.State == StateOK }

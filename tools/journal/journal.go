@@ -26,8 +26,7 @@ type Reconciled struct {
 	Result json.RawMessage // if State is StateOK
 }
 
-// Journal records the calls of one run in memory. Use [New] to create one. It is safe for
-// concurrent use.
+// Journal records one run's calls in memory. Use [New] to create one. It is safe for concurrent use.
 type Journal struct {
 	options Options
 
@@ -36,9 +35,9 @@ type Journal struct {
 	byKey    map[string][]*entry
 	fresh    map[toolID]bool // unclassified tools for which a program passed {fresh: true}
 	step     int
-	attempts int      // number of attempts of the open step
+	attempts int      // number of attempts in the open step
 	current  *Attempt // nil before the first attempt
-	numbers  int      // number of attempts of the run
+	numbers  int      // number of attempts in the run
 	clock    int      // counts the events: a call is issued, or ends
 }
 
@@ -54,8 +53,8 @@ func New(o *Options) *Journal {
 	return j
 }
 
-// Attempt starts an attempt of the open step, for one program, and ends the attempt before it. The calls of the ended
-// attempt that wait for their tools become unknown until the tools answer; its calls that have not been dispatched are
+// Attempt starts an attempt of the open step, for one program, and ends the attempt before it. The ended attempt's
+// calls that wait for their tools become unknown until the tools answer; those that have not been dispatched are
 // rejected.
 func (j *Journal) Attempt() *Attempt {
 	j.mu.Lock()
@@ -67,10 +66,9 @@ func (j *Journal) Attempt() *Attempt {
 	return j.current
 }
 
-// Accept closes the step, after its program has finished and its answer, if any, was
-// accepted. It returns the orphans: effects of earlier attempts that the last attempt neither
-// consumed nor named, and could not have seen because it did not read from their server
-// afterwards. Effects of repeatable tools are not orphans.
+// Accept closes the step, after its program has finished and its answer, if any, was accepted. It returns the orphans:
+// effects of earlier attempts that the last attempt neither consumed nor named, and could not have seen because it did
+// not read from their server afterward. Effects of repeatable tools are not orphans.
 func (j *Journal) Accept() (orphans []Entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -108,9 +106,9 @@ func (j *Journal) settleOpen() {
 	}
 }
 
-// Reconcile calls Options.Reconcile, if it is set, once for every effect whose outcome is
-// unknown and whose tool has returned, except for effects of repeatable tools. Call
-// Reconcile between two attempts. Its error joins the errors of Options.Reconcile.
+// Reconcile calls Options.Reconcile, if it is set, once for every effect whose outcome is unknown and whose tool has
+// returned, except for repeatable tools' effects. Call Reconcile between two attempts. Its error joins the errors that
+// Options.Reconcile returned.
 func (j *Journal) Reconcile(ctx context.Context) error {
 	if j.options.Reconcile == nil {
 		return nil
@@ -159,7 +157,7 @@ func (j *Journal) reconciled(e *entry, r Reconciled) {
 	}
 }
 
-// Open returns the calls of all attempts of the open step, without reads, in order of issue.
+// Open returns the calls made by all attempts in the open step, without reads, in order of issue.
 func (j *Journal) Open() []Entry {
 	return j.list(func(e *entry) bool { return e.Step == j.step && e.Class != tools.Read })
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// MarshalJSON writes the entry with the message of Err as "error".
+// MarshalJSON writes the entry with Err's message as "error".
 func (e Entry) MarshalJSON() ([]byte, error) {
 	type plain Entry
 	var text string
@@ -19,7 +19,7 @@ func (e Entry) MarshalJSON() ([]byte, error) {
 	}{plain(e), text})
 }
 
-// UnmarshalJSON reads the JSON of MarshalJSON. Only the message of Err is restored.
+// UnmarshalJSON reads the JSON of MarshalJSON. Only Err's message is restored.
 func (e *Entry) UnmarshalJSON(raw []byte) error {
 	type plain Entry
 	var read struct {

@@ -33,7 +33,7 @@ func (q *query) holdUnseen() error {
 		"show that. %s%s", names(unseen), q.lookFirst(partial), capital(q.answer()))
 }
 
-// readers returns the tools of the call's server that only read.
+// readers returns the tools on the call's server that only read.
 func (q *query) readers() (list []*tools.Binding) {
 	for _, b := range q.tools {
 		if q.call.Tool.Namespace == b.Namespace && b.ReplayClass() == tools.Read && b.Object != globals.Tools {
@@ -75,7 +75,7 @@ func (j *Journal) seen(e *entry) (seen bool, partial []*entry) {
 	return seen && partial == nil, partial
 }
 
-// listState returns what the result of a read says about its list.
+// listState returns what a read's result says about its list.
 func (e *entry) listState() lists.State {
 	if e.list == nil {
 		s, _ := lists.Read(e.Args, e.Result)

@@ -21,7 +21,7 @@ type query struct {
 	named   map[*entry]bool // entries that the second argument names
 	again   []*entry        // entries with this key that the call repeats on purpose
 	insists bool            // the call repeats earlier calls on purpose: recorded results do not answer it
-	missing []string        // IDs in the second argument that are not those of calls of the tool
+	missing []string        // IDs in the second argument that do not belong to calls to the tool
 }
 
 func (a *Attempt) query(c tools.Call, all []*tools.Binding, key string) *query {
@@ -58,7 +58,7 @@ func (q *query) readNames(r tools.Repeat) {
 	}
 }
 
-// entryOf returns the entry with an ID, or nil if it is not a call of the same tool.
+// entryOf returns the entry with an ID, or nil if it is not a call to the same tool.
 func (q *query) entryOf(id string) *entry {
 	number, err := strconv.Atoi(strings.TrimPrefix(id, "E"))
 	if err != nil || number < 1 || number > len(q.journal.entries) {
@@ -70,8 +70,8 @@ func (q *query) entryOf(id string) *entry {
 	return nil
 }
 
-// decide applies the rules. It returns the entry that has the result of the call, nil if the
-// call is to be performed, or an error that ends the attempt.
+// decide applies the rules. It returns the entry that has the call's result, nil if the call is to be performed, or an
+// error that ends the attempt.
 func (q *query) decide() (*entry, error) {
 	if q.class == tools.Read { // rule 1
 		return nil, nil
@@ -91,10 +91,10 @@ func (q *query) decide() (*entry, error) {
 	return nil, nil // rule 7
 }
 
-// verdict is the result of a rule.
+// verdict is a rule's result.
 type verdict struct {
 	decided bool   // the rule applies
-	entry   *entry // has the result of the call; nil if the call is to be performed
+	entry   *entry // has the call's result; nil if the call is to be performed
 }
 
 func perform() (verdict, error)         { return verdict{decided: true}, nil }
@@ -174,8 +174,8 @@ func (q *query) repeated() (verdict, error) {
 	return undecided()
 }
 
-// lastRepetition follows the chain of repetitions of e. It returns the first repetition whose result this attempt can
-// use, or else the last repetition, or nil if e was not repeated.
+// lastRepetition follows e's chain of repetitions. It returns the first repetition whose result this attempt can use,
+// or else the last repetition, or nil if e was not repeated.
 func (q *query) lastRepetition(e *entry) *entry {
 	last := q.journal.repetition(e)
 	for r := last; r != nil && !q.recorded(last); r = q.journal.repetition(r) {
@@ -202,8 +202,8 @@ func (j *Journal) like(e *entry) []*entry {
 
 func (j *Journal) repeated(e *entry) bool { return j.repetition(e) != nil }
 
-// unconsumed returns the first entry of the step that has a result for this call and that the attempt has not consumed,
-// or nil.
+// unconsumed returns the step's first entry that has a result for this call and that the attempt has not consumed, or
+// nil.
 func (q *query) unconsumed() *entry {
 	if i := slices.IndexFunc(q.matching(), q.recorded); i >= 0 {
 		return q.matching()[i]
@@ -240,10 +240,10 @@ func (q *query) ok() (verdict, error) {
 	return record(e)
 }
 
-// saysSame reports whether the program passes {same: …}. In a loop, the argument may name the entry of another call.
+// saysSame reports whether the program passes {same: …}. In a loop, the argument may name another call's entry.
 func (q *query) saysSame() bool { return q.call.Repeat != nil && q.call.Repeat.Same != "" }
 
-// outdated returns the first call after e that may have changed what e read: a call of another tool of e's server that
+// outdated returns the first call after e that may have changed what e read: a call to another tool of e's server that
 // may have had an effect. Unclassified tools count as having effects, and the calls of e's own attempt are included. If
 // e itself is classified, outdated returns nil.
 func (j *Journal) outdated(e *entry) *entry {
@@ -276,7 +276,7 @@ func (q *query) performed(o *entry) bool {
 
 // doneSince returns the first effect on the call's server that followed e in another attempt, or nil. An effect counts
 // if this attempt has not consumed it, or has performed it itself: a program that calls open, close and open must not
-// leave the thing closed. The order of two calls of the same tool, such as two mails, matters only for idempotent
+// leave the thing closed. The order of two calls to the same tool, such as two mails, matters only for idempotent
 // tools, which set something.
 func (q *query) doneSince(e *entry) *entry {
 	for _, o := range q.journal.entries {
@@ -289,7 +289,7 @@ func (q *query) doneSince(e *entry) *entry {
 	return nil
 }
 
-// onServer reports whether o is a call of a classified tool of the call's server. Unclassified tools may only read.
+// onServer reports whether o is a call to a classified tool of the call's server. Unclassified tools may only read.
 func (q *query) onServer(o *entry) bool {
 	return o.server == q.call.Tool.Namespace && o.Class != tools.Unclassified
 }
@@ -350,8 +350,7 @@ func (q *query) others() (verdict, error) {
 	return refuse(q.holdOthers(open))
 }
 
-// conflicts reports whether a call of the same tool with other arguments may be the same
-// effect as this one.
+// conflicts reports whether a call to the same tool with different arguments may be the same effect as this one.
 func (q *query) conflicts(e *entry) bool {
 	switch {
 	case e.attempt == q.Attempt, q.consumed(e), q.named[e]:

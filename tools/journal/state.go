@@ -2,8 +2,8 @@ package journal
 
 import "github.com/writ-go/writ/internal/dispatch"
 
-// State says what is known about the effect of a call. While a program runs, the state of its calls is also "intended"
-// or "dispatched".
+// State says what is known about a call's effect. While a program runs, the state of its calls is also "intended" or
+// "dispatched".
 type State = dispatch.State
 
 // The states of a call that has ended.

@@ -17,7 +17,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/internal/web"
 )
 
-// remote is one tool of one server.
+// remote is one tool on one server.
 type remote struct {
 	server *server
 	name   string
@@ -135,7 +135,7 @@ func (r *remote) unavailable(ctx context.Context, err error) error {
 	return te.WithCause(r.named(err))
 }
 
-// named puts the names of the server and the tool before an error.
+// named puts the server's and the tool's names before an error.
 func (r *remote) named(err error) error {
 	return &namedError{fmt.Sprintf("mcp server %q: ", r.server.name), fmt.Sprintf("tool %q: ", r.name), err}
 }

@@ -36,7 +36,7 @@ type ServerConfig struct {
 	// Command is the program to run: a path, or a name to look up in PATH.
 	Command string
 
-	// Args are the arguments of Command.
+	// Args are Command's arguments.
 	Args []string
 
 	// Env is added to the minimal environment of [Options.Env] and takes
@@ -46,15 +46,14 @@ type ServerConfig struct {
 	// Dir is the working directory of the server. Empty means the working directory of the host.
 	Dir string
 
-	// URL is the address of a remote server. It replaces Command.
+	// URL is a remote server's address. It replaces Command.
 	URL string
 
 	// Type is the transport of a remote server: "http" for streamable HTTP, "sse"
 	// for its predecessor. If it is empty, both are tried.
 	Type string
 
-	// Headers are sent with every request to URL, and to no other origin. They cannot
-	// replace the headers of the protocol.
+	// Headers are sent with every request to URL, and to no other origin. They cannot replace the protocol's headers.
 	Headers map[string]string
 
 	// Timeout bounds connecting, each listing and each call. If it is zero,
@@ -70,9 +69,8 @@ type ServerConfig struct {
 	Disabled bool
 }
 
-// ReadConfig reads a configuration file and expands its references from the host's environment.
-// Relative paths in "cwd" and "envFile" start at the file's
-// directory. In addition to what [ParseConfig] supports,
+// ReadConfig reads a configuration file and expands its references from the host's environment. Relative paths in "cwd"
+// and "envFile" are resolved relative to the file's directory. In addition to what [ParseConfig] supports,
 //
 //   - ${workspaceFolder} is the file's directory, or the parent of a directory whose name starts
 //     with a dot, like .vscode; ${workspaceFolderBasename} is the name of the workspace folder;
@@ -101,9 +99,9 @@ func ReadConfig(path string) (*Config, error) {
 // ${VAR:-default} are replaced by the values that lookup returns. If lookup is nil, no variable is set. A reference
 // ${input:id}, for which VS Code asks its user, is an error: use an environment variable.
 //
-// The error lists all problems, each on a line with the server's name: malformed JSON, no key for
-// servers, a value of the wrong type, an entry with neither a command nor a URL, or with both, a variable
-// that is not set. Unknown keys cause warnings. The package's documentation lists the keys.
+// The error lists all problems, each on a line with the server's name: malformed JSON, no key for servers, a value with
+// the wrong type, an entry with neither a command nor a URL, or with both, a variable that is not set. Unknown keys
+// cause warnings. The package's documentation lists the keys.
 func ParseConfig(data []byte, lookup func(string) (string, bool)) (*Config, error) {
 	if lookup == nil {
 		lookup = func(string) (string, bool) { return "", false }
@@ -120,12 +118,12 @@ func (c *Config) warnings() []string {
 	return list
 }
 
-// offers reports whether programs may use a tool of the server.
+// offers reports whether programs may use a tool on the server.
 func (c *ServerConfig) offers(tool string) bool {
 	return (len(c.Allow) == 0 || matchesAny(c.Allow, tool)) && !matchesAny(c.Deny, tool)
 }
 
-// unmatched returns a warning for each pattern that matches no tool of the server. If such a pattern is misspelled, a
+// unmatched returns a warning for each pattern that matches no tool on the server. If such a pattern is misspelled, a
 // tool may be offered although it should be left out.
 func (c *ServerConfig) unmatched(all []string) (list []string) {
 	for i, pattern := range slices.Concat(c.Allow, c.Deny) {
@@ -158,8 +156,7 @@ func matchesAny(patterns []string, tool string) bool {
 // plainConfig is a ServerConfig without its String method.
 type plainConfig ServerConfig
 
-// String returns the configuration without the parts that may be secret: the values of Env
-// and Headers, URL and Args.
+// String returns the configuration without the parts that may be secret: the values in Env and Headers, URL and Args.
 func (c ServerConfig) String() string {
 	c.Env, c.Headers = hideValues(c.Env), hideValues(c.Headers)
 	if c.URL != "" {

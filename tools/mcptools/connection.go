@@ -24,7 +24,7 @@ type connection struct {
 	conn      mcp.Connection
 	session   *mcp.ClientSession
 	questions atomic.Int32 // number of questions from the server since its last response to a call
-	rechecked time.Time    // when its tools were listed and compared with the tools of an earlier connection
+	rechecked time.Time    // when its tools were listed and compared with an earlier connection's tools
 
 	gone     chan struct{} // closed when the connection has ended and its process, if any, has exited
 	dropped  atomic.Bool   // no more requests are sent over the connection
@@ -73,7 +73,7 @@ func (c *connection) endedBy() error {
 	return c.fault
 }
 
-// watch waits for the end of the connection, and ends it when the server is closed.
+// watch waits until the connection ends, and ends it when the server is closed.
 func (c *connection) watch() {
 	defer c.server.watched.Done()
 	defer close(c.gone)

@@ -1,6 +1,5 @@
-// Package mcptools provides the tools of MCP servers to programs. It starts the
-// servers of a configuration file or connects to them, bounds what they send, and
-// makes each of their tools a [tools.Tool]:
+// Package mcptools provides the tools of MCP servers to programs. It starts the servers in a configuration file or
+// connects to them, bounds what they send, and makes each of their tools a [tools.Tool]:
 //
 //	package main
 //
@@ -69,12 +68,11 @@
 //
 // # Remote servers
 //
-// A server with a URL is reached over streamable HTTP (protocol version 2026-07-28, or
-// the newest version that the server supports) or over the older HTTP with SSE.
-// Headers come from the server's entry, from [Options.HeaderFunc], which is called for each
-// request with the context of the call, and from [Options.OAuth]. Headers, the URL
-// and the session ID never appear in an error, status or log entry. They are sent
-// to the server's own origin only: a redirect to another origin fails.
+// A server with a URL is reached over streamable HTTP (protocol version 2026-07-28, or the newest version that the
+// server supports) or over the older HTTP with SSE. Headers come from the server's entry, from [Options.HeaderFunc],
+// which is called for each request with the call's context, and from [Options.OAuth]. Headers, the URL and the session
+// ID never appear in an error, status or log entry. They are sent to the server's own origin only: a redirect to
+// another origin fails.
 //
 // If one request fails, its call fails, but the session continues. What is known about the
 // call's effect depends on how far the request got:
@@ -124,10 +122,9 @@
 // Tools that can be called only as tasks of protocol 2025-11-25 are left out with a warning.
 // Tools that a server offers only to its own user interface (MCP Apps) are left out without a warning.
 //
-// The tools of a Set do not change. [Options.OnToolsChanged] reports when to build a new
-// Set, and [Servers.Pins] shows what has changed since the tools were approved. A server
-// that is started again may be another version: before the first call its tools are listed
-// again and compared, and with [Options.RefuseChanged] a changed tool is not called.
+// A Set's tools do not change. [Options.OnToolsChanged] reports when to build a new Set, and [Servers.Pins] shows what
+// has changed since the tools were approved. A restarted server may be a different version: before the first call its
+// tools are listed again and compared, and with [Options.RefuseChanged] a changed tool is not called.
 //
 // # Failures
 //
@@ -149,9 +146,8 @@
 //	the result is malformed               invalid_result
 //	the tool has changed                  denied; see Options.RefuseChanged
 //
-// The kind of an error that the server reports, in a result or as a JSON-RPC error, depends on
-// its text alone. Only the exact messages with which the official SDKs refuse this tool or its
-// arguments before the tool runs, or the tool's result afterwards, have kinds of their own. Any
-// other error has the kind failed, whatever its code, and the tool may have had an effect: the
-// TypeScript SDK uses the code -32602 for all of them.
+// The kind of an error that the server reports, in a result or as a JSON-RPC error, depends on its text alone. Only the
+// exact messages with which the official SDKs reject this tool or its arguments before the tool runs, or the tool's
+// result afterward, have their own kinds. Any other error has the kind failed, whatever its code, and the tool may have
+// had an effect: the TypeScript SDK uses the code -32602 for all of them.
 package mcptools

@@ -16,7 +16,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/internal/web"
 )
 
-// entry is the entry of one server in a configuration file.
+// entry is one server's entry in a configuration file.
 type entry struct {
 	command      string
 	url, kind    string
@@ -103,7 +103,7 @@ func (c *Config) warn(server, text string) {
 	c.Warnings = append(c.Warnings, fmt.Sprintf("mcp server %q: %s", server, text))
 }
 
-// decode reads the values of a server's entry into e and returns all errors. An unsupported key causes a warning.
+// decode decodes a server's entry into e and returns all errors. An unsupported key causes a warning.
 func (c *Config) decode(m member, e *entry) (errs []error) {
 	list, err := m.members("")
 	if err != nil {
@@ -231,7 +231,7 @@ func (c *ServerConfig) check(e *entry) (errs []error) {
 			errs = append(errs, fmt.Errorf("header name %q is invalid; correct it", name))
 		}
 		if strings.ContainsFunc(c.Headers[name], func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
-			errs = append(errs, fmt.Errorf("the value of header %q has a control character; remove it", name))
+			errs = append(errs, fmt.Errorf("header %q contains a control character; remove it", name))
 		}
 	}
 	return errs

@@ -12,7 +12,7 @@ import (
 // maxEnvFile bounds an environment file, in bytes.
 const maxEnvFile = 1 << 20
 
-// readEnvFile adds the variables of a file to vars. Its errors do not repeat the values.
+// readEnvFile adds a file's variables to vars. Its errors do not repeat the values.
 func readEnvFile(path string, vars map[string]string) error {
 	file, err := os.Open(path)
 	if err != nil {

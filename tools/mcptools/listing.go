@@ -17,7 +17,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 )
 
-// toolPage is one page of the result of tools/list.
+// toolPage is one page of a tools/list result.
 type toolPage struct {
 	Tools      []json.RawMessage
 	NextCursor string
@@ -48,7 +48,7 @@ func (s *server) relist(ctx context.Context) (changed bool, err error) {
 	return changed, err
 }
 
-// setListing records the result of a listing, unless ctx is done. It reports whether the tools have changed.
+// setListing records a listing's result, unless ctx is done. It reports whether the tools have changed.
 func (s *server) setListing(ctx context.Context, c *connection, l *listing, err error) (changed bool) {
 	if ctx.Err() != nil {
 		return false
@@ -63,8 +63,8 @@ func (s *server) setListing(ctx context.Context, c *connection, l *listing, err 
 	return s.keep(l)
 }
 
-// recheck lists the tools over a new connection before any call, because a server that was started again may be another
-// version. If the listing fails, recheck gives up the connection if it is lost or Options.RefuseChanged is set.
+// recheck lists the tools over a new connection before any call, because a restarted server may be a different version.
+// If the listing fails, recheck gives up the connection if it is lost or Options.RefuseChanged is set.
 func (s *server) recheck(c *connection) error {
 	s.mu.Lock()
 	listed, known := s.pins != nil, s.listed.texts
@@ -160,7 +160,7 @@ func (c *connection) readPage(ctx context.Context, cursor string) (*toolPage, er
 	return &page, nil
 }
 
-// listing collects the tools of one server, page by page.
+// listing collects one server's tools, page by page.
 type listing struct {
 	server *server
 	tools  []*tools.Tool
@@ -174,7 +174,7 @@ type listing struct {
 	listed  int // number of tools, including malformed tools
 	pages   int
 	size    int
-	values  jsonscan.Scanner // counts the JSON values of the schemas
+	values  jsonscan.Scanner // counts the JSON values in the schemas
 	cursor  string           // of the next page
 	cursors map[string]bool
 	done    bool
@@ -268,7 +268,7 @@ func (l *listing) add(ctx context.Context, page *toolPage) error {
 }
 
 const (
-	maxName   = 256 // bytes of the name of a tool
+	maxName   = 256 // bytes in a tool's name
 	valueSize = 64  // a listing may have maxListing/valueSize JSON values
 )
 

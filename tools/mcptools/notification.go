@@ -22,7 +22,7 @@ type Progress struct {
 
 const (
 	maxQueued        = 4 << 20                // bytes of notifications that wait for the host
-	notificationCost = 256                    // bytes added to the size of each notification
+	notificationCost = 256                    // bytes added to each notification's size
 	settleTime       = 500 * time.Millisecond // how long to wait for further changes of tools
 )
 
@@ -48,8 +48,8 @@ type notification struct {
 
 type progressKey struct{}
 
-// WithProgress returns a context for calls of tools whose progress is passed to report. Without it, servers are not
-// asked to report progress. For one server, report and [Options].OnToolsChanged are called one at a time, in order, and
+// WithProgress returns a context for tool calls whose progress is passed to report. Without it, servers are not asked
+// to report progress. For one server, report and [Options].OnToolsChanged are called one at a time, in order, and
 // possibly after the call has ended. If they are too slow, some notifications are dropped, with a warning.
 func WithProgress(ctx context.Context, report func(Progress)) context.Context {
 	return context.WithValue(ctx, progressKey{}, report)

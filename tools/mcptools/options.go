@@ -17,25 +17,24 @@ import (
 type Options struct {
 	// --- Connecting
 
-	// ConnectTimeout limits the time to start or reach one server, including the handshake, and the time of each
+	// ConnectTimeout limits the time to start or reach one server, including the handshake, and the time for each
 	// listing of its tools. The "timeout" of the server's entry takes precedence. Zero means 60 seconds, because npx
 	// may have to fetch a server first.
 	ConnectTimeout time.Duration
 
-	// Grace is how long Close waits for a server to exit after closing its stdin, and again after
-	// SIGTERM, before killing it. It is also how long Close waits for the end of an HTTP session. Zero
-	// means one second.
+	// Grace is how long Close waits for a server to exit after closing its stdin, and again after SIGTERM, before
+	// killing it. It is also how long Close waits until an HTTP session ends. Zero means one second.
 	Grace time.Duration
 
-	// Background makes Open return at once, without an error if a server fails. The tools
-	// of a server are listed when it has connected, when it reports a change of its tools, and when its connection is
-	// lost. After a failure, they are listed again at growing intervals of up to a minute. [Servers.Tools] returns the
-	// last listings without waiting, OnToolsChanged reports when they have changed, and
-	// [Servers.Wait] waits until every server has been listed or has failed.
+	// Background makes Open return at once, without an error if a server fails. A server's tools are listed when it has
+	// connected, when it reports that its tools have changed, and when its connection is lost. After a failure, they
+	// are listed again at growing intervals of up to a minute. [Servers.Tools] returns the last listings without
+	// waiting, OnToolsChanged reports when they have changed, and [Servers.Wait] waits until every server has been
+	// listed or has failed.
 	Background bool
 
-	// Env names variables of the host that servers inherit, in addition to the few that most programs need: PATH,
-	// HOME, USER, LOGNAME, SHELL, LANG, LC_ALL, TZ and TMPDIR, and their counterparts on Windows. A server gets
+	// Env names the host's environment variables that servers inherit, in addition to the few that most programs need:
+	// PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_ALL, TZ and TMPDIR, and their counterparts on Windows. A server gets
 	// nothing else from the host's environment, which often contains secrets. Variables for one server belong in the
 	// "env" of its entry.
 	Env []string
@@ -48,16 +47,16 @@ type Options struct {
 	// more idle connections.
 	HTTPClient *http.Client
 
-	// HeaderFunc returns headers for one request to a remote server. They replace headers of the same name in the
-	// server's entry, but not the headers of the protocol. The context has the values of the call's context, so that
-	// the identity of the caller can reach the server. For requests outside of calls, such as every handshake, the
-	// context has the values of the context of [Open] or [Start]. If HeaderFunc returns an error, the call fails
-	// before anything is sent. HeaderFunc is called concurrently.
+	// HeaderFunc returns headers for one request to a remote server. They replace headers with the same name in the
+	// server's entry, but not the protocol's headers. The context has the values of the call's context, so that the
+	// caller's identity can reach the server. For requests outside of calls, such as every handshake, the context has
+	// the values of the context passed to [Open] or [Start]. If HeaderFunc returns an error, the call fails before
+	// anything is sent. HeaderFunc is called concurrently.
 	HeaderFunc func(ctx context.Context, server string) (http.Header, error)
 
-	// OAuth has the handlers that authorize the requests to remote servers, by the names of the servers. Use the SDK's
-	// [auth.AuthorizationCodeHandler], or a handler of its package extauth. Its tokens replace an Authorization header.
-	// ConnectTimeout includes the time of an authorization.
+	// OAuth has the handlers that authorize the requests to remote servers, by server name. Use the SDK's
+	// [auth.AuthorizationCodeHandler], or a handler from its package extauth. Its tokens replace an Authorization
+	// header. ConnectTimeout includes the time of an authorization.
 	OAuth map[string]auth.OAuthHandler
 
 	// --- Trust in servers and files
@@ -73,13 +72,13 @@ type Options struct {
 	Pins Pins
 
 	// RefuseChanged leaves out the tools for which Pins describes a warning. If an existing Set has them, their calls
-	// fail with [tools.KindDenied]. After a lost connection, the tools of the server are listed again before any call;
-	// if the listing fails, the call fails with [tools.KindUnavailable].
+	// fail with [tools.KindDenied]. After a lost connection, the server's tools are listed again before any call; if
+	// the listing fails, the call fails with [tools.KindUnavailable].
 	RefuseChanged bool
 
-	// Secrets are removed from the names, titles, descriptions and schemas of tools, which the model and its clients
-	// read: a server may repeat tokens that it was given. [policy.Redact] removes secrets from results and errors. Nil
-	// removes nothing.
+	// Secrets are removed from tool names, titles, descriptions and schemas, which the model and its clients read: a
+	// server may repeat tokens that it was given. [policy.Redact] removes secrets from results and errors. Nil removes
+	// nothing.
 	Secrets *policy.Secrets
 
 	// --- Limits for one server
@@ -88,8 +87,7 @@ type Options struct {
 	// 1,048,576 JSON values, its call fails and the response is not kept in memory. Zero means 64 MiB.
 	MaxMessage int
 
-	// MaxResult is the maximum size of the result of a call, and of the data of an error, in bytes of JSON. Zero means
-	// 4 MiB.
+	// MaxResult is the maximum size of a call's result, and of an error's data, in bytes of JSON. Zero means 4 MiB.
 	MaxResult int
 
 	// Limits of a listing, which only tests change. What exceeds them is left out with a warning; a
@@ -107,11 +105,11 @@ type Options struct {
 	// [Servers.Tools] has changed. An existing Set does not change; a new Set has the current tools.
 	OnToolsChanged func(server string)
 
-	// OnElicit is called when a server asks the user something during a call: to fill in a form, or to visit an
-	// address (see Mode of the parameters). If it is nil, the client does not offer elicitation, and a server that
-	// asks anyway gets an error. A server gets at most 20 answers until it responds to a call. In protocol versions
-	// before 2026-07-28, ctx is the context of the connection, not of the call. Close waits for OnElicit to return.
-	// OnElicit is called concurrently.
+	// OnElicit is called when a server prompts the user during a call: to fill in a form, or to visit an address (see
+	// Mode of the parameters). If it is nil, the client does not offer elicitation, and a server that asks anyway gets
+	// an error. A server gets at most 20 answers until it responds to a call. In protocol versions before 2026-07-28,
+	// ctx is the connection's context, not the call's. Close waits for OnElicit to return. OnElicit is called
+	// concurrently.
 	OnElicit func(ctx context.Context, server string, p *mcp.ElicitParams) (*mcp.ElicitResult, error)
 
 	// --- Logging

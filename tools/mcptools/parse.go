@@ -51,7 +51,7 @@ type member struct {
 	value json.RawMessage
 }
 
-// parseJSON returns the members of the document, without comments and trailing commas.
+// parseJSON returns the document's members, without comments and trailing commas.
 func parseJSON(data []byte) ([]member, error) {
 	data = bytes.Clone(bytes.TrimPrefix(data, []byte("\ufeff"))) // Standardize modifies its input
 	data, err := hujson.Standardize(data)
@@ -78,7 +78,7 @@ var roots = []string{"mcpServers", "servers", "context_servers"}
 // example is a minimal configuration for error messages.
 const example = `{"mcpServers": {"name": {"command": "…"}}}`
 
-// findServers returns the name of the root in the document, and the members under it.
+// findServers returns the root's name in the document, and the members under it.
 func findServers(document []member) (root string, servers []member, err error) {
 	var found *member
 	problem := "the configuration has no servers; add them, as in " + example

@@ -11,8 +11,8 @@ import (
 // them as JSON and pass them as Options.Pins later.
 type Pins map[string]map[string]string
 
-// Pins returns the fingerprints of the tools in the last listing of each server, including tools
-// that were left out because they had changed. A server that has not been listed is missing.
+// Pins returns the fingerprints of the tools in each server's last listing, including tools that were left out because
+// they had changed. A server that has not been listed is missing.
 func (s *Servers) Pins() Pins {
 	pins := Pins{}
 	for _, srv := range s.servers {
@@ -56,7 +56,7 @@ func (l *listing) approved(t *listedTool) bool {
 	return false
 }
 
-// refusal returns the error for a call of a tool that has changed, or nil if the tool may be called.
+// refusal returns the error for a call to a changed tool, or nil if the tool may be called.
 func (r *remote) refusal() error {
 	r.server.mu.Lock()
 	reason := r.server.refused[r.name]

@@ -12,7 +12,7 @@ import (
 // keeps a server from wearing the user down.
 const maxQuestions = 20
 
-// clientOptions returns the options of the SDK's client. They offer the server only capabilities that have a callback.
+// clientOptions returns the options for the SDK's client. They offer the server only capabilities that have a callback.
 func (c *connection) clientOptions() *mcp.ClientOptions {
 	o := c.server.o
 	options := &mcp.ClientOptions{

@@ -16,7 +16,7 @@ var reference = regexp.MustCompile(`\$\{[^{}]+\}`)
 
 // expander replaces the references in one entry and collects its errors.
 type expander struct {
-	lookup   func(name string) (string, bool) // returns the value of an environment variable
+	lookup   func(name string) (string, bool) // returns an environment variable's value
 	dir      string                           // of the configuration file; empty if there is no file
 	known    map[string]string                // values of references that are not variables
 	disabled bool                             // the server is disabled, so its variables need not be set
@@ -60,7 +60,7 @@ func (x *expander) path(text string) string {
 	return path
 }
 
-// all expands the values of a map, except null, in the order of their names, so that errors have a stable order.
+// all expands a map's values, except null, in the order of their keys, so that errors have a stable order.
 func (x *expander) all(values map[string]*scalar) map[string]string {
 	expanded := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -83,16 +83,16 @@ func (x *expander) value(ref string) (string, error) {
 	case ok:
 		return value, nil
 	case strings.HasPrefix(ref, "input:"):
-		return "", fmt.Errorf("${%s} asks the user of an editor; use an environment variable instead, such as "+
+		return "", fmt.Errorf("${%s} prompts the user of an editor; use an environment variable instead, such as "+
 			"${API_KEY}", ref)
 	case strings.HasPrefix(ref, "command:"), strings.HasPrefix(ref, "config:"):
-		return "", fmt.Errorf("the reference ${%s} works only in another client; use an environment variable instead",
+		return "", fmt.Errorf("the reference ${%s} works only in other clients; use an environment variable instead",
 			ref)
 	}
 	return "", fmt.Errorf("variable %s is not set; set it, or give a default: ${%s:-…}", name, name)
 }
 
-// envFile returns the variables of an environment file, or an empty map if there is no file.
+// envFile returns an environment file's variables, or an empty map if there is no file.
 func (x *expander) envFile(name string) map[string]string {
 	vars := map[string]string{}
 	path := x.path(name)

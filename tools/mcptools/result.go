@@ -17,7 +17,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 )
 
-// callResult is the result of tools/call as the server wrote it.
+// callResult is a tools/call result as the server wrote it.
 type callResult struct {
 	Content           []json.RawMessage
 	StructuredContent json.RawMessage
@@ -71,7 +71,7 @@ func (a *callResult) exceeds(limit int) bool {
 	return size/6 > limit && a.StructuredContent == nil
 }
 
-// check validates the result of a tool with an output schema.
+// check validates a tool's result against its output schema.
 func (r *remote) check(result *callResult, value json.RawMessage) (json.RawMessage, error) {
 	const mismatch = "the call was made, but its result does not match the output schema: "
 	if result.StructuredContent == nil && !json.Valid(value) {
@@ -113,8 +113,8 @@ func (r *remote) tooLarge(size *message.SizeError) error {
 	return tooLarge(size).WithCause(r.named(size))
 }
 
-// untyped returns the result of a tool without an output schema, in one of the forms that its
-// declaration allows. Most servers send structured content and its JSON as text.
+// untyped returns the result from a tool without an output schema, in one of the forms that its declaration allows.
+// Most servers send structured content and its JSON as text.
 func (a *callResult) untyped() json.RawMessage {
 	text, all := a.text()
 	switch {
@@ -175,7 +175,7 @@ func (a *callResult) text() (string, bool) {
 	return strings.Join(texts, "\n"), all
 }
 
-// rpcPrefix matches what version 1 of the TypeScript SDK puts before the text of an error.
+// rpcPrefix matches what version 1 of the TypeScript SDK puts before an error's text.
 var rpcPrefix = regexp.MustCompile(`^MCP error -\d+: `)
 
 // reported converts an error that the server reports, in a result or as a JSON-RPC error.
@@ -191,8 +191,8 @@ func (r *remote) reported(text string, data json.RawMessage) *tools.ToolError {
 	return te
 }
 
-// reportedKind recognizes the exact messages with which the official SDKs refuse this tool or its arguments before the
-// tool runs, and its result afterwards. With any other text, the tool may have had an effect, whatever the JSON-RPC
+// reportedKind recognizes the exact messages with which the official SDKs reject this tool or its arguments before the
+// tool runs, and its result afterward. With any other text, the tool may have had an effect, whatever the JSON-RPC
 // code: SDKs and tools use the same codes for all of these errors.
 func (r *remote) reportedKind(text string) string {
 	switch {

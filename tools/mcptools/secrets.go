@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// Secrets returns the values in the configuration that are secret: headers, passwords in URLs, and
-// variables, arguments and parameters of URLs whose names suggest it (KEY, TOKEN, SECRET, PASSWORD,
-// CREDENTIAL, AUTH). Values of fewer than 6 bytes are left out, because ordinary text may contain
-// them. Servers may repeat these values in results and errors; [policy.NewSecrets] and
-// [policy.Redact] remove them.
+// Secrets returns the values in the configuration that are secret: headers, passwords in URLs, and variables, arguments
+// and URL parameters whose names suggest it (KEY, TOKEN, SECRET, PASSWORD, CREDENTIAL, AUTH). Values of fewer than 6
+// bytes are left out, because ordinary text may contain them. Servers may repeat these values in results and errors;
+// [policy.NewSecrets] and [policy.Redact] remove them.
 func (c *Config) Secrets() []string {
 	var found secretValues
 	for _, s := range c.Servers {

@@ -14,14 +14,14 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/internal/web"
 )
 
-// server is one server of a [Servers]. It outlives its connections; its tools use the current connection.
+// server is one server in a [Servers]. It outlives its connections; its tools use the current connection.
 type server struct {
 	name      string
 	config    ServerConfig  // how to start or reach the server; only its name if there is a transport
 	transport mcp.Transport // of a server that the caller runs
 	o         *Options
 
-	life          context.Context // ends with Close; has the values of Open's context
+	life          context.Context // canceled by Close; has the values of Open's context
 	cancel        context.CancelFunc
 	watched       sync.WaitGroup // connections
 	health        health
@@ -34,13 +34,13 @@ type server struct {
 	tools    []*tools.Tool     // of the last listing
 	pins     map[string]string // of the last listing
 	first    map[string]string // the fingerprint of each tool when it was first listed
-	refused  map[string]string // why calls of changed tools are refused, by tool
+	refused  map[string]string // why calls to changed tools are refused, by tool
 	listed   warnings          // of the last listing
 	warnings warnings          // all other warnings
 }
 
-// newServer returns a server that lives until it is closed. Requests outside of calls use the values of ctx, such as
-// the identity of the caller that opened the servers.
+// newServer returns a server that lives until it is closed. Requests outside of calls use ctx's values, such as the
+// identity of the caller that opened the servers.
 func newServer(ctx context.Context, c ServerConfig, transport mcp.Transport, o *Options) *server {
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s := &server{name: c.Name, config: c, transport: transport, o: o, life: life, cancel: cancel}

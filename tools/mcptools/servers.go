@@ -26,18 +26,15 @@ var _ tools.Source = (*Servers)(nil)
 
 var errClosed = errors.New("mcp servers are closed")
 
-// Open starts the servers of a configuration file, in parallel, and returns when each has
-// connected or failed. [ParseConfig] describes the file. With
-// [Options.Background] it returns at once and the servers start in the background.
+// Open starts a configuration file's servers, in parallel, and returns when each has connected or failed. [ParseConfig]
+// describes the file. With [Options.Background] it returns at once and the servers start in the background.
 //
-// A server that ends later, or whose session is lost, is started or connected again when one of its
-// tools is next called, or the tools are next listed. A server that keeps failing is tried again at
-// growing intervals of up to a minute.
+// A server that ends later, or whose session is lost, is restarted or reconnected when one of its tools is next called,
+// or the tools are next listed. A server that keeps failing is tried again at growing intervals of up to a minute.
 //
-// The failure of one server is not an error: its tools are missing until it works, and
-// [Servers.Status] says why. Open returns an error if the file is missing or malformed, if
-// every server failed, or if ctx ended; in that case, no server is left running. The context
-// applies only to connecting.
+// The failure of one server is not an error: its tools are missing until it works, and [Servers.Status] says why. Open
+// returns an error if the file is missing or malformed, if every server failed, or if ctx is done; in that case, no
+// server is left running. The context applies only to connecting.
 func Open(ctx context.Context, path string, o *Options) (*Servers, error) {
 	c, err := ReadConfig(path)
 	if err != nil {
@@ -61,11 +58,10 @@ func Start(ctx context.Context, c *Config, o *Options) (*Servers, error) {
 	return s.connect(ctx)
 }
 
-// Connect connects to servers that the caller runs, for example in the same process. The keys of
-// transports are the names of the servers. Connect returns the same errors as [Start]. After a lost
-// connection, the transport's Connect is called again, unless it is one of the SDK's transports for
-// a stream or a command, which can connect only once. The SDK's transports over HTTP are refused,
-// because they lack the limits of this package: use [Start] with the server's URL.
+// Connect connects to servers that the caller runs, for example in the same process. The keys of transports are the
+// server names. Connect returns the same errors as [Start]. After a lost connection, the transport's Connect is called
+// again, unless it is one of the SDK's transports for a stream or a command, which can connect only once. The SDK's
+// transports over HTTP are rejected, because they lack this package's limits: use [Start] with the server's URL.
 func Connect(ctx context.Context, transports map[string]mcp.Transport, o *Options) (*Servers, error) {
 	all := o.withDefaults()
 	s := &Servers{closed: make(chan struct{})}
@@ -114,9 +110,8 @@ func (s *Servers) connect(ctx context.Context) (*Servers, error) {
 	return nil, err
 }
 
-// Wait waits until the tools of every server have been listed once, or their listing has
-// failed. It returns an error if the servers are closed or ctx is done. It is meant for
-// [Options.Background]; without it, Wait returns at once.
+// Wait waits until every server's tools have been listed once, or their listing has failed. It returns an error if the
+// servers are closed or ctx is done. It is meant for [Options.Background]; without it, Wait returns at once.
 func (s *Servers) Wait(ctx context.Context) error {
 	for _, srv := range s.servers {
 		if srv.refresher == nil {
@@ -154,13 +149,13 @@ func each(servers []*server, f func(*server) error) []error {
 	return errs
 }
 
-// Tools returns the tools of all servers, in the order of the configuration. The namespace of a tool
-// is the name of its server. Unless [Options.Background] is set, Tools lists the tools of every server
-// again and starts servers that are not running. A failed server keeps the tools of its last listing,
-// and [Servers.Status] says what is wrong. Tools returns an error if the servers are closed or ctx is done.
+// Tools returns all servers' tools, in the order of the configuration. A tool's namespace is its server's name. Unless
+// [Options.Background] is set, Tools lists every server's tools again and starts servers that are not running. A failed
+// server keeps the tools from its last listing, and [Servers.Status] says what is wrong. Tools returns an error if the
+// servers are closed or ctx is done.
 //
-// The tools are valid until Close. Their Hints are empty unless Options.Trust names the
-// server: only the host decides what a call means.
+// The tools are valid until Close. Their Hints are empty unless Options.Trust names the server: only the host decides
+// what effects a call has.
 func (s *Servers) Tools(ctx context.Context) ([]*tools.Tool, error) {
 	select {
 	case <-s.closed:
@@ -183,7 +178,7 @@ func (s *Servers) Tools(ctx context.Context) ([]*tools.Tool, error) {
 	return all, nil
 }
 
-// Status returns the status of each server, in the order of the configuration.
+// Status returns each server's status, in the order of the configuration.
 func (s *Servers) Status() []Status {
 	list := make([]Status, len(s.servers))
 	for i, srv := range s.servers {
@@ -192,9 +187,8 @@ func (s *Servers) Status() []Status {
 	return list
 }
 
-// Warnings returns messages about problems that are not errors: keys of the configuration
-// that have no effect, listings that were cut short, tools that were left out, and invalid
-// output schemas.
+// Warnings returns messages about problems that are not errors: configuration keys that have no effect, listings that
+// were cut short, tools that were left out, and invalid output schemas.
 func (s *Servers) Warnings() []string {
 	list := slices.Clone(s.warnings)
 	for _, srv := range s.servers {

@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/internal/stdio"
 )
 
-// State is the state of a server.
+// State is a server's state.
 type State string
 
 // The states of a server.
@@ -37,8 +37,7 @@ type Status struct {
 	// Restarts is how often the server was lost and connected again.
 	Restarts int
 
-	// ProtocolVersion is the version of the last connection, such as "2025-11-25"; empty until the
-	// server has connected.
+	// ProtocolVersion is the last connection's version, such as "2025-11-25"; empty until the server has connected.
 	ProtocolVersion string
 
 	// Tools is the number of tools in the last listing.

@@ -17,13 +17,13 @@ import (
 // Call: invisible characters are escaped as in JSON. Line and Source are claims of the worker
 // process that runs the program.
 type Request struct {
-	Tool        string // the path of the tool: mail.send
+	Tool        string // the tool's path: mail.send
 	Origin      string // the tool's own name and server: "send/now" of "mail"; the same as Tool if there is no server
 	Class       tools.Class
 	Destructive bool   // the effect cannot be undone
 	Args        string // complete, as indented JSON
 	Line        int    // the line of the call in the program, from 1; 0 if unknown
-	Source      string // the text of that line; "" if unknown
+	Source      string // that line's text; "" if unknown
 
 	// Call is the call itself. Its strings come from a program. Do not show them to a
 	// person.

@@ -16,8 +16,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Argument matches calls that have an argument for which permitted returns true. The name is the name of an argument,
-// or a JSON Pointer to a part of an argument, such as "/user/id". An argument that is missing or null does not match.
+// Argument matches calls that have an argument for which permitted returns true. The name is an argument's name, or a
+// JSON Pointer to part of an argument, such as "/user/id". An argument that is missing or null does not match.
 //
 // Regardless of the policy, a call is refused if the argument cannot be decoded into T, or
 // if a name in the call differs only in case from a name in the pointer, T or the tool's
@@ -53,7 +53,7 @@ func Argument[T any](name string, permitted func(T) bool) Match {
 	}}
 }
 
-// argument returns a part of the arguments, or nil if it is missing or null.
+// argument returns part of the arguments, or nil if that part is missing or null.
 func argument(args json.RawMessage, name string) (json.RawMessage, error) {
 	steps := []string{name}
 	if strings.HasPrefix(name, "/") {

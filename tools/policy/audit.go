@@ -26,12 +26,12 @@ type AuditOptions struct {
 // Audit logs every call that reaches the policy. After the call has ended, it logs a record
 // "tool call" with these attributes:
 //
-//	tool          the path of the tool
+//	tool          the tool's path
 //	server        the tool's namespace, if it has one
 //	class         the class that the host gave the tool: effect, idempotent, read or unclassified
-//	call          the number of the call in its program
+//	call          the call's number in its program
 //	line, column  of the call in the program
-//	outcome       ok, the kind of the error, fatal, or panic
+//	outcome       ok, the error's kind, fatal, or panic
 //	duration
 //	args_bytes, result_bytes
 //	args, result, error, source   if AuditOptions.Content

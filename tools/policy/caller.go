@@ -61,7 +61,7 @@ func broken(format string, args ...any) tools.Policy {
 	}.policy()
 }
 
-// refusal returns the error of a call that a policy refuses.
+// refusal returns the error for a call that a policy refuses.
 func refusal(format string, args ...any) *tools.ToolError {
 	return &tools.ToolError{Kind: tools.KindDenied, Message: fmt.Sprintf(format, args...)}
 }

@@ -1,5 +1,5 @@
-// Package policy controls the calls of tools: which are allowed or need approval, how often
-// and how long they may run, and what is redacted and logged.
+// Package policy controls tool calls: which are allowed or need approval, how often and how long they may run, and what
+// is redacted and logged.
 //
 // Each policy is a [tools.Policy] that does one thing. A call passes the policies in the
 // order in which they are given, and its result passes them in reverse:
@@ -83,10 +83,9 @@
 //
 // # The order
 //
-// A call is validated and looked up in the journal before it reaches a policy. Calls that
-// are answered from the journal do not reach policies. The journal, the sandbox's Outcome and
-// the program get the result of the outermost policy: if [Redact] is among the first
-// policies, no journal, trace or log contains a secret from a tool. The journal records the
+// A call is validated and looked up in the journal before it reaches a policy. Calls that are answered from the journal
+// do not reach policies. The journal, the sandbox's Outcome and the program get the outermost policy's result: if
+// [Redact] is among the first policies, no journal, trace or log contains a secret from a tool. The journal records the
 // arguments with which the tool was called, and records each try before it is dispatched.
 //
 // # Shared state

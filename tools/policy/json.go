@@ -7,9 +7,8 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// JSON returns JSON with every secret in its strings, numbers and property names replaced.
-// A number with a secret becomes a string. Several names of one object may become equal.
-// Everything else is unchanged.
+// JSON returns JSON with every secret in its strings, numbers and property names replaced. A number with a secret
+// becomes a string. Several names in one object may become equal. Everything else is unchanged.
 func (s *Secrets) JSON(text json.RawMessage) json.RawMessage {
 	if s == nil || !s.mayContainJSON(string(text)) {
 		return text

@@ -18,7 +18,7 @@ type Match struct {
 	call     func(tools.Call) (bool, error) // called if tool returns perhaps; the model reads the error
 }
 
-// answer says how many of the calls of a tool a Match selects: none, some or all.
+// answer says how many of a tool's calls a Match selects: none, some or all.
 type answer int
 
 const (
@@ -61,10 +61,9 @@ func (m Match) String() string {
 // after the dot is the tool's name as programs or the server write it: "mail.send_now" or
 // "mail.send/now".
 //
-// Both names may contain dots. A quoted server name is taken literally:
-// `"files.readonly".*` does not match a tool readonly.rm of the server files. A pattern
-// with several dots and no quotes is ambiguous. Calls of tools that it may match are
-// refused, regardless of the policy.
+// Both names may contain dots. A quoted server name is taken literally: `"files.readonly".*` does not match a tool
+// readonly.rm of the server files. A pattern with several dots and no quotes is ambiguous. Calls to tools that it may
+// match are refused, regardless of the policy.
 //
 // [tools.Set.Warnings] reports patterns that match no tool. It reports patterns with a * only
 // if a server has a similar name, since the tools may be added later.
@@ -194,19 +193,19 @@ func And(all ...Match) Match {
 	}
 }
 
-// Or matches calls that at least one Match in any matches.
-func Or(any ...Match) Match {
+// Or matches a call if at least one of the given matches does.
+func Or(matches ...Match) Match {
 	return Match{
-		text: join(any, " or "), compound: len(any) > 1, patterns: patterns(any...),
+		text: join(matches, " or "), compound: len(matches) > 1, patterns: patterns(matches...),
 		tool: func(b *tools.Binding) answer {
 			a := no
-			for _, m := range any {
+			for _, m := range matches {
 				a = max(a, m.of(b))
 			}
 			return a
 		},
 		call: func(c tools.Call) (bool, error) {
-			for _, m := range any {
+			for _, m := range matches {
 				if ok, err := m.matches(c); ok || err != nil {
 					return ok, err
 				}

@@ -9,10 +9,10 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Rate limits the number of calls that reach it in a period, for all tools together. Use [If] to
-// limit the calls of one tool or server. All runs and sets with the policy share the limit.
+// Rate limits the number of calls that reach it in a period, for all tools together. Use [If] to limit the calls to one
+// tool or server. All runs and sets with the policy share the limit.
 //
-// A call waits for its turn for at most maxWait; a call that would have to wait longer is refused. If maxWait is zero,
+// A call waits for its turn for at most maxWait; a call that would have to wait longer is rejected. If maxWait is zero,
 // a call may wait until the run ends. If it is negative, no call waits.
 func Rate(calls int, period, maxWait time.Duration) tools.Policy {
 	if calls <= 0 || period <= 0 {

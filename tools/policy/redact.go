@@ -75,8 +75,8 @@ func (s *Secrets) shown(err error) bool {
 	return false
 }
 
-// redacted is an error with its secrets replaced. It has no Unwrap method, so that the texts
-// of its causes are not logged by accident.
+// redacted is an error with its secrets replaced. It has no Unwrap method, so that its causes' texts are not logged by
+// accident.
 type redacted struct {
 	err  error
 	text string

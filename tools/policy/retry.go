@@ -14,7 +14,7 @@ import (
 
 // RetryOptions configures [Retry]. Nil means the defaults.
 type RetryOptions struct {
-	// Tries is the maximum number of calls of the tool. Zero means 3.
+	// Tries is the maximum number of calls to the tool. Zero means 3.
 	Tries int
 
 	// Delay is the time before the second try, with a random variation of a quarter. It
@@ -28,11 +28,10 @@ type RetryOptions struct {
 
 // Retry calls a tool again after a delay if the call failed with a temporary error.
 //
-// If nothing was done ([tools.KindUnavailable]), it retries calls of every tool. If it is
-// unknown whether anything was done ([tools.KindTimeout], [tools.KindUnknown]), it retries
-// only tools that may be repeated: tools of class Read or Idempotent, and Repeatable tools.
-// If an error, or the cause of a ToolError, has a method RetryAfter() time.Duration, Retry waits
-// at least that long. The last error says how many tries there were.
+// If nothing was done ([tools.KindUnavailable]), it retries calls to every tool. If it is unknown whether anything was
+// done ([tools.KindTimeout], [tools.KindUnknown]), it retries only tools that may be repeated: tools of class Read or
+// Idempotent, and Repeatable tools. If an error, or the cause of a ToolError, has a method RetryAfter() time.Duration,
+// Retry waits at least that long. The last error says how many tries there were.
 func Retry(o *RetryOptions) tools.Policy {
 	o = cmp.Or(o, &RetryOptions{})
 	if o.Tries < 0 || min(o.Delay, o.MaxDelay) < 0 {
@@ -84,7 +83,7 @@ func jitter(d time.Duration) time.Duration {
 	return d*3/4 + rand.N(d/2+1)
 }
 
-// tried adds the number of tries to the message of an error.
+// tried adds the number of tries to an error message.
 func tried(err error, tries int) error {
 	te, ok := errors.AsType[*tools.ToolError](err)
 	if !ok || tries == 1 || tools.IsFatal(err) {

@@ -30,9 +30,8 @@ type SecretOptions struct {
 	// Patterns match other secrets. The whole match is a secret.
 	Patterns []*regexp.Regexp
 
-	// ValuesOnly disables the predefined patterns, which match tokens of well-known
-	// services, JSON Web Tokens, private keys, passwords in URLs, and Authorization
-	// headers.
+	// ValuesOnly disables the predefined patterns, which match well-known services' tokens, JSON Web Tokens, private
+	// keys, passwords in URLs, and Authorization headers.
 	ValuesOnly bool
 }
 
@@ -150,7 +149,7 @@ func (s *Secrets) Attr(_ []string, a slog.Attr) slog.Attr {
 // Otherwise, it returns the JSON or the text with the secrets replaced. An error becomes its text.
 func (s *Secrets) value(v slog.Value) (clean slog.Value) {
 	defer func() {
-		if p := recover(); p != nil { // in a method of the value
+		if p := recover(); p != nil { // in one of the value's methods
 			clean = slog.StringValue(s.Text(fmt.Sprintf("!PANIC: %v", p)))
 		}
 	}()

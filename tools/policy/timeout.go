@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// errTime is the cause with which the context of a call is canceled after the timeout.
+// errTime is the cause with which a call's context is canceled after the timeout.
 var errTime = fmt.Errorf("policy: no answer in time: %w", context.DeadlineExceeded)
 
 // Timeout ends calls that take longer than d. It cancels their context, and the program gets
@@ -62,12 +62,12 @@ type end struct {
 	panic  error
 }
 
-// unclear reports whether the error means that the effect of the call is unknown.
+// unclear reports whether the error means that the call's effect is unknown.
 func (e *end) unclear() bool {
 	return !tools.IsFatal(e.err) && dispatch.StateOf(e.err) == dispatch.StateUnknown
 }
 
-// perform calls next and sends the result to ended, even if next panics or ends the goroutine.
+// perform calls next and sends the result to ended, even if next panics or calls runtime.Goexit.
 func perform(ctx context.Context, c tools.Call, next tools.Caller, ended chan<- end) {
 	e := end{err: tools.Fatal(errGone)}
 	defer func() {
@@ -79,5 +79,5 @@ func perform(ctx context.Context, c tools.Call, next tools.Caller, ended chan<- 
 	e.result, e.err = next.Call(ctx, c)
 }
 
-// errGone is the error of handlers that call runtime.Goexit, as t.FailNow does.
-var errGone = errors.New("policy: the call ended its goroutine instead of returning")
+// errGone is the error for calls that end with runtime.Goexit, for example in t.FailNow.
+var errGone = errors.New("policy: the call ended with runtime.Goexit instead of returning")

@@ -49,7 +49,7 @@ func TestTimeout(t *testing.T) {
 		{"panic", func(context.Context) (json.RawMessage, error) { panic("boom") }, 0,
 			"unknown: the tool crashed; whether it took effect is unknown"},
 		{"goexit", func(context.Context) (json.RawMessage, error) { runtime.Goexit(); return nil, nil }, 0,
-			"fatal: policy: the call ended its goroutine instead of returning"},
+			"fatal: policy: the call ended with runtime.Goexit instead of returning"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

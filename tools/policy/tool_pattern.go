@@ -9,9 +9,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// toolPattern is a pattern of [Tools]. Namespaces and names may contain dots, so a
-// pattern with several dots can be read in more than one way. A server, which chooses
-// the names of its tools, could exploit the ambiguity.
+// toolPattern is a pattern of [Tools]. Namespaces and names may contain dots, so a pattern with several dots can be
+// read in more than one way. A server, which chooses its tools' names, could exploit the ambiguity.
 type toolPattern struct {
 	text   string
 	server string // the quoted server name; "" if there is none
@@ -45,8 +44,8 @@ func (p toolPattern) matches(b *tools.Binding) answer {
 	}
 }
 
-// canMatch reports whether the pattern matches the tool in one of its readings: the name of
-// the server ends at a dot or, before the first dot, at a *.
+// canMatch reports whether the pattern matches the tool in one of its readings: the server's name ends at a dot or,
+// before the first dot, at a *.
 func (p toolPattern) canMatch(b *tools.Binding) bool {
 	dotted := false
 	for i, c := range p.text {
@@ -61,12 +60,12 @@ func (p toolPattern) canMatch(b *tools.Binding) bool {
 	return false
 }
 
-// globNames reports whether the pattern matches a name of the tool within its namespace.
+// globNames reports whether the pattern matches one of the tool's names within its namespace.
 func globNames(pattern string, b *tools.Binding) bool {
 	return glob.Match(pattern, b.Name) || glob.Match(pattern, b.Names[0])
 }
 
-// ambiguous returns the error for a call of a tool that the pattern may or may not match.
+// ambiguous returns the error for a call to a tool that the pattern may or may not match.
 func (p toolPattern) ambiguous(b *tools.Binding) error {
 	return fmt.Errorf("the policy's pattern %s is ambiguous and may match %s; its author must quote the name of the "+
 		"server, as in %q.*",

@@ -34,9 +34,9 @@ func (n *Names) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &(*n)[0])
 }
 
-// Describe declares the named tools in full. For a family of names such as
-// erp.{get,list}_order, it declares each tool. For a server, or a prefix of several names, it
-// lists the tools. Describe returns an error only if none of the names exists.
+// Describe declares the named tools in full. For a family of names such as erp.{get,list}_order, it declares each tool.
+// For a server, or a prefix of several names, it lists the tools. Describe returns an error only if all names are
+// unknown.
 func (d *Index) Describe(names ...string) (string, error) {
 	var declared []*tools.Binding
 	var lists []list

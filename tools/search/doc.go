@@ -43,9 +43,9 @@
 //
 // # What programs see
 //
-// [Index.Extended] adds two tools to a set, tools.search and tools.describe. The programs of
-// modules and of code mode always have them, so that a program can use tools whose
-// declarations are left out of the prompt (see module.Options.DeclarationTokens):
+// [Index.Extended] adds two tools to a set, tools.search and tools.describe. Programs in modules and in code mode
+// always have them, so that a program can use tools whose declarations the prompt omits (see
+// module.Options.DeclarationTokens):
 //
 //	const hits = await tools.search("refund order", {server: "shop", limit: 3});
 //	// [{name: "shop.refund", description: "Refund one order."}, …]
@@ -55,15 +55,14 @@
 // 50. If a search finds nothing, its result is [] and a warning lists the servers, or the
 // tools if there are few.
 //
-// tools.describe takes one name, several names, or a family of names such as
-// shop.{get,list}_order. For the name of a server, or a prefix of several names, it lists the
-// tools and says which are read-only. It accepts names in other spellings, such as the
-// server's own, and misspelled names; the declaration shows the correct name. If no name is
-// similar, it throws a ToolError of kind unknown_tool that lists what exists. Programs call
-// the tools by their names as globals:
+// tools.describe takes one name, several names, or a family of names such as shop.{get,list}_order. For a server's
+// name, or a prefix of several names, it lists the tools and says which are read-only. It accepts names in other
+// spellings, such as the server's own, and misspelled names; the declaration shows the correct name. If no name is
+// similar, it throws a ToolError of kind unknown_tool that lists what exists. Programs call the tools by their names as
+// globals:
 //
 //	await shop.refund({id: "a1"});
 //
-// Both are tools of class Read. Their calls count toward the limit of calls and are recorded in the journal.
-// Policies do not apply to them, because they reveal only the tools of the set.
+// Both are tools of class Read. Their calls count toward the call limit and are recorded in the journal. Policies do
+// not apply to them, because they reveal only the set's tools.
 package search

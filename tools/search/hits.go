@@ -25,7 +25,7 @@ type searchArgs struct {
 
 // Options restricts and extends the hits of [Index.Search].
 type Options struct {
-	Server  string  `json:"server,omitempty"`  // search only the tools of this server
+	Server  string  `json:"server,omitempty"`  // search only this server's tools
 	Limit   float64 `json:"limit,omitempty"`   // number of hits, at most 50; 10 if it is zero or less
 	Declare bool    `json:"declare,omitempty"` // declare the first few hits in full
 }

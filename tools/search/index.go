@@ -11,14 +11,14 @@ import (
 	"github.com/writ-go/writ/tools/internal/bm25"
 )
 
-// Index searches and describes the tools of a set. It is safe for concurrent use.
+// Index searches and describes a set's tools. It is safe for concurrent use.
 type Index struct {
 	set      *tools.Set
 	bindings []*tools.Binding
 	words    *bm25.Index
-	maxText  int // maximum bytes of a result of Describe, approximately
+	maxText  int // approximate maximum size of a Describe result, in bytes
 
-	// howToSearch returns advice on how to search all tools, or the tools of one server.
+	// howToSearch returns advice on how to search all tools, or one server's tools.
 	howToSearch func(server string) string
 }
 
@@ -48,10 +48,9 @@ func inProgram(server string) string {
 	return fmt.Sprintf("%s.search(query, {server: %q})", globals.Tools, server)
 }
 
-// Extended returns a copy of the set with two more tools, tools.search and tools.describe. They are tools of
-// class [tools.Read]. The journal records their calls like any others, but policies do not apply to them,
-// because they reveal only the tools of the set. Extended returns the set itself if it is empty or already has
-// these tools.
+// Extended returns a copy of the set with two more tools, tools.search and tools.describe. They are tools of class
+// [tools.Read]. The journal records their calls like any others, but policies do not apply to them, because they reveal
+// only the set's tools. Extended returns the set itself if it is empty or already has these tools.
 func (d *Index) Extended() *tools.Set {
 	if len(d.bindings) == 0 || len(d.bindings) < d.set.Len() {
 		return d.set

@@ -33,7 +33,7 @@ func (d *Index) only(name string, normalize func(string) string) (b *tools.Bindi
 	if wanted == "" {
 		return nil, false
 	}
-	var qualified, unqualified []*tools.Binding // matches with and without the name of the server
+	var qualified, unqualified []*tools.Binding // matches with and without the server's name
 	for _, b := range d.bindings {
 		has := func(prefix string) bool {
 			return slices.ContainsFunc(append(slices.Clip(b.Names), b.Name), func(member string) bool {
@@ -67,7 +67,7 @@ func folded(name string) string {
 }
 
 const (
-	maxNames = 50    // names in a call of describe after the braces are expanded
+	maxNames = 50    // names in a call to describe after the braces are expanded
 	maxName  = 1_000 // bytes of a name with braces
 )
 
@@ -141,8 +141,8 @@ func (d *Index) near(name string) (tool *tools.Binding, server string) {
 	return nil, d.nearServer(name)
 }
 
-// nearServer returns the object of the server with the given name or, if the name does not exist, of the server
-// with the most similar name. It returns "" if no server has a similar name.
+// nearServer returns the object of the server with the given name or, if there is no such server, of the server with
+// the most similar name. It returns "" if no server has a similar name.
 func (d *Index) nearServer(name string) string {
 	if list := d.server(name); len(list) > 0 {
 		return list[0].Object
@@ -175,7 +175,7 @@ func dotted(name string) string {
 	return object + "." + member
 }
 
-// server returns the tools of the server with a name. If no server has exactly this name, server ignores case
+// server returns the tools of the server with the given name. If no server has exactly this name, server ignores case
 // and punctuation, but returns nil if several servers match.
 func (d *Index) server(name string) []*tools.Binding {
 	list := d.serverTools(func(b *tools.Binding) bool { return b.Object == name || b.Namespace == name })
@@ -236,8 +236,8 @@ func (d *Index) inventory(introduction string) string {
 	return "the tools are " + strings.Join(paths, ", ")
 }
 
-// suggestions returns up to three tools that match the words of a name. If the name begins
-// with the name of a server, only the rest is searched, and tools of the server come first.
+// suggestions returns up to three tools that match the words of a name. If the name begins with a server's name, only
+// the rest is searched, and that server's tools come first.
 func (d *Index) suggestions(name string) []string {
 	object := ""
 	if head, member, ok := strings.Cut(dotted(name), "."); ok && len(d.server(head)) > 0 {

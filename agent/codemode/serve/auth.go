@@ -18,9 +18,9 @@ import (
 
 const wellKnown = "/.well-known/oauth-protected-resource"
 
-// Auth authenticates clients by bearer tokens. [TokenFile] returns an Auth for a file of tokens.
-// [Introspection.Auth] returns an Auth for OAuth tokens that their authorization server verifies. For other
-// kinds of tokens, set the fields.
+// Auth authenticates clients by bearer tokens. [TokenFile] returns an Auth for a file that lists tokens.
+// [Introspection.Auth] returns an Auth for OAuth tokens that their authorization server verifies. For other kinds of
+// tokens, set the fields.
 type Auth struct {
 	// Verifier returns information about a token, or an error that wraps
 	// [auth.ErrInvalidToken]. It is called for every request, so a revoked token stops
@@ -29,9 +29,8 @@ type Auth struct {
 	// not contain the token.
 	Verifier auth.TokenVerifier
 
-	// Principal returns the owner of a token. If it is nil, the owner has the name UserID and
-	// may use all tools. A token is refused if the name of its principal is empty or not
-	// valid UTF-8.
+	// Principal returns a token's owner. If it is nil, the owner has the name UserID and may use all tools. A token is
+	// rejected if its principal's name is empty or not valid UTF-8.
 	Principal func(*auth.TokenInfo) (Principal, error)
 
 	// Scopes are the scopes that a token must have.
@@ -44,7 +43,7 @@ type Auth struct {
 
 	forever bool               // whether tokens without an expiration are valid
 	refresh func(*slog.Logger) // called before a token is verified; may be nil
-	current func() tokens      // the tokens of a token file; may be nil
+	current func() tokens      // the tokens from a token file; may be nil
 }
 
 // Patterns returns the current patterns of tools in a token file, by principal. Use them to warn about
@@ -85,7 +84,7 @@ func (a *Auth) check() error {
 	return nil
 }
 
-// metadata returns the path and the URL of the description of the resource (RFC 9728, 3.1).
+// metadata returns the path and the URL of the resource metadata (RFC 9728, 3.1).
 func (a *Auth) metadata() (path, address string) {
 	if a == nil || a.Resource == nil {
 		return "", ""
@@ -148,12 +147,11 @@ func fromLoopback(r *http.Request) bool {
 	return err == nil && addr.Addr().Unmap().IsLoopback()
 }
 
-// principalExtra is the key of the principal in the Extra of a verified token.
+// principalExtra is the principal's key in a verified token's Extra.
 const principalExtra = "github.com/writ-go/writ/agent/codemode/serve.Principal"
 
-// verifier returns a function that calls Verifier. The function hides the reason why a token is invalid: the
-// reason would help an attacker who guesses tokens, and may quote the token. It logs the reason if tokens
-// cannot be checked.
+// verifier returns a function that calls Verifier. The function hides the reason why a token is invalid: the reason
+// would help an attacker who guesses tokens, and could quote the token. It logs the reason if tokens cannot be checked.
 func (a *Auth) verifier(log *slog.Logger) auth.TokenVerifier {
 	return func(ctx context.Context, token string, r *http.Request) (*auth.TokenInfo, error) {
 		info, err := a.Verifier(ctx, token, r)

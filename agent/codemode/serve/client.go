@@ -35,14 +35,14 @@ type client struct {
 	open   int                 // number of open requests
 }
 
-// request is an open request of a client.
+// request is a client's open request.
 type request struct {
 	*client
 	held int64 // bytes of memory
 	once sync.Once
 }
 
-// enter opens a request of a principal. The caller must call leave.
+// enter opens a request for a principal. The caller must call leave.
 func (c *clients) enter(name string) (*request, *refusal) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,8 +88,8 @@ func (r *request) leave() {
 	})
 }
 
-// reserve reserves memory for the request until it ends, and reports whether there was enough. It reserves
-// at most the limit of a principal, however large the request is.
+// reserve reserves memory for the request until it ends, and reports whether there was enough. It reserves at most a
+// principal's limit, however large the request is.
 func (r *request) reserve(bytes int64) bool {
 	bytes = min(bytes, r.all.limits.memory-r.held)
 	if !r.memory.TryAcquire(bytes) {

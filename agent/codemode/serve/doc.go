@@ -31,16 +31,16 @@
 //
 // # Transports
 //
-// Over stdio there is one client, which is the program that started the process. Over HTTP, one address serves
-// clients of protocol version 2026-07-28, whose requests are independent, and clients of older versions, which have
-// sessions. With Options.Stateless, clients of older versions have no sessions either, so that any of several replicas
-// can serve any request. In that case, the server cannot notify clients that tools have changed or ask them questions,
-// and ignores their cancellations. The transport of protocol 2024-11-05, HTTP with SSE, is not served.
+// Over stdio there is one client, which is the program that started the process. Over HTTP, one address serves clients
+// with protocol version 2026-07-28, whose requests are independent, and clients with older versions, which have
+// sessions. With Options.Stateless, clients with older versions have no sessions either, so that any replica can serve
+// any request. In that case, the server cannot notify clients that tools have changed or ask them questions, and
+// ignores their cancellations. The transport of protocol 2024-11-05, HTTP with SSE, is not served.
 //
-// State that outlives a request belongs to a [Principal] and not to a session of the protocol. The server's tools
-// return a handle for it.
+// State that outlives a request belongs to a [Principal] and not to a protocol session. The server's tools return a
+// handle for it.
 //
-// A Go program with an http.Server of its own mounts a [Handler] instead of calling [Run].
+// A Go program with its own http.Server mounts a [Handler] instead of calling [Run].
 //
 // # Authentication
 //
@@ -67,14 +67,14 @@
 // message that arrives too slowly gets 408; other requests that exceed a limit get 429 or 503 with Retry-After.
 //
 // A [Queue], in which calls wait for their turn, bounds the number of calls that run at once. It is fair between
-// principals. If a call cannot wait, the queue refuses it with [ErrBusy].
+// principals. If a call cannot wait, the queue rejects it with [ErrBusy].
 //
 // # Shutdown
 //
-// When its context ends, or the client on stdio closes its end, [Run] accepts no more calls and lets running calls
+// When its context is done, or the client on stdio closes its end, [Run] accepts no more calls and lets running calls
 // finish within Options.Grace. Until then, clients can still answer the questions of running calls. After that, Run
-// cancels the running calls, with the cause [ErrStopped], and refuses the calls that still wait in a [Queue]. The last
-// log entry has the number of calls that were canceled. [Handler.Shutdown] does the same for a Handler.
+// cancels the running calls, with the cause [ErrStopped], and rejects the calls that still wait in a [Queue]. The last
+// log entry has the number of canceled calls. [Handler.Shutdown] does the same for a Handler.
 //
 // # Paths
 //
@@ -89,6 +89,6 @@
 // use no tools ("tools": []). To hide them from clients, put a proxy in front of the server that forwards only
 // Options.Path and the OAuth metadata.
 //
-// Metrics contain no names of principals; the log contains them at level debug. The log never contains a token, a
-// header, the query of a URL, or a message.
+// Metrics contain no principal names; the log contains them at level debug. The log never contains a token, a header,
+// the query of a URL, or a message.
 package serve

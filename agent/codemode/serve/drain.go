@@ -53,7 +53,7 @@ func (s *drainer) drain() {
 	s.end()
 }
 
-// settle refuses further calls, and waits until all calls have responses or giveUp is called.
+// settle rejects further calls, and waits until all calls have responses or giveUp is called.
 func (s *drainer) settle() {
 	s.calls.stop()
 	closedBefore(s.lost, s.calls.none)
@@ -63,7 +63,7 @@ func (s *drainer) settle() {
 func (s *drainer) begin(id jsonrpc.ID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.open[id] { // the SDK refuses the duplicate
+	if s.open[id] { // the SDK rejects the duplicate
 		return true
 	}
 	s.open[id] = s.calls.begin()
@@ -88,9 +88,8 @@ var errDraining = &jsonrpc.Error{
 	Code: jsonrpc.CodeInternalError, Message: "the server is shutting down; nothing was done",
 }
 
-// Read implements [mcp.Connection]. It reports the end of the input only when all calls have responses.
-// During a shutdown, it refuses calls, but passes on cancellations and the client's answers to questions
-// of running calls.
+// Read implements [mcp.Connection]. It reports the end of the input only when all calls have responses. During a
+// shutdown, it rejects calls, but passes on cancellations and the client's answers to questions of running calls.
 func (c *drainerConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		msg, err := c.Connection.Read(c.s.life)

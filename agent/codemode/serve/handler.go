@@ -9,7 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Handler serves MCP in the http.Server of a Go program; see [NewHandler].
+// Handler is an [http.Handler] that serves MCP; see [NewHandler].
 type Handler struct {
 	web  *web
 	http http.Handler
@@ -39,19 +39,18 @@ type Handler struct {
 //
 // # Security
 //
-// With Options.Auth, every request needs a token, and the handler ignores a principal that is
-// already in the context of the request. Without Options.Auth, the program can authenticate clients
-// itself: its middleware sets the principal with [WithPrincipal], and the handler refuses principals
-// without a name. If no principal is set, a request from a loopback address has the principal "local",
-// and any other request gets status 403.
+// With Options.Auth, every request needs a token, and the handler ignores a principal that is already in the request's
+// context. Without Options.Auth, the program can authenticate clients itself: its middleware sets the principal with
+// [WithPrincipal], and the handler rejects principals without a name. If no principal is set, a request from a loopback
+// address has the principal "local", and any other request gets status 403.
 //
 // If a reverse proxy runs on the same machine, all requests come from a loopback address: without
 // authentication, anyone who can reach the proxy may use all tools. Middleware that sets RemoteAddr from
 // a header has the same effect, because any client can send that header. In both cases, set Options.Auth,
 // or have middleware set a principal for every request.
 //
-// As in Run, the host and the origin of every request are checked: list the names of the server in
-// Options.Hosts. The health paths need no authentication.
+// As in Run, the host and the origin of every request are checked: list the server's names in Options.Hosts. The health
+// paths need no authentication.
 func NewHandler(newServer func(Principal) *mcp.Server, o *Options) (*Handler, error) {
 	given := Options{}
 	if o != nil {
@@ -74,14 +73,12 @@ func NewHandler(newServer func(Principal) *mcp.Server, o *Options) (*Handler, er
 // ServeHTTP implements [http.Handler].
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.http.ServeHTTP(w, r) }
 
-// Shutdown accepts no more calls, waits until the running calls have ended, and ends all sessions and
-// streams. If ctx ends first, Shutdown cancels the calls of this handler, with the cause [ErrStopped], and
-// returns an error. Afterwards, the handler still serves its health and metrics; it refuses other
-// requests with status 503.
+// Shutdown accepts no more calls, waits until the running calls have ended, and ends all sessions and streams. If ctx
+// is done first, Shutdown cancels the handler's calls, with the cause [ErrStopped], and returns an error. Afterward,
+// the handler still serves its health and metrics; it rejects other requests with status 503.
 //
-// Call it before the Shutdown method of the http.Server. That method waits for streams, which only
-// Handler.Shutdown ends, and closes the listener, so that clients could not answer the questions of
-// running calls.
+// Call it before the http.Server's Shutdown method. That method waits for streams, which only Handler.Shutdown ends,
+// and closes the listener, so that clients could not answer the questions of running calls.
 func (h *Handler) Shutdown(ctx context.Context) error {
 	h.web.Logger.Info("shutting down; waiting for running calls")
 	return h.web.report(h.web.shutdown(ctx))

@@ -27,7 +27,7 @@ import (
 type Introspection struct {
 	Issuer   string // the URL of the authorization server, as in the "iss" of its tokens
 	Endpoint string // the URL of its introspection endpoint
-	Resource string // the URL of this server for clients, such as https://mcp.example.com/mcp
+	Resource string // this server's URL for clients, such as https://mcp.example.com/mcp
 
 	ClientID     string // identifies this server to the authorization server
 	ClientSecret string
@@ -36,11 +36,10 @@ type Introspection struct {
 	HTTPClient *http.Client
 }
 
-// Auth returns an [Auth] that accepts a token if it is active, is valid now, was issued by Issuer, has a
-// subject ("sub") or a client ("client_id"), and has Resource in its audience ("aud"). The name of its
-// principal consists of Issuer, a space and the subject. Without a subject, the name consists of "client ",
-// Issuer, a space and the client's ID, so that all users of that client are one principal. The error lists
-// all fields that are missing or invalid.
+// Auth returns an [Auth] that accepts a token if it is active, is valid now, was issued by Issuer, has a subject
+// ("sub") or a client ("client_id"), and has Resource in its audience ("aud"). Its principal's name consists of Issuer,
+// a space and the subject. Without a subject, the name consists of "client ", Issuer, a space and the client's ID, so
+// that all users of that client are one principal. The error lists all missing and invalid fields.
 func (i Introspection) Auth() (*Auth, error) {
 	if err := i.check(); err != nil {
 		return nil, err
@@ -68,15 +67,15 @@ func (i Introspection) check() error {
 		}
 	}
 	if i.ClientID == "" {
-		errs = append(errs, errors.New("introspection: ClientID is missing"))
+		errs = append(errs, errors.New("introspection: ClientID is not set"))
 	}
 	if i.ClientSecret == "" {
-		errs = append(errs, errors.New("introspection: ClientSecret is missing"))
+		errs = append(errs, errors.New("introspection: ClientSecret is not set"))
 	}
 	return errors.Join(errs...)
 }
 
-// secureURL reports whether the address is an https URL, or an http URL of this machine.
+// secureURL reports whether the address is an https URL, or an http URL on this machine.
 func secureURL(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Fragment != "" {
@@ -98,7 +97,7 @@ type tokenStatus struct {
 	Audience  audience `json:"aud"`
 }
 
-// parseTokenStatus reads an authorization server's answer. It refuses answers that other programs may interpret
+// parseTokenStatus reads an authorization server's answer. It rejects answers that other programs might interpret
 // differently: [json.Unmarshal] accepts repeated names, and names that differ from the known names in case.
 func parseTokenStatus(text []byte) (t tokenStatus, err error) {
 	doc, err := jsonvalue.Decode(text, 100, false)
@@ -134,7 +133,7 @@ func (t *instant) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// audience is a string or a list of strings in JSON.
+// audience is a JSON string or a JSON list of strings.
 type audience []string
 
 // UnmarshalJSON implements [json.Unmarshaler].

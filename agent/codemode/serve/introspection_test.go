@@ -122,8 +122,8 @@ func TestIntrospectionErrors(t *testing.T) {
 	want := `introspection: Issuer must be a URL with https, not "http://login.example"
 introspection: Endpoint must be a URL with https, not "127.0.0.1:80"
 introspection: Resource must be a URL with https, not "ftp://localhost/mcp"
-introspection: ClientID is missing
-introspection: ClientSecret is missing`
+introspection: ClientID is not set
+introspection: ClientSecret is not set`
 	if a, err := bad.Auth(); a != nil || err == nil || err.Error() != want {
 		t.Errorf("got %v and\n%v\nwant\n%s", a, err, want)
 	}

@@ -34,8 +34,8 @@ type refusal struct {
 	retry  time.Duration
 }
 
-// read reads the body of a request, and replaces it so that it can be read again. The message is decoded only
-// after its memory has been reserved.
+// read reads a request's body, and replaces it so that it can be read again. The message is decoded only after its
+// memory has been reserved.
 func (l limits) read(w http.ResponseWriter, r *http.Request, from *request) (message, *refusal) {
 	switch r.Method {
 	case http.MethodPost:

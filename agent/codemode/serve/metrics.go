@@ -50,8 +50,8 @@ func gauge(w io.Writer, name, help string, value int) {
 	fmt.Fprintf(w, "%s %d\n", name, value)
 }
 
-// webMeter counts requests. Its labels have a fixed set of values, so that clients cannot fill the memory
-// with labels of their own.
+// webMeter counts requests. Its labels have a fixed set of values, so that clients cannot fill the memory with their
+// own labels.
 type webMeter struct {
 	mu       sync.Mutex
 	requests map[webLabels]uint64
@@ -135,8 +135,7 @@ func (m *queueMeter) count(outcome string) {
 	m.outcomes[outcome]++
 }
 
-// WriteMetrics writes the metrics of the queue, and of the queues that AddQueue added, in the
-// text format of Prometheus.
+// WriteMetrics writes the metrics for the queue, and for the queues that AddQueue added, in Prometheus' text format.
 func (q *Queue) WriteMetrics(w io.Writer) {
 	q.mu.Lock()
 	running, waiting := q.running, q.waiting

@@ -14,9 +14,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// middleware is part of every server of one [Run] or [Handler]. It hides the tools that a principal may not
-// use, recovers from panics, and can cancel all calls. It acts only on requests that were marked, because
-// the host may serve the same server in other ways.
+// middleware is part of every server that one [Run] or [Handler] serves. It hides the tools that a principal may not
+// use, recovers from panics, and can cancel all calls. It acts only on requests that were marked, because the host may
+// serve the same server in other ways.
 type middleware struct {
 	log       *slog.Logger
 	stop      context.Context // its end cancels the running calls
@@ -33,13 +33,13 @@ func newMiddleware(log *slog.Logger) *middleware {
 
 type markKey struct{}
 
-// mark marks the context of a request, so that m handles the request.
+// mark marks a request's context, so that m handles the request.
 func (m *middleware) mark(ctx context.Context) context.Context {
 	return context.WithValue(ctx, markKey{}, m)
 }
 
-// isStopped reports whether the transport of a request has begun to cancel its calls. The contexts of the calls
-// end a moment later.
+// isStopped reports whether the transport of a request has begun to cancel its calls. The calls' contexts are canceled
+// a moment later.
 func isStopped(ctx context.Context) bool {
 	m, ok := ctx.Value(markKey{}).(*middleware)
 	return ok && m.stop.Err() != nil
@@ -112,8 +112,8 @@ func (p Principal) receive(
 	return next(ctx, method, r)
 }
 
-// list returns all tools of the principal on one page. Several pages would not work: a cursor could reveal
-// the name of a hidden tool, and many clients take an empty page for the end of the list.
+// list returns all of the principal's tools on one page. Several pages would not work: a cursor could reveal a hidden
+// tool's name, and many clients take an empty page for the end of the list.
 func (p Principal) list(ctx context.Context, r *mcp.ListToolsRequest, next mcp.MethodHandler) (mcp.Result, error) {
 	tools := []*mcp.Tool{} // not null in JSON
 	for seen := map[string]bool{}; ; {
@@ -123,7 +123,7 @@ func (p Principal) list(ctx context.Context, r *mcp.ListToolsRequest, next mcp.M
 		}
 		page, ok := result.(*mcp.ListToolsResult)
 		if !ok {
-			return nil, errors.New("tools/list returned no list of tools")
+			return nil, errors.New("tools/list returned no tool list")
 		}
 		for _, t := range page.Tools {
 			if p.Allows(t.Name) {

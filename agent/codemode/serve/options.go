@@ -40,7 +40,7 @@ type Options struct {
 	// address of this machine.
 	Listener net.Listener
 
-	// Path is the path of the protocol. Empty means "/mcp".
+	// Path is the protocol's path. Empty means "/mcp".
 	Path string
 
 	// Auth authenticates clients. If it is nil, only programs on this machine have
@@ -58,10 +58,9 @@ type Options struct {
 	// from other pages get status 403. Clients other than browsers send no origin.
 	Origins []string
 
-	// Stateless serves clients of the older protocols without sessions, so that any of several
-	// replicas can serve any request. By default, these clients have sessions in this process,
-	// in which the server can notify them that tools have changed, and they can cancel calls.
-	// A load balancer must then send all requests of a session to the same replica.
+	// Stateless serves clients with older protocols without sessions, so that any replica can serve any request. By
+	// default, these clients have sessions in this process, in which the server can notify them that tools have
+	// changed, and they can cancel calls. A load balancer must then send all requests in a session to the same replica.
 	Stateless bool
 
 	// Rate is the number of messages per second that one principal may send on average. In a
@@ -69,18 +68,16 @@ type Options struct {
 	// limit.
 	Rate float64
 
-	// Queue is the queue in which the calls of the server's tools wait for their turn. The
-	// transport only serves its metrics: handlers call [Queue.Do]. It may be nil, and several
-	// transports may share it.
+	// Queue is the queue in which calls to the server's tools wait for their turn. The transport only serves its
+	// metrics: handlers call [Queue.Do]. It may be nil, and several transports may share it.
 	Queue *Queue
 
-	// Logger logs events, but no token, header or message. There are three exceptions: the
-	// value of a panic in a handler, an error of Auth.Verifier (without the token) and, at
-	// level debug, a host or origin that was refused. Nil logs nothing.
+	// Logger logs events, but no token, header or message. There are three exceptions: a handler's panic value, an
+	// error from Auth.Verifier (without the token) and, at level debug, a rejected host or origin. Nil logs nothing.
 	Logger *slog.Logger
 
-	// Grace is how long running calls may continue after the context of [Run] ends, or
-	// after a client on stdio closes its end. Then they are canceled. Zero means 5 seconds.
+	// Grace is how long running calls may continue after the context of [Run] is done, or after a client on stdio
+	// closes its end. Then they are canceled. Zero means 5 seconds.
 	Grace time.Duration
 
 	limits limits // set only by tests
@@ -90,11 +87,11 @@ type Options struct {
 type limits struct {
 	body        int64         // size of the largest message, in bytes
 	values      int           // JSON values in one message, including nested ones
-	memory      int64         // estimated size, in bytes, of the decoded messages of all open requests
+	memory      int64         // estimated size, in bytes, of all open requests' decoded messages
 	rate        float64       // messages per second, on average
 	burst       int           // messages that may be sent at once
 	requests    int           // open requests, including streams
-	sessions    int           // sessions of the older protocols
+	sessions    int           // sessions in the older protocols
 	idle        time.Duration // how long a session lives without a request or an open stream
 	stall       time.Duration // for sending the headers, sending the message, or accepting a piece of a response
 	connections int           // open connections of all principals; further connections wait to be accepted

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// originPolicy refuses requests from web pages of other sites, and requests for other host names: an
-// attacker may own such a name and make it resolve to this machine (DNS rebinding).
+// originPolicy rejects requests from web pages on other sites, and requests for other host names: an attacker may own
+// such a name and make it resolve to this machine (DNS rebinding).
 type originPolicy struct {
 	hosts   []string
 	origins []string
@@ -48,10 +48,10 @@ func (p originPolicy) protect(next http.Handler) http.Handler {
 	})
 }
 
-// cut shortens text of a client for the log.
+// cut shortens a client's text for the log.
 func cut(text string) string { return fmt.Sprintf("%.100s", text) }
 
-// allowsHost reports whether the Host header has a name of the server.
+// allowsHost reports whether the Host header contains one of the server's names.
 func (p originPolicy) allowsHost(r *http.Request) bool {
 	name := hostname(r.Host)
 	return slices.Contains(p.hosts, name) || isLocalAddr(r, name)
@@ -68,7 +68,7 @@ func isLocalAddr(r *http.Request, name string) bool {
 	return ok && addr.AddrPort().Addr().Unmap().WithZone("") == want.Unmap().WithZone("")
 }
 
-// hostname returns the host of a Host header, without the port.
+// hostname returns the host in a Host header, without the port.
 func hostname(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -119,7 +119,7 @@ func allowPage(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// protocolHeaders returns the headers in a comma-separated list that clients of the protocol send.
+// protocolHeaders returns the headers in a comma-separated list that the protocol's clients send.
 func protocolHeaders(requested string) string {
 	var allowed []string
 	for h := range strings.SplitSeq(requested, ",") {

@@ -14,12 +14,10 @@ type Principal struct {
 	// see each other's sessions and state.
 	Name string
 
-	// Tools are patterns of the tools that the principal may use, in which * matches any
-	// string: "execute_code", "mail.*". Nil allows all tools; an empty list allows no tools.
-	// A principal without a valid name may use no tools at all. [Run] neither lists nor calls
-	// tools that are not allowed. If the handler of a tool itself uses something restricted,
-	// such as the tools of other servers, it must call Allows; so must the handlers of
-	// resources and prompts.
+	// Tools are patterns of the tools that the principal may use, in which * matches any string: "execute_code",
+	// "mail.*". Nil allows all tools; an empty list allows no tools. A principal without a valid name may use no tools
+	// at all. [Run] neither lists nor calls tools that are not allowed. If a tool's handler itself uses something
+	// restricted, such as other servers' tools, it must call Allows; so must the handlers of resources and prompts.
 	Tools []string
 }
 
@@ -53,9 +51,9 @@ func WithPrincipal(ctx context.Context, p Principal) context.Context {
 	return context.WithValue(ctx, principalKey{}, p)
 }
 
-// PrincipalOf returns the principal of a request, in the handlers of a server that [Run] or a
-// [Handler] serves. It returns false in other contexts, and for a principal without a valid name. If it
-// returns false, refuse access to everything that belongs to a principal.
+// PrincipalOf returns the principal that made a request. It works in the handlers of a server that [Run] or a [Handler]
+// serves. It returns false in other contexts, and for a principal without a valid name. If it returns false, deny
+// access to everything that belongs to a principal.
 func PrincipalOf(ctx context.Context) (Principal, bool) {
 	p, ok := ctx.Value(principalKey{}).(Principal)
 	return p, ok && p.named()

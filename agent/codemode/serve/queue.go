@@ -23,14 +23,12 @@ type QueueOptions struct {
 	// of processors.
 	Running int
 
-	// PerPrincipal is the maximum number of calls of one principal that run at once. Zero
-	// means Running. In addition, at most 128 calls of a principal have begun and not ended,
-	// including those whose programs wait for tools.
+	// PerPrincipal is the maximum number of one principal's calls that run at once. Zero means Running. In addition, at
+	// most 128 of a principal's calls may be in progress, including those whose programs wait for tools.
 	PerPrincipal int
 
-	// Waiting is the maximum number of waiting calls. If there are more, the queue refuses the
-	// newest call of the principal with the most waiting calls. Zero means 256; with a negative
-	// number, no call waits.
+	// Waiting is the maximum number of waiting calls. If there are more, the queue rejects the newest call of the
+	// principal with the most waiting calls. Zero means 256; with a negative number, no call waits.
 	Waiting int
 
 	// Wait is the longest time that a call waits. Zero means 30 seconds.
@@ -46,7 +44,7 @@ type Queue struct {
 	limits QueueOptions
 	stop   context.Context // its end cancels the running calls
 	end    context.CancelFunc
-	closed context.Context // ends before stop; no call begins after its end
+	closed context.Context // canceled before stop; no call begins after that
 	close  context.CancelFunc
 	calls  sync.WaitGroup // of calls that run or wait for their turn
 
@@ -70,7 +68,7 @@ type line struct {
 // waiter is one waiting call.
 type waiter struct {
 	turn chan struct{} // closed when the call may run
-	lost chan struct{} // closed when the queue refuses the call
+	lost chan struct{} // closed when the queue rejects the call
 }
 
 // NewQueue returns a queue. Nil options are the defaults.
@@ -89,15 +87,14 @@ func NewQueue(o *QueueOptions) *Queue {
 	return q
 }
 
-// ErrStopped is the cause of the cancellation of running calls when the grace period of a
-// shutdown is over, or their [Queue] stops. Calls that still wait in the Queue, or arrive later, get
-// an error that wraps ErrStopped and says that nothing was done.
+// ErrStopped is the cause with which running calls are canceled when the grace period of a shutdown is over or their
+// [Queue] stops. Calls that still wait in the Queue, or arrive later, get an error that wraps ErrStopped and says that
+// nothing was done.
 var ErrStopped = errors.New("the server is shutting down")
 
-// Do waits for the turn of the principal named who, runs f, and returns its error. If f does not
-// run, the error is [ErrBusy] (the queue is full, or the wait was too long), the cause
-// of ctx, or an error that wraps [ErrStopped]. If ctx ends while f runs, the context of f
-// ends as well, but Do still waits for f.
+// Do waits for the turn of the principal named who, runs f, and returns its error. If f does not run, the error is
+// [ErrBusy] (the queue is full, or the wait was too long), the cause of ctx, or an error that wraps [ErrStopped]. If
+// ctx is done while f runs, f's context is done as well, but Do still waits for f.
 func (q *Queue) Do(ctx context.Context, who string, f func(context.Context) error) error {
 	begin := time.Now()
 	closed := q.closed
@@ -135,8 +132,8 @@ func (q *Queue) isOpen(closed context.Context) bool {
 	return true
 }
 
-// until returns a context that also ends, with the cause [ErrStopped], when stop ends, and a function
-// that releases its resources.
+// until returns a context that is also canceled, with the cause [ErrStopped], when stop is done, and a function that
+// releases its resources.
 func until(ctx, stop context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	unlink := context.AfterFunc(stop, func() { cancel(ErrStopped) })
@@ -148,7 +145,7 @@ func until(ctx, stop context.Context) (context.Context, func()) {
 
 var errPanicked = errors.New("the call panicked")
 
-// enter waits until a call of the principal may run. If it returns an error, the call must not run.
+// enter waits until one of the principal's calls may run. If it returns an error, the call must not run.
 func (q *Queue) enter(ctx, closed context.Context, who string) error {
 	if err := stopReason(ctx, closed); err != nil {
 		return err
@@ -185,8 +182,8 @@ func stopReason(ctx, closed context.Context) error {
 	return err
 }
 
-// join adds a waiter to the line of the principal. It returns nil if the call may run at once, and an error if
-// there is no room.
+// join adds a waiter to the principal's line. It returns nil if the call may run at once, and an error if there is no
+// room.
 func (q *Queue) join(who string) (*waiter, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -209,7 +206,7 @@ func (q *Queue) join(who string) (*waiter, error) {
 	return w, nil
 }
 
-// lineOf returns the line of the principal, or nil if none of its calls wait.
+// lineOf returns the principal's line, or nil if none of its calls is waiting.
 func (q *Queue) lineOf(who string) *line {
 	for _, l := range q.lines {
 		if l.who == who {
@@ -219,8 +216,8 @@ func (q *Queue) lineOf(who string) *line {
 	return nil
 }
 
-// makeRoom refuses the newest call in the longest line if the line of the principal would be shorter even with one
-// more call.
+// makeRoom rejects the newest call in the longest line if the principal's line would be shorter even with one more
+// call.
 func (q *Queue) makeRoom(who string) bool {
 	var longest *line
 	for _, l := range q.lines {
@@ -242,8 +239,8 @@ func (q *Queue) makeRoom(who string) bool {
 	return true
 }
 
-// maxBegun limits the calls of one principal that are in progress. It is half of the default maximum of a sandbox's
-// processes, so that other principals can use the other half.
+// maxBegun limits how many of one principal's calls are in progress. It is half of the default maximum number of a
+// sandbox's processes, so that other principals can use the other half.
 const maxBegun = 128
 
 func (q *Queue) mayBegin(who string) bool {
@@ -255,7 +252,7 @@ func (q *Queue) start(who string) {
 	q.each[who]++
 }
 
-// vacate records that a call of the principal no longer runs, and starts waiting calls.
+// vacate records that one of the principal's calls no longer runs, and starts waiting calls.
 func (q *Queue) vacate(who string) {
 	q.running--
 	if q.each[who]--; q.each[who] == 0 {
@@ -310,9 +307,9 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// AddQueue returns another queue, for another kind of call. It has its own limits, stops
-// with q, and appears in the metrics of q under its own name: writ_tasks_running for the name "tasks".
-// The name must consist of letters and be unique.
+// AddQueue adds and returns a queue for another kind of call. It has its own limits, stops when q stops, and appears in
+// q's metrics under its own name: writ_tasks_running for the name "tasks". The name must consist of letters and be
+// unique.
 func (q *Queue) AddQueue(name string, o *QueueOptions) *Queue {
 	other := NewQueue(o)
 	other.name = name
@@ -322,8 +319,8 @@ func (q *Queue) AddQueue(name string, o *QueueOptions) *Queue {
 	return other
 }
 
-// Shutdown refuses waiting and new calls, waits until the running calls or ctx have ended, and stops the
-// queue. Running calls may make further calls.
+// Shutdown rejects waiting and new calls, except calls that a running call makes. It waits until the running calls have
+// finished or ctx is done, and then stops the queue.
 func (q *Queue) Shutdown(ctx context.Context) {
 	all := append(q.list(), q)
 	for _, each := range all {
@@ -345,8 +342,8 @@ func (q *Queue) Shutdown(ctx context.Context) {
 	q.Stop()
 }
 
-// Stop cancels running calls, with the cause [ErrStopped], and refuses waiting and new calls. Only the owner
-// of the queue calls it: a transport that ends cancels only its own calls.
+// Stop cancels running calls, with the cause [ErrStopped], and rejects waiting and new calls. Only the queue's owner
+// calls it: a transport that ends cancels only its own calls.
 func (q *Queue) Stop() {
 	q.end()
 	for _, other := range q.list() {

@@ -12,15 +12,13 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Run serves the servers that newServer returns, until ctx ends or the client on stdio closes
-// its end. Running calls may then finish within Options.Grace. Run returns nil if all of them
-// finished in time.
+// Run serves the servers that newServer returns, until ctx is done or the client on stdio closes its end. Running calls
+// may then finish within Options.Grace. Run returns nil if all of them finished in time.
 //
-// Run calls newServer at the beginning of each session, and for each request without a session.
-// newServer should return the same server for equal principals, and may return the same server
-// for all: each principal sees only the tools that its Tools allow, on one page, and can call
-// no others. The server's tools may change at any time. If newServer returns nil, the client
-// gets status 403.
+// Run calls newServer at the beginning of each session, and for each request without a session. newServer should return
+// the same server for identical principals, and may return the same server for all: each principal sees only the tools
+// that its Tools allow, on one page, and can call no others. The server's tools may change at any time. If newServer
+// returns nil, the client gets status 403.
 //
 // Handlers get the principal from [PrincipalOf]. If a handler panics, its call ends with
 // an internal error, and the log has the details; a panic in another goroutine ends the
@@ -89,7 +87,7 @@ func (s *web) shutdownServer(ctx context.Context, srv *http.Server) error {
 	return s.report(canceled)
 }
 
-// announce logs the address of the server, and which clients can use it.
+// announce logs the server's address, and which clients can use it.
 func (o *Options) announce(addr string) {
 	log := o.Logger.With("url", "http://"+addr+o.Path, "transport", o.Transport)
 	if o.Auth == nil {

@@ -11,8 +11,8 @@ import (
 
 const sessionHeader = "Mcp-Session-Id"
 
-// sessions are the sessions of clients of the older protocols. The SDK does not know their owners and does
-// not bound their number.
+// sessions are the sessions of clients that use the older protocols. The SDK does not know their owners and does not
+// bound their number.
 type sessions struct {
 	limits  limits
 	handler http.Handler // the SDK's
@@ -32,7 +32,7 @@ type session struct {
 	idle     *time.Timer
 }
 
-// begin handles the first request of a session.
+// begin handles the first request in a session.
 func (s *sessions) begin(w http.ResponseWriter, r *http.Request, p Principal, server *mcp.Server) *refusal {
 	s.mu.Lock()
 	room := s.trim(p.Name, s.limits.sessions-1)
@@ -54,7 +54,7 @@ func (s *sessions) begin(w http.ResponseWriter, r *http.Request, p Principal, se
 	return nil
 }
 
-// use handles a further request of a session. For other principals, the session does not exist.
+// use handles a further request in a session. For other principals, the session does not exist.
 func (s *sessions) use(w http.ResponseWriter, r *http.Request, p Principal) {
 	one := s.acquire(r.Header.Get(sessionHeader), p)
 	if one == nil {

@@ -8,9 +8,9 @@ import (
 // lastMoment is the time that canceled calls have to send their responses after the grace period.
 const lastMoment = 2 * time.Second
 
-// shutdown waits until the running calls or ctx have ended. It then cancels the calls that still run, and
-// returns their number. Until the calls end, the server refuses new calls but accepts answers to the
-// questions of running calls. Afterwards, it only accepts requests for its health and metrics.
+// shutdown waits until the running calls have finished or ctx is done. It then cancels the calls that still run, and
+// returns their number. Until the calls end, the server rejects new calls but accepts answers to running calls'
+// questions. Afterwards, it only accepts requests for its health and metrics.
 func (s *web) shutdown(ctx context.Context) (canceled int) {
 	defer s.end()
 	s.calls.stop()
@@ -30,7 +30,7 @@ func (s *web) shutdown(ctx context.Context) (canceled int) {
 	return canceled
 }
 
-// report logs the end of the shutdown. It returns an error if calls were canceled.
+// report logs that the shutdown has finished. It returns an error if calls were canceled.
 func (s *web) report(canceled int) error {
 	s.Logger.Info("shut down", "canceled", canceled)
 	if canceled > 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// stdio serves one client until the client closes its end or ctx ends.
+// stdio serves one client until the client closes its end or ctx is done.
 func (o *Options) stdio(ctx context.Context, server *mcp.Server, m *middleware) error {
 	t := newDrainer(&mcp.IOTransport{Reader: o.In, Writer: unclosed{o.Out}, MaxLineLength: int(o.limits.body)})
 	life := context.WithValue(WithPrincipal(context.WithoutCancel(ctx), local), probeKey{}, server)

@@ -22,7 +22,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/auth"
 )
 
-// Tokens returns an [Auth] for the content of a token file; see [TokenFile].
+// Tokens returns an [Auth] for a token file's content; see [TokenFile].
 func Tokens(text []byte) (*Auth, error) {
 	known, err := parseTokens(text)
 	if err != nil {
@@ -46,8 +46,7 @@ func (ts tokens) auth() *Auth {
 	}
 }
 
-// parseTokens reads the content of a token file. Its errors do not quote the content, which may contain
-// tokens.
+// parseTokens parses a token file's content. Its errors do not quote the content, which may contain tokens.
 func parseTokens(text []byte) (tokens, error) {
 	var file struct {
 		Tokens []tokenEntry `json:"tokens"`
@@ -189,11 +188,10 @@ const checkInterval = time.Second
 // if expires is missing, the token does not expire. The error describes all problems of the file
 // without quoting a token.
 //
-// A change of the file takes effect with the first request that arrives at least a second later:
-// a removed token is refused, and if a principal was removed or its tools have changed, its
-// sessions no longer exist. Running calls and open streams continue. If the new file is invalid
-// or missing, the current tokens stay valid, and an error is logged. Replace the file by renaming
-// a new file, so that no half-written file is read.
+// A change of the file takes effect with the first request that arrives at least a second later: a removed token is
+// rejected, and if a principal was removed or its tools have changed, its sessions no longer exist. Running calls and
+// open streams continue. If the new file is invalid or missing, the current tokens stay valid, and an error is logged.
+// Replace the file by renaming a new file, so that no half-written file is read.
 func TokenFile(path string) (*Auth, error) {
 	f := &tokenFile{path: path}
 	if err := f.read(); err != nil {
@@ -204,7 +202,7 @@ func TokenFile(path string) (*Auth, error) {
 	return a, nil
 }
 
-// tokenFile holds the tokens of a file as it was last read.
+// tokenFile holds the tokens that a file contained when it was last read.
 type tokenFile struct {
 	path    string
 	mu      sync.Mutex

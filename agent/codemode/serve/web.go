@@ -102,7 +102,7 @@ func (s *web) writeMetrics(w io.Writer) {
 	}
 }
 
-// logged holds the values of a request for the log and the metrics.
+// logged holds a request's values for the log and the metrics.
 type logged struct{ method, principal string }
 
 type loggedKey struct{}
@@ -171,8 +171,8 @@ func (s *web) endpoint(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// message counts the message of a request against the rate limit, and reads it. If the message is refused,
-// its rest is read and dropped, because a client that is still sending might not see the refusal.
+// message counts a request's message against the rate limit, and reads it. If the message is rejected, the rest of it
+// is read and dropped, because a client that is still sending might not see the response.
 func (s *web) message(w http.ResponseWriter, r *http.Request, from *request) (m message, refused *refusal) {
 	body := r.Body
 	if r.Method == http.MethodPost {
@@ -187,11 +187,11 @@ func (s *web) message(w http.ResponseWriter, r *http.Request, from *request) (m 
 	return m, refused
 }
 
-// callKey is the context key of the [request] of a call. The request no longer counts against the limits once its
-// response is sent: a client that has the response may send another request while the stream is still open.
+// callKey is the context key for a call's [request]. The request no longer counts against the limits once its response
+// is sent: a client that has the response may send another request while the stream is still open.
 type callKey struct{}
 
-// callOf returns the request of a call, or nil.
+// callOf returns a call's request, or nil.
 func callOf(ctx context.Context) *request {
 	one, _ := ctx.Value(callKey{}).(*request)
 	return one
@@ -240,7 +240,7 @@ func (s *web) serveHTTP(w http.ResponseWriter, r *http.Request, p Principal, m m
 	})
 }
 
-// with calls serve with the server of a principal. If newServer returns nil, the response has status 403.
+// with calls serve with a principal's server. If newServer returns nil, the response has status 403.
 func (s *web) with(w http.ResponseWriter, p Principal, serve func(*mcp.Server) *refusal) *refusal {
 	server := s.middleware.install(s.newServer(p))
 	if server == nil {

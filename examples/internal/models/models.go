@@ -20,8 +20,7 @@ const Usage = "`provider:model`, such as openai:gpt-5.1 (with OPENAI_API_KEY), a
 
 // Options configures [Open].
 type Options struct {
-	// Tokens is the maximum number of tokens of all prompts and replies together. Zero means no
-	// limit.
+	// Tokens is the maximum number of tokens in all prompts and replies together. Zero means no limit.
 	Tokens int
 
 	// Progress receives a line before each retry, with the reason and the wait. It may be nil.

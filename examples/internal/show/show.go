@@ -14,7 +14,8 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-// Writer returns a writer to w that removes terminal control sequences from text of models, tools and servers.
+// Writer returns a writer to w that removes terminal control sequences from text that comes from models, tools and
+// servers.
 func Writer(w io.Writer) io.Writer { return writer{w} }
 
 type writer struct{ io.Writer }

@@ -20,7 +20,7 @@ type Limits struct {
 	Concurrency int // model calls at the same time
 }
 
-// Budget counts the model calls of one run. It is part of the budget of the context that it was made with, if any, and
+// Budget counts the model calls of one run. It is part of the budget in the context with which it was made, if any, and
 // calls are charged to both. A nil Budget has no limits.
 type Budget struct {
 	outer  *Budget
@@ -29,8 +29,8 @@ type Budget struct {
 
 	mu       sync.Mutex
 	calls    int
-	used     int // tokens of the calls that ended
-	reserved int // tokens of the calls in progress
+	used     int // tokens used by the calls that have ended
+	reserved int // tokens charged for the calls in progress
 }
 
 // New returns a budget within the budget of ctx, if ctx has one.
@@ -69,8 +69,8 @@ func (c Charge) Context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, chargeKey{}, true)
 }
 
-// Begin waits until another call may be made, and charges the estimated tokens of its prompt. The error wraps
-// [ErrSpent] or is the error of the context. The caller calls End after the model call.
+// Begin waits until another call may be made, and charges the estimated tokens in its prompt. The error wraps
+// [ErrSpent] or is the context's error. The caller calls End after the model call.
 func (b *Budget) Begin(ctx context.Context, tokens int) (Charge, error) {
 	if b == nil {
 		return Charge{}, nil
@@ -93,7 +93,7 @@ func (b *Budget) Begin(ctx context.Context, tokens int) (Charge, error) {
 	return c, nil
 }
 
-// enter takes a slot of the budget and of the budgets around it.
+// enter takes a slot from the budget and from each enclosing budget.
 func (b *Budget) enter(ctx context.Context) error {
 	if b == nil {
 		return nil
@@ -150,7 +150,7 @@ func (c Charge) End(used int) {
 	}
 }
 
-// tokensLeft returns the number of tokens that are left. The caller holds the lock.
+// tokensLeft returns the number of remaining tokens. The caller holds the lock.
 func (b *Budget) tokensLeft() int {
 	if b.limits.Tokens == 0 {
 		return math.MaxInt

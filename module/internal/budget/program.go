@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	subCallTime    = time.Minute    // the time for the reply of a model
+	subCallTime    = time.Minute    // the time for a model's reply
 	maxProgramTime = 24 * time.Hour // the longest time for one program
 
 	// The arguments of a call, and its result, may take 1/promptShare of the sandbox's memory, since one call of llm can
@@ -16,7 +16,7 @@ const (
 	promptShare, minMemory = 16, 4 << 20
 )
 
-// Programs returns the limits of a program that makes model calls, based on the limits of the sandbox.
+// Programs returns the limits for a program that makes model calls, based on the sandbox's limits.
 func (b Limits) Programs(l sandbox.Limits) (sandbox.Limits, error) {
 	rounds := min((b.Calls+b.Concurrency-1)/b.Concurrency, int(maxProgramTime/subCallTime))
 	l.Time = max(l.Time, min(l.Time+time.Duration(rounds)*subCallTime, maxProgramTime))

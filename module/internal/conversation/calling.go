@@ -29,7 +29,7 @@ const (
 
 // Calling is the adapter for models that call tools in their provider's protocol. It implements module.Adapter.
 type Calling struct {
-	// Tools has the declarations of the tools.
+	// Tools has the tools' declarations.
 	Tools []llms.Tool
 
 	text  string // a briefing for calls as text; System replaces it with the briefing for declared tools
@@ -87,7 +87,7 @@ func (c *Calling) name(path string) string {
 	return name
 }
 
-// Path returns the path of the tool that is called, or "" if there is no such tool.
+// Path returns the called tool's path, or "" if there is no such tool.
 func (c *Calling) Path(call llms.ToolCall) string { return c.paths[call.FunctionCall.Name] }
 
 // System returns the system prompt, without the tools, which the provider declares.
@@ -103,17 +103,17 @@ func (c *Calling) Question(_ *signature.Spec, inputs signature.Values) string {
 	return prompt.Question(inputs, prompt.CallingReminder)
 }
 
-// Answer returns the thought of a demo. The call of the demo is a separate part of the message.
+// Answer returns the thought of a demo. The demo's call is a separate part of the message.
 func (c *Calling) Answer(_ *signature.Spec, outputs signature.Values) string {
 	return textOf(outputs, "thought")
 }
 
-// Read always fails: an answer is a call of submit, never text.
+// Read always fails: an answer is a call to submit, never text.
 func (c *Calling) Read(*signature.Spec, string, bool) (signature.Values, error) {
 	return nil, ErrNoCall
 }
 
-// ErrNoCall is the error of a reply without a tool call.
+// ErrNoCall is the error for a reply without a tool call.
 var ErrNoCall = errors.New("it calls no tool; to give the answer, call submit")
 
 // textOf returns a value as text, or "" if it is missing.

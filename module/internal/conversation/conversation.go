@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// Conversation has the messages of a run.
+// Conversation has a run's messages.
 type Conversation struct {
 	// Opening has the messages up to the question.
 	Opening []Message
@@ -101,7 +101,7 @@ func Append(list []Message, more ...Message) []Message {
 	return list
 }
 
-// Size returns the total size of the text of messages in bytes.
+// Size returns the total size of the messages' text in bytes.
 func Size(list []Message) (n int) {
 	for _, m := range list {
 		n += len(m.Text)
@@ -109,7 +109,7 @@ func Size(list []Message) (n int) {
 	return n
 }
 
-// Contents converts messages for langchaingo. It fills empty messages, since providers refuse them.
+// Contents converts messages for langchaingo. It fills empty messages, since providers reject them.
 func Contents(list []Message) []llms.MessageContent {
 	contents := make([]llms.MessageContent, len(list))
 	for i, m := range list {

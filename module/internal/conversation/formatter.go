@@ -30,7 +30,7 @@ type DemoStep struct {
 	Observation string           `json:"observation"`
 }
 
-// Check returns an error for invalid values of a demo. Values may be missing, such as the reasoning.
+// Check returns an error for invalid values in a demo. Values may be missing, such as the reasoning.
 func (d Demo) Check(inputs, outputs []signature.Field) error {
 	if err := checkValues(inputs, "input", d.Inputs); err != nil {
 		return err

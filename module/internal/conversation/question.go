@@ -18,14 +18,14 @@ type Question struct {
 	Inputs  signature.Values
 	Parts   []llms.ContentPart
 	History signature.History
-	Past    []Message // earlier turns of a chat, instead of a history
+	Past    []Message // a chat's earlier turns, instead of a history
 	Note    string    // text before the inputs, or ""
 
 	Briefing string // the briefing of this question if it differs from the predictor's, or ""
 }
 
-// NewQuestion divides inputs by the kind of their fields. Instead of an image or a file, the text has the number of the
-// attachment.
+// NewQuestion divides inputs by their fields' kinds. Instead of an image or a file, the text has the attachment's
+// number.
 func NewQuestion(spec *signature.Spec, inputs signature.Values) (Question, error) {
 	q := Question{Inputs: make(signature.Values, 0, len(inputs))}
 	for _, v := range inputs {
@@ -79,7 +79,7 @@ func (q *Question) AddNote(note string) {
 	q.Note += note
 }
 
-// SubmitHistory replaces the outputs of the earlier turns with calls of submit, for a model that answers with calls.
+// SubmitHistory replaces the outputs of the earlier turns with calls to submit, for a model that answers with calls.
 func (q *Question) SubmitHistory(spec *signature.Spec) error {
 	for i, turn := range q.History {
 		inputs, outputs := Sides(spec, turn)
@@ -112,7 +112,7 @@ func kindOf(spec *signature.Spec, v signature.Value) signature.Kind {
 	return f.Kind()
 }
 
-// Attachments returns the images or files in a value, and the names of the files if there are any.
+// Attachments returns the images or files in a value, and the file names if there are any.
 func Attachments(kind signature.Kind, value json.RawMessage) (parts []llms.ContentPart, names []string, err error) {
 	switch kind {
 	case signature.KindImage:
@@ -139,7 +139,7 @@ func Attachments(kind signature.Kind, value json.RawMessage) (parts []llms.Conte
 	return nil, nil, nil
 }
 
-// Sides divides the values of a turn into inputs and outputs.
+// Sides divides a turn's values into inputs and outputs.
 func Sides(spec *signature.Spec, turn signature.Values) (inputs, outputs signature.Values) {
 	asked := map[string]bool{}
 	for _, f := range spec.Inputs() {

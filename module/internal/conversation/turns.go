@@ -10,9 +10,9 @@ import (
 
 // Past has the earlier turns of a conversation.
 type Past struct {
-	MaxBytes int // the approximate limit of the messages
+	MaxBytes int // the approximate limit for the messages
 	Turns    []Turn
-	LeftOut  int // the number of earlier turns that are left out
+	LeftOut  int // the number of omitted earlier turns
 }
 
 // Turn is a turn of a conversation, shortened for later turns.
@@ -29,7 +29,7 @@ type PastStep struct {
 	Result    string `json:"result"` // "" if its answer was accepted
 }
 
-// PastInputs returns the inputs of an earlier turn, shortened. Images and files are only counted.
+// PastInputs returns an earlier turn's inputs, shortened. Images and files are only counted.
 func PastInputs(spec *signature.Spec, inputs signature.Values) signature.Values {
 	past := signature.Values{}
 	for _, v := range inputs {
@@ -43,8 +43,8 @@ func PastInputs(spec *signature.Spec, inputs signature.Values) signature.Values 
 	return past
 }
 
-// Messages returns the messages of the turns. If they are too long, Messages omits the older half. Omitting one turn at
-// a time would change the beginning of the conversation, which providers cache, in every turn.
+// Messages returns the messages for the turns. If they are too long, Messages omits the older half. Omitting one turn
+// at a time would change the beginning of the conversation, which providers cache, in every turn.
 func (p *Past) Messages(f Formatter) []Message {
 	var shown [][]Message
 	size := 0
@@ -68,7 +68,7 @@ func (p *Past) Messages(f Formatter) []Message {
 	return Append(list, slices.Concat(shown...)...)
 }
 
-// messages returns the messages of a turn.
+// messages returns the messages for a turn.
 func (t *Turn) messages(f Formatter) []Message {
 	list := []Message{f.Question(Question{Inputs: t.Inputs}, "")}
 	for _, s := range t.Programs {

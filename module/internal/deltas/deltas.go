@@ -1,5 +1,5 @@
 // Package deltas divides a reply that arrives in pieces into the text of its fields, so that a field can be shown while
-// the model writes it. It never emits a piece of a marker, of a key or of an escape sequence.
+// the model writes it. It never emits a piece of a marker, key or escape sequence.
 package deltas
 
 import (
@@ -19,7 +19,7 @@ type Splitter interface {
 	End()
 }
 
-// Text emits a reply as it arrives, for replies of an unknown format.
+// Text emits a reply as it arrives, for replies in an unknown format.
 func Text(emit Emit) Splitter { return text{emit} }
 
 type text struct{ emit Emit }
@@ -118,8 +118,8 @@ func (m *markers) End() {
 // maxName is the maximum length of a marker's name.
 const maxName = 200
 
-// marker parses a marker at the beginning of text, in the same way as package replies: it
-// removes # and blanks around the name. partial means that more text could complete it.
+// marker parses a marker at the beginning of text, in the same way as package replies: it trims # and whitespace around
+// the name. partial means that more text could complete it.
 func marker(text string) (name string, length int, partial bool) {
 	inner, ok := strings.CutPrefix(text, "[[")
 	if !ok {
@@ -137,7 +137,7 @@ func marker(text string) (name string, length int, partial bool) {
 	return strings.Trim(inner[:end], "# \t"), len("[[") + end + len("]]"), false
 }
 
-// output collects the text of one piece. It removes blanks around the text of a field.
+// output collects the text of one piece. It trims the whitespace around a field's text.
 type output struct {
 	emit   Emit
 	field  string

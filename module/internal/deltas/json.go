@@ -200,7 +200,7 @@ func (o *object) raw(c string) {
 	}
 }
 
-// exact adds text, including its blanks.
+// exact adds text, including its whitespace.
 func (o *output) exact(text string) {
 	o.text.Write(o.blanks)
 	o.text.WriteString(text)

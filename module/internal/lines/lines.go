@@ -113,7 +113,7 @@ func (f *File) Append(v any) error {
 	return f.broken
 }
 
-// Broken returns the error of Append, or nil.
+// Broken returns the error that Append returned, or nil.
 func (f *File) Broken() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

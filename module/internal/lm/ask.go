@@ -1,5 +1,5 @@
-// Package lm is the boundary to langchaingo. It calls a model once and converts the
-// replies and errors of all providers to one form.
+// Package lm is the boundary to langchaingo. It calls a model once and converts replies and errors from all providers
+// to one form.
 //
 // [Ask] is for modules. [Generate] is for models that wrap others: it classifies errors
 // and returns the provider's response unchanged.
@@ -14,11 +14,11 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// Call has the parameters of a call besides its messages. The zero value leaves everything
-// to the call options and the provider.
+// Call has a call's parameters besides its messages. The zero value leaves everything to the call options and the
+// provider.
 type Call struct {
-	// Rollout distinguishes calls that are otherwise equal, so that a cache does not
-	// answer the second with the reply to the first.
+	// Rollout distinguishes otherwise identical calls, so that a cache does not answer the second with the reply to the
+	// first.
 	Rollout int
 
 	// Temperature, if set, overrides the call options.
@@ -61,7 +61,7 @@ type Interceptor func(llms.Model) llms.Model
 
 type interceptorKey struct{}
 
-// WithInterceptor returns a context in which [Ask] calls the model that in returns. The context of that call has no
+// WithInterceptor returns a context in which [Ask] calls the model that in returns. That call's context has no
 // interceptor.
 func WithInterceptor(ctx context.Context, in Interceptor) context.Context {
 	return context.WithValue(ctx, interceptorKey{}, in)
@@ -74,7 +74,7 @@ func interceptorOf(ctx context.Context) Interceptor {
 
 // Generate calls a model once. The error is an *[Error]. It is not nil if ctx is done, the connection broke, the model
 // refused, or the reply is empty, even if the provider returned no error. If Generate returns a response with an error,
-// the response has the usage of the call.
+// the response has the call's usage.
 func Generate(ctx context.Context, model llms.Model, messages []llms.MessageContent,
 	options ...llms.CallOption) (*llms.ContentResponse, error) {
 	response, _, err := exchange(ctx, model, messages, options)
@@ -119,8 +119,8 @@ func generate(ctx context.Context, model llms.Model, messages []llms.MessageCont
 	return model.GenerateContent(ctx, messages, options...)
 }
 
-// failed returns the classified error of a call, or nil. Begun reports whether part of the reply was streamed. An error
-// that panics when it is inspected, such as a typed nil, counts as a panic of the provider.
+// failed returns a call's classified error, or nil. Begun reports whether part of the reply was streamed. An error that
+// panics when it is inspected, such as a typed nil, counts as a panic of the provider.
 func failed(ctx context.Context, err error, begun bool) (failure error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -138,7 +138,7 @@ func failed(ctx context.Context, err error, begun bool) (failure error) {
 	return failure
 }
 
-// panicked returns the error of a recovered panic.
+// panicked returns the error for a recovered panic.
 func panicked(p any) *Error {
 	return &Error{Kind: KindUnknown, MaybeCharged: true, Err: NewPanic("the provider", p)}
 }
@@ -146,11 +146,11 @@ func panicked(p any) *Error {
 // PanicError reports a panic in code that was passed to Writ.
 type PanicError struct {
 	In    string // what panicked, such as "Run of CodeAct"
-	Value any    // the value of the panic
+	Value any    // the panic value
 	Stack []byte // the stack of the goroutine that panicked; Error omits it
 }
 
-// NewPanic returns the error of a panic that the caller has just recovered.
+// NewPanic returns a PanicError for a panic that the caller has just recovered.
 func NewPanic(in string, value any) *PanicError { return &PanicError{in, value, debug.Stack()} }
 
 // Error returns what panicked, and the value.
@@ -164,7 +164,7 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// cutShort returns the error of a call during which ctx ended. Unless the error of an inner model says otherwise, the
+// cutShort returns the error for a call during which ctx was done. Unless an inner model's error says otherwise, the
 // provider may have received the request.
 func cutShort(ctx context.Context, err error) *Error {
 	if e := (*Error)(nil); errors.As(err, &e) && e != nil && e.Kind == KindCancelled {

@@ -14,7 +14,7 @@ type Capabilities struct {
 	Caching  bool `json:"caching,omitempty"`  // obeys [Params].CacheSystem
 	Vision   bool `json:"vision,omitempty"`   // reads images
 
-	// Model is the name of the model, such as "gpt-5.1"; "" if unknown or one of several.
+	// Model is the model's name, such as "gpt-5.1"; "" if it is unknown or there are several models.
 	Model string `json:"model,omitempty"`
 }
 

@@ -52,7 +52,7 @@ func FromAnswer(status int, wait time.Duration, message, code string) *Error {
 // quoted matches quotations in a message, which may come from the request.
 var quoted = regexp.MustCompile("(?s)\\B(?:'.*?'|\".*?\"|`.*?`)\\B")
 
-// FromConnection returns the error of a broken connection, before or during the response.
+// FromConnection returns the error for a connection that broke before or during the response.
 func FromConnection(err error) *Error {
 	kind, charged := broken(err)
 	if kind == KindUnknown {
@@ -99,7 +99,7 @@ func gaveUp(status int) bool {
 	return false
 }
 
-// rule maps a message to the kind of an error.
+// rule maps a message to an error kind.
 type rule struct {
 	kind     Kind
 	text     *regexp.Regexp
@@ -140,7 +140,7 @@ var rules = []rule{
 		[]int{0, 200}},
 }
 
-// statuses matches the status in the messages of providers.
+// statuses matches the status in providers' messages.
 var statuses = regexp.MustCompile(`(?i)(?:status(?: ?code)?:? |\bHTTP Error |googleapi: Error |^)(\d{3})\b`)
 
 func statusOf(err error) int {
@@ -174,13 +174,13 @@ func broken(err error) (kind Kind, maybeCharged bool) {
 	return KindUnknown, false
 }
 
-// connection matches the messages of broken connections, for providers that keep only the
-// message: openai's has "network error" and "request timeout".
+// connection matches messages about broken connections, for providers that keep only the message: openai's has "network
+// error" and "request timeout".
 var connection = regexp.MustCompile(`(?i)^network error: |^request timeout: |unexpected EOF|connection reset|broken ` +
 	`pipe|server closed idle connection|i/o timeout|Client\.Timeout|http2: |^empty response$|: no response$|` +
 	`^no response$`)
 
-// waiting matches the wait in the message of a rate limit.
+// waiting matches the wait in a rate limit message.
 var waiting = regexp.MustCompile(`(?i)(?:try again|retry) (?:in|after) (\d[\d.]*)(?:([\d.hmsµn]+)| ` +
 	`?(second|minute|hour))?`)
 

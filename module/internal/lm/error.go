@@ -13,7 +13,7 @@ import (
 // Kind classifies a model's error by what the caller can do about it.
 type Kind string
 
-// The kinds of error. Only the first two are temporary.
+// The kinds of errors. Only the first two are temporary.
 const (
 	KindRateLimited    Kind = "rate limited"     // retry later
 	KindTransient      Kind = "transient"        // a temporary failure of the provider or the network
@@ -29,8 +29,8 @@ const (
 // String returns the kind; the zero value is "unknown".
 func (k Kind) String() string { return cmp.Or(string(k), "unknown") }
 
-// Error is the error of a model. errors.As finds it in every error that a module or a
-// wrapper returns because its model failed.
+// Error is an error from a model. errors.As finds it in every error that a module or a wrapper returns because its
+// model failed.
 type Error struct {
 	// Kind says what the caller can do about the error.
 	Kind Kind
@@ -49,7 +49,7 @@ type Error struct {
 	Err error
 }
 
-// errSilent is the error of a typed nil *Error.
+// errSilent replaces a typed nil *Error.
 var errSilent = errors.New("the provider returned a nil *Error")
 
 // Error returns the provider's message, after a description of the kind if the message alone may not show it.
@@ -80,7 +80,7 @@ func (e *Error) Error() string {
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// ForPrograms returns the message of an error for programs. It leaves out the provider's message, which may contain
+// ForPrograms returns an error's message for programs. It leaves out the provider's message, which may contain
 // addresses, keys and paths.
 func ForPrograms(e *Error) string {
 	return cmp.Or(forPrograms[e.Kind], "the model failed; the reason is not shown")
@@ -117,10 +117,10 @@ func Charged(err error, already bool) error {
 	if err == error(e) {
 		return &c
 	}
-	return &reworded{errors.Join(&c, err), err.Error()} // keep the message of the wrapping error
+	return &reworded{errors.Join(&c, err), err.Error()} // keep the wrapping error's message
 }
 
-// CancelledBy returns the error of a call whose ctx is done.
+// CancelledBy returns the error for a call whose ctx is done.
 func CancelledBy(ctx context.Context) *Error {
 	return &Error{Kind: KindCancelled, Err: ContextError(ctx)}
 }

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// Params are the parameters of a call that llms.CallOption lacks. They are in the context, and are part of cache keys
-// and recordings. A model ignores the parameters for which it lacks the capability.
+// Params are the call parameters that llms.CallOption lacks. They are in the context, and are part of cache keys and
+// recordings. A model ignores the parameters for which it lacks the capability.
 type Params struct {
 	// Schema is the JSON Schema to which the reply is constrained. Nil means text.
 	Schema json.RawMessage `json:"schema,omitempty"`
@@ -18,7 +18,7 @@ type Params struct {
 	// ThinkingTokens limits the tokens for thinking, if the provider supports it. Zero leaves it to the provider.
 	ThinkingTokens int `json:"thinking_tokens,omitempty"`
 
-	// CacheSystem says that the system message and the tools will be sent again, so the provider should cache them.
+	// CacheSystem asks the provider to cache the system message and the tools, because later calls send them again.
 	CacheSystem bool `json:"cache_system,omitempty"`
 }
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// withoutQuery removes the query of the URL from the message of err, since some providers
-// put their key there and net/http includes the URL in its errors.
+// withoutQuery removes the URL's query from err's message, since some providers put their key there and net/http
+// includes the URL in its errors.
 func withoutQuery(err error) error {
 	failed, ok := errors.AsType[*url.Error](err)
 	if !ok {

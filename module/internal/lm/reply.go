@@ -8,11 +8,11 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// Reply is the reply of a model.
+// Reply is a model's reply.
 type Reply struct {
 	Text      string
 	Reasoning string // reasoning that the model returned separately
-	Truncated bool   // cut off by the token limit or the connection
+	Truncated bool   // truncated by the token limit or the connection
 	Cached    bool   // from a cache; Usage is zero
 	Usage     Usage
 
@@ -21,7 +21,7 @@ type Reply struct {
 	Model      string   // the model that answered; "" if unknown
 	ID         string   // the provider's id of the reply; "" if unknown
 	StopReason string   // why the reply ended, in the provider's words
-	Failed     string   // the errors of the models that a fallback tried first
+	Failed     string   // the errors from the models that a fallback tried first
 
 	refusal string // the stop reason, if it is a refusal
 	ended   bool   // the provider gave a stop reason or tool calls
@@ -30,7 +30,7 @@ type Reply struct {
 // hasContent reports whether the response has a reply, even if its text is empty.
 func (r Reply) hasContent() bool { return r.Text != "" || r.Reasoning != "" || r.Truncated || r.ended }
 
-// Whole reports whether no choice was cut off or refused.
+// Whole reports whether no choice was truncated or refused.
 func (r Reply) Whole() bool { return !r.Truncated && r.refusal == "" }
 
 // Merge converts a response to one reply.
@@ -66,7 +66,7 @@ func merge(response *llms.ContentResponse, options []llms.CallOption) Reply {
 // describe copies the metadata of a choice.
 func (r *Reply) describe(c *llms.ContentChoice) {
 	for _, call := range c.ToolCalls {
-		if call.FunctionCall == nil { // the caller treats it as a call of an unknown tool
+		if call.FunctionCall == nil { // the caller treats it as a call to an unknown tool
 			call.FunctionCall = &llms.FunctionCall{}
 		}
 		r.ToolCalls = append(r.ToolCalls, call)
@@ -136,8 +136,8 @@ func truncated(c *llms.ContentChoice) bool {
 	return false
 }
 
-// cutStream reports whether a stream of langchaingo's openai provider was cut off: a complete
-// one has a stop reason and, on most servers, token counts.
+// cutStream reports whether a stream from langchaingo's openai provider was truncated: a complete one has a stop reason
+// and, on most servers, token counts.
 func cutStream(c *llms.ContentChoice) bool {
 	_, openai := c.GenerationInfo["CompletionAcceptedPredictionTokens"]
 	return openai && c.Content != "" && count(c.GenerationInfo, "TotalTokens") == 0

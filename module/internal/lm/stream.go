@@ -9,9 +9,9 @@ import (
 
 var errClosed = errors.New("the call is over")
 
-// stream passes a streamed reply to the functions of a Call. Streaming functions that the options already have receive
-// the same pieces. A provider may stream concurrently and after it has returned; the tap serializes the pieces and
-// drops late ones.
+// stream passes a streamed reply to a Call's functions. Streaming functions that the options already have receive the
+// same pieces. A provider may stream concurrently and after it has returned; the tap serializes the pieces and drops
+// late ones.
 type stream struct {
 	thoughts
 	tap    *Tap

@@ -5,8 +5,8 @@ import "strings"
 // thoughtTags has the tags in which models write reasoning before their answer, if the server does not separate it.
 var thoughtTags = []string{"think", "thinking"}
 
-// splitThought separates reasoning at the start of a complete reply. Reasoning without an end
-// tag does not count, unless the reply was cut off.
+// splitThought separates reasoning at the start of a complete reply. Reasoning without an end tag does not count,
+// unless the reply was truncated.
 func splitThought(text string, truncated bool) (thought, answer string, found bool) {
 	head := strings.TrimLeft(text, " \n")
 	if !strings.HasPrefix(head, "<") {
@@ -49,7 +49,7 @@ func (t *thoughts) add(piece string) {
 	}
 }
 
-// step classifies a part of the held text. It reports whether there may be more.
+// step classifies part of the held text. It reports whether there may be more.
 func (t *thoughts) step() bool {
 	switch t.state {
 	case atHead:

@@ -23,7 +23,7 @@ type RecordedTool struct {
 	Parameters  json.RawMessage `json:"parameters,omitempty"`
 }
 
-// RecordMessages returns the text of messages.
+// RecordMessages returns the messages' text.
 func RecordMessages(messages []llms.MessageContent) []RecordedMessage {
 	list := make([]RecordedMessage, len(messages))
 	for i, m := range messages {
@@ -40,7 +40,7 @@ func RecordMessages(messages []llms.MessageContent) []RecordedMessage {
 	return list
 }
 
-// RecordTools returns the declarations of tools.
+// RecordTools returns tool declarations.
 func RecordTools(tools []llms.Tool) []RecordedTool {
 	var list []RecordedTool
 	for _, t := range tools {
@@ -52,7 +52,7 @@ func RecordTools(tools []llms.Tool) []RecordedTool {
 	return list
 }
 
-// Prompt has the messages and the tools of a request.
+// Prompt has a request's messages and tools.
 type Prompt struct {
 	Messages []llms.MessageContent
 	Tools    []llms.Tool
@@ -83,7 +83,7 @@ func (p Prompt) Record(before Prompt) RecordedPrompt {
 	return r
 }
 
-// Restore returns the prompt of a record, without attachments.
+// Restore returns a record's prompt, without attachments.
 func (r RecordedPrompt) Restore(before Prompt) (p Prompt) {
 	p.Messages = append(p.Messages, before.Messages[:max(0, min(r.SharedMessages, len(before.Messages)))]...)
 	for _, m := range r.Messages {
@@ -122,7 +122,7 @@ func Transcript(messages []llms.MessageContent, tools []llms.Tool, schema json.R
 	return b.String()
 }
 
-// TextOf returns the text of a message, including its tool calls and their results.
+// TextOf returns a message's text, including its tool calls and their results.
 func TextOf(m llms.MessageContent) string {
 	var texts []string
 	for _, p := range m.Parts {
@@ -142,7 +142,7 @@ func TextOf(m llms.MessageContent) string {
 	return strings.Join(texts, "\n")
 }
 
-// LastText returns the text of the last message, or "".
+// LastText returns the last message's text, or "".
 func LastText(messages []llms.MessageContent) string {
 	if len(messages) == 0 {
 		return ""

@@ -57,7 +57,7 @@ type cached[K comparable, V any] struct {
 	value V
 }
 
-// Get returns the value of a key.
+// Get returns the value for a key.
 func (c *Last[K, V]) Get(key K, compute func() V) V {
 	if made := c.last.Load(); made != nil && equal(made.key, key) {
 		return made.value

@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/sandbox"
 )
 
-// ErrForgotten is the error of a sandbox that has lost the variables of earlier programs.
+// ErrForgotten is returned if the sandbox has lost the variables of earlier programs.
 var ErrForgotten = errors.New("the variables of earlier programs are gone")
 
 // Notebook runs programs in a session, so that they share variables. If the session is lost, the next program starts
@@ -19,19 +19,19 @@ type Notebook struct {
 
 	mu      sync.Mutex
 	session *sandbox.Session // nil before the first program, and after the session was lost
-	lost    bool             // the variables of an earlier session are gone
+	lost    bool             // an earlier session's variables are gone
 }
 
 // New returns a notebook without a session.
 func New(box *sandbox.Sandbox) *Notebook { return &Notebook{box: box} }
 
-// Limits returns the limits of the sandbox.
+// Limits returns the sandbox's limits.
 func (n *Notebook) Limits() sandbox.Limits { return n.box.Limits() }
 
 // Ready returns an error if no program can be run.
 func (n *Notebook) Ready() error { return n.box.Ready() }
 
-// Check checks a program by itself, without the variables of earlier programs.
+// Check checks a program by itself, without earlier programs' variables.
 func (n *Notebook) Check(ctx context.Context, p sandbox.Program) (sandbox.CheckResult, error) {
 	return n.box.Check(ctx, p)
 }
@@ -42,8 +42,8 @@ func (n *Notebook) Run(ctx context.Context, p sandbox.Program) (*sandbox.Outcome
 	return out, err
 }
 
-// RunIn runs the next program. If it starts a new session, the session has the inputs. If the session is lost, the
-// outcome says that the program was not run.
+// RunIn runs the next program. If there is no session yet, RunIn starts one with the inputs. If the session is lost,
+// the outcome says that the program was not run.
 func (n *Notebook) RunIn(
 	ctx context.Context, p sandbox.Program, inputs map[string]any,
 ) (out *sandbox.Outcome, lost bool, err error) {
@@ -61,7 +61,7 @@ func (n *Notebook) RunIn(
 	return out, false, err
 }
 
-// Variables lists the variables of the session. It returns [ErrForgotten] if they were lost.
+// Variables lists the session's variables. It returns [ErrForgotten] if they were lost.
 func (n *Notebook) Variables(ctx context.Context) ([]sandbox.Variable, error) {
 	n.mu.Lock()
 	session, lost := n.session, n.lost
@@ -87,7 +87,7 @@ func (n *Notebook) set(s *sandbox.Session, lost bool) {
 	n.session, n.lost = s, lost
 }
 
-// Record returns the record of the session. Before the first program it returns nil.
+// Record returns the session's record. Before the first program it returns nil.
 func (n *Notebook) Record() ([]byte, error) {
 	n.mu.Lock()
 	session := n.session
@@ -98,7 +98,7 @@ func (n *Notebook) Record() ([]byte, error) {
 	return session.AppendRecord(nil, 0)
 }
 
-// Restore continues the session of a record. If that fails, Variables returns [ErrForgotten].
+// Restore continues a record's session. If that fails, Variables returns [ErrForgotten].
 func (n *Notebook) Restore(record []byte) error {
 	if len(record) == 0 {
 		n.set(nil, false)
@@ -113,7 +113,7 @@ func isLost(err error) bool {
 	return errors.Is(err, sandbox.ErrSessionFull) || errors.Is(err, sandbox.ErrSessionLost)
 }
 
-// notRun returns the outcome of a program that was not run because the variables of earlier programs are gone.
+// notRun returns the outcome for a program that was not run because earlier programs' variables are gone.
 func notRun(err error) *sandbox.Outcome {
 	f := sandbox.Finding{
 		Kind: "session_lost", Message: "the variables of earlier programs are gone", Hint: "load again what you need",

@@ -14,8 +14,8 @@ import (
 	"sync"
 )
 
-// All yields the pointers to T in m that are not nil, with their paths: the fields, indices and keys that lead to
-// them. A field of type *T that is named after T is left out of the path, unless it is the whole path. All yields each
+// All yields the pointers to T in m that are not nil, with their paths: the fields, indices and keys that lead to them.
+// A field of type *T that is named after T is left out of the path, unless it is the whole path. All yields each
 // pointer once, with its first path. After m, it searches the result of inside for each pointer.
 func All[T, I any](m any, inside func(*T) *I) iter.Seq2[string, *T] {
 	leaf := reflect.TypeFor[*T]()
@@ -41,7 +41,7 @@ func All[T, I any](m any, inside func(*T) *I) iter.Seq2[string, *T] {
 // Clone returns a copy of m in which every pointer to T is replaced by the result of clone. Clone copies the values
 // that lead to such pointers and shares all others with m. Values that are shared within m are shared within the copy.
 // In each result of clone, the value to which inside points is also replaced by a copy. If check is not nil, it is
-// called for the type of every struct that is copied; Clone returns its first error.
+// called with the type of every copied struct; Clone returns its first error.
 func Clone[M, T, I any](m M, clone func(*T) *T, inside func(*T) *I, check func(reflect.Type) error) (M, error) {
 	c := &cloning{leaf: reflect.TypeFor[*T](), check: check, made: map[reference]reflect.Value{}}
 	c.clone = func(v reflect.Value) (copied, within reflect.Value) {
@@ -138,7 +138,7 @@ func accessible(f reflect.StructField) bool {
 	return f.IsExported() || f.Anonymous && f.Type.Kind() == reflect.Struct
 }
 
-// sortedKeys returns the keys of a map with keys that are strings.
+// sortedKeys returns the keys of a map that has strings as keys.
 func sortedKeys(v reflect.Value) []reflect.Value {
 	keys := v.MapKeys()
 	slices.SortFunc(keys, func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) })

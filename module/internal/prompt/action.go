@@ -14,7 +14,7 @@ import (
 type Action struct {
 	Task  *signature.Spec
 	Set   *tools.Set
-	Tools string // the declarations of the set as Markdown; "" if there are no tools
+	Tools string // the set's declarations as Markdown; "" if there are no tools
 	Steps int    // the maximum number of steps
 }
 
@@ -55,7 +55,7 @@ func CallingBriefing(steps int) string {
 	return fmt.Sprintf(callingFacts, display.Plural(steps, "step"))
 }
 
-// Calling is the system prompt of a model that calls tools in its provider's protocol.
+// Calling is the system prompt for a model that calls tools in its provider's protocol.
 func Calling(spec *signature.Spec, briefing string) string {
 	return system(spec, inputs(spec), "", briefing)
 }

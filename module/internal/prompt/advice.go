@@ -10,7 +10,7 @@ import (
 	"github.com/writ-go/writ/signature/schema"
 )
 
-// advise has the instructions for an advisor, a model that sees the calls of a program whose output was not good
+// advise has the instructions for an advisor, a model that sees the calls made by a program whose output was not good
 // enough.
 var advise = unfolded(`
 The output of a program that asks language models was judged not good enough. Find the part of the program that is
@@ -18,7 +18,7 @@ The output of a program that asks language models was judged not good enough. Fi
 A part sees only its own advice: no question, no reply, no advice to other parts. So be concrete: say in which case
   it goes wrong, what was wrong, and what to do instead. If a part is not to blame, leave its advice empty.`)
 
-// Part describes a part of the program to an advisor.
+// Part describes part of the program to an advisor.
 func Part(path string, spec *signature.Spec) string {
 	if spec == nil {
 		return "\n" + path + "\n"
@@ -39,7 +39,7 @@ func Feedback(output, feedback string) string {
 	return "An earlier answer was not good enough:\n" + Cut(output, MaxText) + "\nHow to improve it:\n" + feedback
 }
 
-// AdviceSpec returns the signature of advice to a program, with an output for each of its parts.
+// AdviceSpec returns the signature for advice to a program, with an output for each of the program's parts.
 func AdviceSpec(parts []string) *signature.Spec {
 	text := json.RawMessage(`{"type": "string"}`)
 	list := json.RawMessage(`{"type": "array", "items": {"type": "object", "required": ["module", "question", "reply"],
@@ -71,7 +71,7 @@ func AdviceSpec(parts []string) *signature.Spec {
 	return spec
 }
 
-// field returns a field with one of the schemas of this package.
+// field returns a field with one of this package's schemas.
 func field(name string, raw json.RawMessage, description string, required bool) signature.Field {
 	s, err := schema.Compile(raw)
 	if err != nil {
@@ -91,7 +91,7 @@ type Judged struct {
 
 // JudgedCall is one request to a model, and its reply.
 type JudgedCall struct {
-	Part     string `json:"module"` // the path of the part
+	Part     string `json:"module"` // the part's path
 	Question string `json:"question"`
 	Reply    string `json:"reply"`
 }
@@ -102,8 +102,8 @@ const (
 	minCall  = 200 // bytes of each string; if there is less room, calls are left out
 )
 
-// CutCalls shortens calls so that they fit into the prompt of an advisor. If there are too many, it keeps the first and
-// the last ones.
+// CutCalls shortens calls so that they fit into an advisor's prompt. If there are too many, it keeps the first and the
+// last ones.
 func CutCalls(calls []JudgedCall) []JudgedCall {
 	if limit := maxCalls / (2 * minCall); len(calls) > limit {
 		calls = append(calls[:limit/2:limit/2], calls[len(calls)-limit/2:]...)
@@ -123,7 +123,7 @@ func Score(score, threshold float64) string {
 	return fmt.Sprintf("%g, but at least %g is wanted", score, threshold)
 }
 
-// Hints returns the advice in the outputs of an advisor as hints for the parts. It leaves out blank advice.
+// Hints returns the advice in an advisor's outputs as hints for the parts. It leaves out blank advice.
 func Hints(outputs signature.Values) (map[string]string, error) {
 	raw, _ := outputs.Get("advice")
 	var hints map[string]string

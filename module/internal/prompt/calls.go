@@ -49,11 +49,11 @@ func failedCall(call sandbox.Call, b *tools.Binding) string {
 	return text
 }
 
-// HeldCall is the message of a call that was held because it repeats an earlier one.
+// HeldCall is the message for a call that was held because it repeats an earlier one.
 const HeldCall = "this exact call was made before without a usable result, so it may have taken effect; " +
 	"check whether it did, if a tool can show that. To make it again anyway, repeat the call"
 
-// RejectedCall returns the result of a call of submit with an invalid answer.
+// RejectedCall returns the result of a call to submit with an invalid answer.
 func RejectedCall(spec *signature.Spec, answer json.RawMessage, err error) string {
 	happened, form := rejectedAnswer(spec, answer, err)
 	return Cut(happened, max(maxObservation-len(form), 0)) + form

@@ -14,14 +14,14 @@ import (
 // Code is the briefing of a model that writes programs.
 type Code struct {
 	Task     *signature.Spec
-	Tools    string        // the declarations of the tools as Markdown; "" if there are no tools
+	Tools    string        // the tools' declarations as Markdown; "" if there are no tools
 	Programs int           // the maximum number of programs
-	Time     time.Duration // the time limit of a program; 0 if unknown
-	Session  bool          // programs see the declarations of earlier programs
+	Time     time.Duration // a program's time limit; 0 if unknown
+	Session  bool          // programs see earlier programs' declarations
 	Chat     bool          // the task is a turn of a conversation
 	Compiled bool          // one program is written for all questions
-	Language string        // the rules of the language of programs, as list items; "" for plain JavaScript
-	Strategy string        // how to proceed; if it is "", an example is shown instead
+	Language string        // the rules of the programs' language, as list items; "" for plain JavaScript
+	Strategy string        // how to proceed; if it is "", an example takes its place
 }
 
 // String returns the briefing.
@@ -104,7 +104,7 @@ Programs:
 `)
 	missing = `- Not available: types, import, require, fetch, process, fs, Intl, \p{…} in regular expressions.
 `
-	// outputFacts has the limit of an observation in thousands of bytes.
+	// outputFacts has an observation's limit, in thousands of bytes.
 	outputFacts = unfolded(`
 - You see what console.log prints and the value of the last expression, up to %d,000 characters; of more, the middle
   is left out. Only the latest output stays in full: repeat the facts that you rely on.
@@ -128,8 +128,8 @@ Programs:
 `
 )
 
-// example returns an example of a program for another task with other tools, so that the model does not take anything
-// in it for a fact about its own task.
+// example returns an example program for a different task with different tools, so that the model does not take
+// anything in it for a fact about its own task.
 func (c Code) example() string {
 	if c.Tools == "" {
 		return "Example from another task, with a constant log:\n```js\n" + exampleAlone + "```\n"

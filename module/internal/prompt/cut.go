@@ -29,14 +29,14 @@ func cut(text string, limit int, comment string) string {
 	return joinEnds(head, comment+"… "+display.Plural(omitted, "character")+" omitted …", tail, limit)
 }
 
-// cutOutput is [Cut] for console output that the worker has already cut: text is its beginning, tail its end, and all
-// the size of the whole output in bytes.
-func cutOutput(text, tail string, all, limit int) string {
-	if len(text) == all {
+// cutOutput is [Cut] for console output that the worker has already cut: text is its beginning, tail is its end, and
+// size is the size of the whole output in bytes.
+func cutOutput(text, tail string, size, limit int) string {
+	if len(text) == size {
 		return Cut(text, limit)
 	}
 	head, tail := ends(text, tail, limit)
-	return joinEnds(head, "… "+display.Plural(all-len(head)-len(tail), "byte")+" omitted …", tail, limit)
+	return joinEnds(head, "… "+display.Plural(size-len(head)-len(tail), "byte")+" omitted …", tail, limit)
 }
 
 // roomForMark is the number of bytes reserved for the line that says how much is omitted.

@@ -11,8 +11,8 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// effects are the calls of a run that may have changed something, by their state. Reads and rejected calls are
-// left out, as are calls of unknown state that may safely be repeated.
+// effects are a run's calls that may have changed something, by their state. Reads and rejected calls are left out, as
+// are calls in an unknown state that can safely be repeated.
 type effects struct{ done, failed, unknown []journal.Entry }
 
 func effectsOf(entries []journal.Entry) (s effects) {
@@ -41,12 +41,12 @@ func repeated(failed journal.Entry, later []journal.Entry) bool {
 
 func (s effects) empty() bool { return len(s.done)+len(s.failed)+len(s.unknown) == 0 }
 
-// listEffects lists the calls of a run that may have changed something, in at most the given number of bytes.
+// listEffects lists a run's calls that may have changed something, in at most the given number of bytes.
 func listEffects(entries []journal.Entry, doneTitle string, limit int) string {
 	return effectsOf(entries).list(effectTitles{doneTitle, failedTitle, unknownNote}, limit)
 }
 
-// openEffects lists the effects that later programs of the same step may repeat or continue, and says how.
+// openEffects lists the effects that later programs in the same step may repeat or continue, and says how.
 func openEffects(entries []journal.Entry, advise bool, limit int) string {
 	s := effectsOf(entries)
 	var notes string
@@ -60,7 +60,7 @@ func openEffects(entries []journal.Entry, advise bool, limit int) string {
 	return s.list(titles, limit-len(notes)) + notes
 }
 
-// repetition says how to repeat the failed calls of the tool that failed last. It returns "" if every failed call was
+// repetition says how to repeat the failed calls to the tool that failed last. It returns "" if every failed call was
 // made again.
 func repetition(failed, entries []journal.Entry) string {
 	var ids []string
@@ -133,8 +133,8 @@ func (s effects) list(titles effectTitles, limit int) string {
 	return Cut(text, limit)
 }
 
-// writeEntries lists calls under a title. Detail limits the arguments and the result of each call, in bytes. If it is
-// zero, calls of the same tool share a line.
+// writeEntries lists calls under a title. Detail limits each call's arguments and result, in bytes. If it is zero,
+// calls to the same tool share a line.
 func writeEntries(b *strings.Builder, title string, entries []journal.Entry, detail int) {
 	if len(entries) > 0 && title != "" {
 		b.WriteString("\n" + title)
@@ -171,7 +171,7 @@ func groups(entries []journal.Entry, key func(journal.Entry) string) (list [][]j
 	return list
 }
 
-// writeGroup writes the calls of a tool in one line, with the first and the last arguments.
+// writeGroup writes the calls to a tool in one line, with the first and the last arguments.
 func writeGroup(b *strings.Builder, list []journal.Entry) {
 	const limit = 80
 	if len(list) == 1 {
@@ -212,7 +212,7 @@ func writeEntry(b *strings.Builder, e journal.Entry, limit int) {
 	b.WriteString(e.Tool + "(" + oneLine(e.Args, limit) + ")")
 }
 
-// ending returns the result or the error of a call, if it is known.
+// ending returns a call's result or error, if it is known.
 func ending(e journal.Entry, limit int) string {
 	switch {
 	case e.State == journal.StateFailed:
@@ -225,7 +225,7 @@ func ending(e journal.Entry, limit int) string {
 	return ""
 }
 
-// readLines lists the reads of a program in at most ten lines. Calls of the same tool share a line if they succeeded or
+// readLines lists the reads of a program in at most ten lines. Calls to the same tool share a line if they succeeded or
 // failed with the same error. Long results are left out, since the model knows their types.
 func readLines(reads []journal.Entry) string {
 	const limit, maxRead = 10, 300

@@ -25,7 +25,7 @@ type (
 	// Program asks for a program in one fenced block, after the reasoning as plain text.
 	Program struct{}
 
-	// Verbatim sends the inputs unchanged, and its output is the unchanged reply.
+	// Verbatim sends the inputs unchanged and returns the reply unchanged as the output.
 	Verbatim struct{}
 )
 
@@ -89,7 +89,7 @@ func (Markers) Answer(spec *signature.Spec, outputs signature.Values) string {
 	return b.String()
 }
 
-// Read finds the outputs in a reply of this or another format.
+// Read finds the outputs in a reply, in this or another format.
 func (Markers) Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error) {
 	return replies.Read(spec, reply, truncated, replies.Markers)
 }
@@ -142,7 +142,7 @@ func (Object) Answer(spec *signature.Spec, outputs signature.Values) string {
 	return string(text)
 }
 
-// Read finds the outputs in a reply of this or another format.
+// Read finds the outputs in a reply, in this or another format.
 func (Object) Read(spec *signature.Spec, reply string, truncated bool) (signature.Values, error) {
 	return replies.Read(spec, reply, truncated, replies.Object)
 }
@@ -236,7 +236,7 @@ var formats = []struct{ name, rule string }{
 	{schema.Nanoseconds, `A duration in nanoseconds may be written with its unit instead, such as "90m".`},
 }
 
-// Formats returns the rules for dates, times and durations in values of the schemas. They do not apply to programs, in
+// Formats returns the rules for dates, times and durations in the schemas' values. They do not apply to programs, in
 // which durations are numbers.
 func Formats(schemas ...json.RawMessage) string {
 	var text string

@@ -24,7 +24,7 @@ const (
 	minInputPart = 100
 )
 
-// Preview shortens inputs. It keeps inputs whole, beginning with the shortest, as long as there is room for a part of
+// Preview shortens inputs. It keeps inputs whole, beginning with the shortest, as long as there is room for part of
 // every other input.
 func Preview(inputs signature.Values) signature.Values {
 	shown, order := slices.Clone(inputs), make([]int, len(inputs))
@@ -44,7 +44,7 @@ func Preview(inputs signature.Values) signature.Values {
 	return shown
 }
 
-// Attachments returns the numbers of the images or files of an input among all attachments, and their names.
+// Attachments returns the numbers that an input's images or files have among all attachments, and their names.
 func Attachments(before, n int, names []string) string {
 	text := fmt.Sprintf("attachment %d", before+1)
 	if n > 1 {
@@ -56,7 +56,7 @@ func Attachments(before, n int, names []string) string {
 	return "(" + text + ")"
 }
 
-// AttachmentConstant is [Attachments] for an input that is also a constant of programs.
+// AttachmentConstant is [Attachments] for an input that is also a constant in programs.
 func AttachmentConstant(attachments string, raw json.RawMessage) string {
 	return attachments + "; in programs " + describe(raw, mediaPart)
 }
@@ -66,7 +66,7 @@ func HistoryConstant(name string) string {
 	return "Programs also have the constant " + name + ", an array with the earlier turns."
 }
 
-// TaskText returns the text of a question, for a search for tools that match it.
+// TaskText returns a question's text, to search for tools that match it.
 func TaskText(spec *signature.Spec, inputs signature.Values) string {
 	text := spec.Instructions()
 	for _, v := range inputs {
@@ -75,7 +75,7 @@ func TaskText(spec *signature.Spec, inputs signature.Values) string {
 	return text
 }
 
-// Matching introduces the declarations of tools that match a question. It returns "" if there are none.
+// Matching introduces the declarations of the tools that match a question. It returns "" if there are none.
 func Matching(declarations string) string {
 	if declarations == "" {
 		return ""
@@ -83,7 +83,7 @@ func Matching(declarations string) string {
 	return "Tools that may fit, declared:\n" + strings.TrimSpace(declarations)
 }
 
-// Variables lists the newest variables of earlier programs, without variables that have the name of an input.
+// Variables lists the newest variables from earlier programs, without those that have an input's name.
 func Variables(list []sandbox.Variable, inputs map[string]any) string {
 	const limit = 30
 	var lines []string

@@ -9,13 +9,13 @@ import (
 // maxObservation is the maximum size of an observation in bytes.
 const maxObservation = 4 << 10
 
-// Observation reports the result of a step to the model. Its sections share a limited space: the result and the effects
-// come first, and other sections are cut if they do not fit.
+// Observation reports a step's result to the model. Its sections share a limited space: the result and the effects come
+// first, and other sections are cut if they do not fit.
 type Observation struct {
-	happened string // the result of the step; its first line is a summary
+	happened string // the step's result; its first line is a summary
 	sections []section
 	next     string // what to do, and which budgets are nearly used up
-	effects  string // the effects of the step, for Brief
+	effects  string // the step's effects, for Brief
 	keep     bool   // the model may need the whole observation until the end of the run
 }
 
@@ -27,7 +27,7 @@ type section struct {
 	first   bool                   // the section takes precedence over others
 	brief   string                 // one sentence, for an old observation
 	lost    bool                   // brief leaves something out
-	example string                 // how a program prints a part of the text
+	example string                 // how a program prints part of the text
 }
 
 // add adds a section unless it is empty.
@@ -65,8 +65,8 @@ func (o *Observation) String() string {
 	return b.String()
 }
 
-// fit returns the texts of the sections, which together take at most room bytes. A section that is marked as first may
-// take three quarters of the room. Shorter sections are shown in full before longer ones.
+// fit returns the sections' texts, which together take at most room bytes. A section that is marked as first may take
+// three quarters of the room. Shorter sections are shown in full before longer ones.
 func (o *Observation) fit(room int) []string {
 	texts, order := make([]string, len(o.sections)), make([]int, len(o.sections))
 	for i := range o.sections {
@@ -92,7 +92,7 @@ func (o *Observation) fit(room int) []string {
 	return texts
 }
 
-// Brief returns a summary of the observation in one line, followed by the effects of the step. The summary replaces the
+// Brief returns a one-line summary of the observation, followed by the step's effects. The summary replaces the
 // observation in a conversation after the next step. Brief returns "" if the summary would not be much shorter.
 func (o *Observation) Brief() string {
 	const minSaving = 500 // bytes

@@ -2,9 +2,9 @@
 //
 //   - The reply formats ([Markers], [Object], [Native], [Program], [Verbatim]) write system prompts and questions,
 //     and read replies. [Code], [Action], [RLM] and [CallingBriefing] are the briefings of modules that act.
-//   - An [Observation] reports the result of a program. [Step] makes it from the program's outcome and its calls, and
-//     cuts it to a limited size. [Call] reports the result of a single call.
-//   - [Cut] shortens a string, and [Preview] the inputs of a question.
+//   - An [Observation] reports a program's result. [Step] makes it from the program's outcome and its calls, and
+//     cuts it to a limited size. [Call] reports a single call's result.
+//   - [Cut] shortens a string, and [Preview] shortens a question's inputs.
 //
 // All text depends only on plain data. A system prompt is the same for every step and every run, so that providers can
 // cache it.
@@ -35,7 +35,7 @@ func system(spec *signature.Spec, fields, form, briefing string) string {
 	return b.String()
 }
 
-// ToolDescriptions lists descriptions of tools that a system prompt has in addition to their declarations.
+// ToolDescriptions lists the tool descriptions that a system prompt has in addition to the declarations.
 func ToolDescriptions(texts map[string]string) string {
 	if len(texts) == 0 {
 		return ""
@@ -48,7 +48,7 @@ func ToolDescriptions(texts map[string]string) string {
 	return b.String()
 }
 
-// inputs lists the inputs of a question, without a history, which is shown as messages.
+// inputs lists a question's inputs, without a history, which is shown as messages.
 func inputs(spec *signature.Spec) string {
 	var lines strings.Builder
 	for _, f := range spec.Inputs() {
@@ -68,7 +68,7 @@ func inputs(spec *signature.Spec) string {
 	return "Inputs:\n" + lines.String()
 }
 
-// outputs lists the outputs of a question.
+// outputs lists a question's outputs.
 func outputs(spec *signature.Spec) string { return "Outputs:\n" + list(spec.Outputs()) }
 
 // list writes one line for each field: its name, its type and its description.
@@ -88,7 +88,7 @@ func writeField(b *strings.Builder, f signature.Field, declaration string) {
 	b.WriteByte('\n')
 }
 
-// declared returns a field as a member of a type, with its constraints:
+// declared returns a field as a type member, with its constraints:
 //
 //	score?: number /* 0–1 */
 func declared(f signature.Field) string {
@@ -99,7 +99,7 @@ func declared(f signature.Field) string {
 	return strings.TrimSuffix(strings.TrimPrefix(alone.OutputTypeScript(), "{"), "}")
 }
 
-// declaredAs returns a field as a member of a type, with a name in place of its object type:
+// declaredAs returns a field as a type member, with a name in place of its object type:
 //
 //	photos?: Image[] | null
 func declaredAs(name string, f signature.Field) string {

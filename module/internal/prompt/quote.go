@@ -11,8 +11,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// The text of tools and programs appears next to the library's own text and must not be mistaken for it. It is
-// escaped into one line, indented, or fenced.
+// Text from tools and programs appears next to the library's own text and must not be mistaken for it. It is escaped
+// into one line, indented, or fenced.
 
 const lineBreaks = "\n\r\u2028\u2029"
 
@@ -29,7 +29,7 @@ func Indented(text string) string {
 	return Cut(indenter.Replace(Cut(text, limit)), limit)
 }
 
-// errorLine returns the text of an error on one line, without the name of the tool.
+// errorLine returns an error's text on one line, without the tool's name.
 func errorLine(err error, limit int) string {
 	text := fmt.Sprint(err)
 	if te, ok := errors.AsType[*tools.ToolError](err); ok {
@@ -38,7 +38,7 @@ func errorLine(err error, limit int) string {
 	return escaper.Replace(display.Cut(text, limit))
 }
 
-// findings lists findings, each on a line of its own and then its frame.
+// findings lists findings, each on its own line and followed by its frame.
 func findings(list []sandbox.Finding) string {
 	var b strings.Builder
 	for _, f := range list {
@@ -62,7 +62,7 @@ func fenced(text string) string {
 	return replies.Fenced("", text)
 }
 
-// fencedIn returns a part of a string in at most the given number of bytes including its fence, if it needs one.
+// fencedIn returns part of a string in at most the given number of bytes, including its fence, if it needs a fence.
 func fencedIn(limit int, part func(limit int) string) string {
 	if text := fenced(part(limit)); len(text) <= limit {
 		return text

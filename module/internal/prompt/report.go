@@ -17,22 +17,22 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// Step is a step in which a program was run or refused.
+// Step is a step in which a program was run or rejected.
 type Step struct {
 	Code    string
 	Outcome *sandbox.Outcome
 	Left    int  // how many more programs the model may write
-	Session bool // programs see the declarations of earlier programs
+	Session bool // programs see earlier programs' declarations
 	Same    int  // the number of an earlier program with the same code and the same result, or 0
 
-	Entries []journal.Entry // every call of the run
+	Entries []journal.Entry // every call in the run
 	Open    []journal.Entry // the calls, other than reads, of the journal's open step
 	Closed  bool            // the journal's step was accepted
 	Orphans []journal.Entry // the orphans of the accepted step
 
 	CallLimit int               // how many calls a program may make; 0 if unknown
 	Partial   []sandbox.Finding // findings about lists that the program read in part
-	Uncounted map[string]int    // the tools whose calls have limits of their own
+	Uncounted map[string]int    // the tools whose calls have their own limits
 }
 
 // Unread returns the observation of a reply without a program that can be run.
@@ -87,8 +87,8 @@ func (s Step) Questioned(facts []sandbox.Finding) *Observation {
 	return o
 }
 
-// Orphaned returns the observation of a valid answer if the program did not repeat all calls of earlier programs.
-// Failed means that an effect failed and that the run has not resolved the failure.
+// Orphaned returns the observation for a valid answer if the program did not repeat all calls that earlier programs
+// made. Failed means that an effect failed and that the run has not resolved the failure.
 func Orphaned(answer json.RawMessage, orphans []journal.Entry, failed bool) *Observation {
 	const limit = 500 // bytes
 	submit := "submit(…)"
@@ -106,8 +106,8 @@ func Orphaned(answer json.RawMessage, orphans []journal.Entry, failed bool) *Obs
 	return o
 }
 
-// End adds the end of every observation: types of results, how many programs are left, and what is left of another
-// budget. The entries are the calls of the step.
+// End adds what every observation ends with: result types, how many programs are left, and what is left of another
+// budget. The entries are the step's calls.
 func (o *Observation) End(types string, left int, budget string, entries []journal.Entry) {
 	o.add(section{title: "\n", text: types, first: true, brief: strings.TrimSpace(types)})
 	o.next += Remaining(left, "program", budget)
@@ -186,13 +186,13 @@ func (s Step) addOpen(o *Observation) {
 	if s.Left > 0 {
 		title = "\n\nWrite the whole program again, not only the rest."
 	}
-	held := s.Outcome.Failure != nil && s.Outcome.Failure.Kind == sandbox.KindHeld // the message of the hold has advice
+	held := s.Outcome.Failure != nil && s.Outcome.Failure.Kind == sandbox.KindHeld // the hold's message has advice
 	o.add(section{title: title, first: true, cut: func(limit int) string {
 		return openEffects(s.Open, s.Left > 0 && !held, limit)
 	}})
 }
 
-// addClosed lists the effects of a step that is done.
+// addClosed lists the effects of a finished step.
 func (s Step) addClosed(o *Observation) {
 	isOrphan := func(e journal.Entry) bool {
 		return slices.ContainsFunc(s.Orphans, func(o journal.Entry) bool { return o.ID == e.ID })
@@ -239,7 +239,7 @@ func (s Step) addReads(o *Observation) {
 // maxBrief is the maximum size of a value or of console output in a summary, in bytes.
 const maxBrief = 100
 
-// addValue shows the value of a program, or says that the program showed nothing.
+// addValue shows a program's value, or says that the program showed nothing.
 func (s Step) addValue(o *Observation) {
 	out := s.Outcome
 	switch {
@@ -264,7 +264,7 @@ func (s Step) addValue(o *Observation) {
 	}
 }
 
-// sliceExamples maps the kind of a value to code that prints a part of it.
+// sliceExamples maps the kind of a value to code that prints part of it.
 var sliceExamples = map[string]string{
 	"string": "text.slice(4000, 8000)", "array": shortRows, "object": "Object.keys(value)",
 }

@@ -12,19 +12,19 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// Limits, in bytes, of the parts of an earlier turn in a prompt.
+// Limits, in bytes, for the parts of an earlier turn in a prompt.
 const (
 	pastInput   = 1000 // bytes of each input
 	pastProgram = 2000
-	pastResult  = 400 // the value of a program, and its output
+	pastResult  = 400 // a program's value and output
 	pastAnswer  = 1500
 	pastCalls   = 2000
 )
 
-// PastReasoning is the maximum size of the reasoning of an earlier turn, in bytes.
+// PastReasoning is the maximum size of an earlier turn's reasoning, in bytes.
 const PastReasoning = 300
 
-// PastInput shortens an input of an earlier turn.
+// PastInput shortens an input from an earlier turn.
 func PastInput(raw json.RawMessage) json.RawMessage {
 	if len(raw) > pastInput {
 		return replies.Quote(describe(raw, pastInput/2))
@@ -32,7 +32,7 @@ func PastInput(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// PastAttachments counts the images or files of an input of an earlier turn.
+// PastAttachments counts the images or files in an input from an earlier turn.
 func PastAttachments(n int, names []string) string {
 	text := display.Plural(n, "attachment") + ", not shown again"
 	if len(names) > 0 {
@@ -41,7 +41,7 @@ func PastAttachments(n int, names []string) string {
 	return text
 }
 
-// PastProgram shortens a program of an earlier turn.
+// PastProgram shortens a program from an earlier turn.
 func PastProgram(code string) string { return cut(code, pastProgram, "// ") }
 
 // PastResult returns what later turns show as the result of a program that finished without an answer.
@@ -57,9 +57,9 @@ func PastResult(out *sandbox.Outcome) string {
 	return b.String()
 }
 
-// PastTurn describes the end of an earlier turn.
+// PastTurn describes how an earlier turn ended.
 type PastTurn struct {
-	Failed  int // programs that failed, were refused or were stopped
+	Failed  int // programs that failed, were rejected or were stopped
 	Answer  json.RawMessage
 	Why     string // why there is no answer, or ""
 	Calls   []journal.Entry

@@ -12,8 +12,7 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// value is a JSON value to be shown to a model: an input, the value of a program, or the arguments or the
-// result of a tool.
+// value is a JSON value to be shown to a model: an input, a program's value, or a tool's arguments or result.
 type value struct {
 	raw     json.RawMessage
 	kind    string // as [jsonvalue.Type] returns it
@@ -31,7 +30,7 @@ func valueOf(raw json.RawMessage) value {
 	case "array":
 		_ = json.Unmarshal(v.raw, &v.items)
 	case "object":
-		_ = json.Unmarshal(v.raw, &v.members) // fails if a key is given twice
+		_ = json.Unmarshal(v.raw, &v.members) // fails if a key occurs twice
 	}
 	return v
 }
@@ -73,7 +72,7 @@ func itemKinds(items []json.RawMessage) string {
 	return strings.TrimSuffix(display.Plural(len(items), "item")+": "+strings.Join(list, ", "), ": ")
 }
 
-// describe describes a value and shows it, or a part of it in the given number of bytes.
+// describe describes a value and shows it, or the part of it that fits into the given number of bytes.
 func describe(raw json.RawMessage, limit int) string {
 	v := valueOf(raw)
 	if len(v.raw) <= limit {

@@ -21,7 +21,7 @@ type actionReply struct {
 
 var actionQuestion = signature.Must(signature.New[struct{}, actionReply](""))
 
-// ActionSpec returns the signature of a request for the next tool call of a task.
+// ActionSpec returns the signature for requests that ask for a task's next tool call.
 func ActionSpec(task *signature.Spec) (*signature.Spec, error) {
 	return signature.NewSpec(task.Instructions(), task.Inputs(), actionQuestion.Spec().Outputs())
 }
@@ -53,7 +53,7 @@ func ReadAction(values signature.Values) (Action, error) {
 // noArguments has the notations of models for a call without arguments.
 var noArguments = map[string]bool{"": true, "null": true, "None": true, "undefined": true}
 
-// Arguments reads the arguments of a call, which are one JSON object.
+// Arguments parses a call's arguments, which are one JSON object.
 func Arguments(text string) (json.RawMessage, error) {
 	if text = strings.TrimSpace(Unfence(text)); noArguments[text] {
 		return json.RawMessage("{}"), nil
@@ -75,7 +75,7 @@ func Arguments(text string) (json.RawMessage, error) {
 // submission matches a program that only calls submit: submit({"total": 12});
 var submission = regexp.MustCompile(`(?s)^(?:await\s+)?submit\s*\((.*)\)\s*;?$`)
 
-// Submission returns the answer of a program that only submits a constant object.
+// Submission returns a program's answer if the program only submits a constant object.
 func Submission(code string) (answer json.RawMessage, ok bool) {
 	m := submission.FindStringSubmatch(strings.TrimSpace(code))
 	if m == nil {
@@ -85,8 +85,8 @@ func Submission(code string) (answer json.RawMessage, ok bool) {
 	return answer, err == nil
 }
 
-// Timed returns the arguments of a tool with durations such as "90s" converted to nanoseconds, wherever the schema of
-// the tool's input declares nanoseconds.
+// Timed returns a tool's arguments with durations such as "90s" converted to nanoseconds, wherever the tool's input
+// schema declares nanoseconds.
 func Timed(of, args json.RawMessage) json.RawMessage {
 	if !strings.Contains(string(of), `"`+schema.Nanoseconds+`"`) {
 		return args

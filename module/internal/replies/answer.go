@@ -10,8 +10,7 @@ import (
 )
 
 // Answer converts a submitted value to a valid answer if only its form is wrong: if scalars are written as strings, or
-// if the program submitted the value of the only output instead of an object. Otherwise Answer returns the value
-// unchanged.
+// if the program submitted the only output's value instead of an object. Otherwise Answer returns the value unchanged.
 func Answer(spec *signature.Spec, value json.RawMessage) json.RawMessage {
 	if len(value) == 0 || len(spec.Validate(value)) == 0 {
 		return value
@@ -64,7 +63,7 @@ func Call(spec *signature.Spec) string {
 	return "submit({" + strings.Join(members, ", ") + "})"
 }
 
-// sample returns an example of a value of the shape, in JavaScript.
+// sample returns an example value with the shape, in JavaScript.
 func (s shape) sample(depth int) string {
 	switch {
 	case s.constants != nil:
@@ -91,7 +90,7 @@ func (s shape) sample(depth int) string {
 	return "{" + strings.Join(members, ", ") + "}"
 }
 
-// key returns the name of a member in JavaScript.
+// key returns a member's name in JavaScript.
 func key(name string) []byte {
 	if bareKey.FindString(name) == name {
 		return []byte(name)

@@ -17,7 +17,7 @@ func fences(text string) (blocks []block, open bool) {
 	}
 	var mark string
 	var b block
-	var inside int // where the text of the block begins
+	var inside int // where the block's text begins
 	for at := 0; at <= len(text); {
 		line, _, more := strings.Cut(text[at:], "\n")
 		next := at + len(line) + 1
@@ -50,7 +50,7 @@ func fence(line string) (run, info string) {
 	return run, strings.TrimSpace(info)
 }
 
-// Unfence returns the content of text that is a single fenced block, and any other text unchanged.
+// Unfence returns the content of a single fenced block, and any other text unchanged.
 func Unfence(text string) string {
 	text = strings.TrimSpace(text)
 	if blocks, open := fences(text); len(blocks) == 1 && !open && blocks[0].start == 0 && blocks[0].end == len(text) {

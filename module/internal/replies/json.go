@@ -115,7 +115,7 @@ func (l *lax) container(open byte) error {
 
 var bareKey = regexp.MustCompile(`^[\pL_$][\pL\pN_$]*`)
 
-// key reads the name of a member and the colon after it.
+// key reads a member's name and the colon after it.
 func (l *lax) key() error {
 	if c := l.peek(); c == '"' || c == '\'' {
 		if err := l.string(c); err != nil {

@@ -90,7 +90,7 @@ var errOpenText = structural("", "the end of the text is not marked; put the end
 func (r reply) marked() (found fields, whole bool, err error) {
 	text := outOfFence(r.text)
 	end := EndName(r.outputs)
-	open := false // the end of the last text is not marked
+	open := false // the last text's end is not marked
 	marks := slices.DeleteFunc(marksIn(text), func(m mark) bool {
 		_, output := fieldNamed(r.outputs, m.name)
 		return !m.hashed && !output && !sameName(m.name, end)

@@ -71,7 +71,7 @@ func (r reply) objects() (objects []json.RawMessage, around string, err error) {
 	}
 }
 
-// firstKey finds the name of the first member of an object.
+// firstKey finds the name of an object's first member.
 var firstKey = regexp.MustCompile(`^\{\s*["']?(\w+)["']?\s*:`)
 
 // begins reports whether text begins like an object whose first member is an output.

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// PlainText returns the content of a JSON string, and any other value as JSON.
+// PlainText returns a JSON string's content, and any other value as JSON.
 func PlainText(value json.RawMessage) string {
 	if n := len(value); n > 1 && value[0] == '"' && bytes.IndexByte(value, '\\') < 0 && utf8.Valid(value) {
 		return string(value[1 : n-1]) // it has no escapes
@@ -22,7 +22,7 @@ func PlainText(value json.RawMessage) string {
 	return string(value)
 }
 
-// quotedText returns the content of a JSON string. It fails for null, which also decodes into a Go string, and for an
+// quotedText returns a JSON string's content. It fails for null, which also decodes into a Go string, and for an
 // unpaired surrogate escape.
 func quotedText(value string) (text string, ok bool) {
 	ok = strings.HasPrefix(value, `"`) && json.Unmarshal([]byte(value), &text) == nil

@@ -10,7 +10,7 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// ProgramReply is a reply of a model that writes code.
+// ProgramReply is a reply from a model that writes code.
 type ProgramReply struct {
 	Reasoning string `json:"reasoning,omitempty" jsonschema:"description=a sentence or two on what to do next and why"`
 	Code      string `json:"code" jsonschema:"description=the next complete JavaScript program"`
@@ -18,7 +18,7 @@ type ProgramReply struct {
 
 var programQuestion = signature.Must(signature.New[struct{}, ProgramReply](""))
 
-// ProgramSpec returns the signature of a request for the next program of a task.
+// ProgramSpec returns the signature for requests that ask for a task's next program.
 func ProgramSpec(task *signature.Spec) *signature.Spec {
 	return programQuestion.Spec().WithInstructions(task.Instructions())
 }
@@ -87,7 +87,7 @@ func inObject(text string) bool {
 	})
 }
 
-// Code returns the program in the value of a field, without a fence around it.
+// Code returns the program in a field's value, without a fence around it.
 func Code(value string) (string, error) {
 	blocks, open := fences(value)
 	if len(blocks) == 0 && !open {
@@ -130,7 +130,7 @@ var callOrDeclaration = regexp.MustCompile(`[\w$)\]]\(|\b(?:const|let|var|functi
 // isJavaScript has the languages of fences around programs.
 var isJavaScript = map[string]bool{"": true, "js": true, "javascript": true, "ts": true, "typescript": true}
 
-// programMark matches the markers of the fields of a program, and endMarker the marker at the end of a reply.
+// programMark matches the markers of a program's fields; endMarker matches the marker at the end of a reply.
 var (
 	programMark = regexp.MustCompile(
 		`(?im)^[ \t*]*\[\[[ \t]*##[ \t]*(?:reasoning|code|completed)[ \t]*##[ \t]*\]\][*:]*`)

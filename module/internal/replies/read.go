@@ -33,13 +33,13 @@ type reply struct {
 	text    string
 }
 
-// fieldValue is the value of a field in a reply, as text or as JSON.
+// fieldValue is a field's value in a reply, as text or as JSON.
 type fieldValue struct {
 	text string
 	json json.RawMessage
 }
 
-// fields are the values in a reply, by the name of the output. A repeated field has several values.
+// fields are the values in a reply, by output name. A repeated field has several values.
 type fields map[string][]fieldValue
 
 func (f fields) add(other fields) {
@@ -48,7 +48,7 @@ func (f fields) add(other fields) {
 	}
 }
 
-// Read returns the outputs in a reply of any format. The requested format, asked, affects only the advice in errors. If
+// Read returns the outputs in a reply in any format. The requested format, asked, affects only the advice in errors. If
 // the reply was truncated at the token limit, Read returns an error unless the answer is complete. Every error is an
 // [*Error].
 func Read(spec *signature.Spec, said string, truncated bool, asked Format) (signature.Values, error) {
@@ -69,8 +69,8 @@ func Read(spec *signature.Spec, said string, truncated bool, asked Format) (sign
 	return r.settle(found)
 }
 
-// fields returns the values of the fields, or nil if it finds none. Whole reports whether the reply marks the end of
-// the answer.
+// fields returns the fields' values, or nil if it finds no field. Whole reports whether the reply marks where the
+// answer ends.
 func (r reply) fields() (found fields, whole bool, err error) {
 	if found, whole, err = r.marked(); found != nil || err != nil {
 		return found, whole, err
@@ -104,14 +104,14 @@ func (r reply) addRest(found fields, rest string) error {
 	return nil
 }
 
-// bare reports whether the whole reply can be the value of the only output. Text must be a single paragraph, since one
-// of several paragraphs may be a comment, and must not look like another format.
+// bare reports whether the whole reply can be the only output's value. Text must be a single paragraph, since one of
+// several paragraphs may be a comment, and must not look like another format.
 func (r reply) bare() bool {
 	return !r.outputs[0].Schema.AnyText() || !strings.Contains(r.text, "\n\n") && !strings.Contains(r.text, "```") &&
 		!strings.Contains(r.text, " ## ") && !strings.ContainsAny(r.text[:min(1, len(r.text))], "{[<")
 }
 
-// settle decodes the value of each field and reports all problems at once.
+// settle decodes each field's value and reports all problems at once.
 func (r reply) settle(found fields) (signature.Values, error) {
 	values := make(signature.Values, 0, len(r.outputs))
 	var problems []Problem
@@ -132,7 +132,7 @@ func (r reply) settle(found fields) (signature.Values, error) {
 	return values, nil
 }
 
-// value decodes the value of a field. It returns nil if the value is empty.
+// value decodes a field's value. It returns nil if the value is empty.
 func (r reply) value(f signature.Field, all []fieldValue) (value json.RawMessage, err error) {
 	for _, g := range all {
 		other, err := readValue(f, g, len(r.outputs) == 1)

@@ -33,8 +33,8 @@ var reasoning, _ = signature.Must(signature.New[struct{}, struct {
 	Reasoning string `json:"reasoning" jsonschema:"description=the steps that lead to the answer"`
 }]("")).Spec().Field("reasoning")
 
-// Explained divides the values of a reply into the outputs of spec and the reasoning, which it returns as text. Asked
-// is the signature of the request.
+// Explained divides a reply's values into spec's outputs and the reasoning, which it returns as text. Asked is the
+// request's signature.
 func Explained(
 	asked, spec *signature.Spec, values signature.Values,
 ) (outputs signature.Values, reasoning string) {

@@ -28,7 +28,7 @@ func (r reply) labeled() (fields, error) {
 	}
 	if last := strings.TrimSpace(r.text[min(current.start, len(r.text)):]); current.text &&
 		strings.Contains(last, "\n\n") {
-		return nil, nil // the end of the text is not marked
+		return nil, nil // the text's end is not marked
 	}
 	current.end(found, r.text, len(r.text))
 	for _, f := range r.outputs {
@@ -42,7 +42,7 @@ func (r reply) labeled() (fields, error) {
 	return found, nil
 }
 
-// label is the name of an output at the beginning of a line.
+// label is an output's name at the beginning of a line.
 type label struct {
 	name   string
 	text   bool   // the output is a string
@@ -69,8 +69,8 @@ func (l label) end(found fields, text string, at int) {
 // decoration has the characters that may surround a name in a reply.
 const decoration = " \t>*_#`-•\"0123456789.)["
 
-// label reads a line that begins with the name of an output, or of the end marker, and a colon. The name may be
-// decorated: **Mood:** good. A decorated name needs no colon, since it may be a heading.
+// label parses a line that starts with an output's name, or the end marker's, followed by a colon. The name may be
+// decorated (`**Mood:** good`); a decorated name needs no colon, since it may be a heading.
 func (r reply) label(line string) (l label, ok bool) {
 	head, inline, colon := strings.Cut(line, ":")
 	if len(head) > 100 {

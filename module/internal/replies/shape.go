@@ -16,7 +16,7 @@ type shape struct {
 	format    string          // the format of a string; schema.Nanoseconds for an integer of nanoseconds
 	constants []string        // the strings that the schema lists
 	items     *shape          // the items of an array
-	members   []member        // the members of an object
+	members   []member        // an object's members
 	rest      *shape          // an object's other members, or nil if none are allowed
 	minimum   float64         // the smallest number
 }
@@ -105,7 +105,7 @@ func (s shape) isDuration() bool {
 	return s.format == schema.Nanoseconds && s.kinds["integer"] && !s.text()
 }
 
-// admits reports whether the shape admits the type of a value, so that only a constraint can be violated.
+// admits reports whether the shape admits a value's type, so that only a constraint can be violated.
 func (s shape) admits(value json.RawMessage) bool {
 	switch kind := kinds[value[0]]; kind {
 	case "":
@@ -118,11 +118,11 @@ func (s shape) admits(value json.RawMessage) bool {
 // kinds maps the first byte of a JSON value to its type. Numbers are missing.
 var kinds = map[byte]string{'"': "string", '{': "object", '[': "array", 't': "boolean", 'f': "boolean", 'n': "null"}
 
-// spelling converts a scalar that is written as a string to the type of a shape. It returns nil if it cannot.
+// spelling converts a scalar that is written as a string to a shape's type. It returns nil if it cannot.
 type spelling func(s shape, text string) json.RawMessage
 
-// spelled returns a value with scalars and names of members converted to those of the shape: "42" and 42.0 to 42,
-// "Good" to "good".
+// spelled returns a value with scalars and member names converted to those of the shape: "42" and 42.0 to 42, "Good" to
+// "good".
 func (s shape) spelled(value json.RawMessage, spell spelling) json.RawMessage {
 	switch c := value[0]; {
 	case c == '{' && (s.members != nil || s.rest != nil):

@@ -17,7 +17,7 @@ var (
 	errChannel  = structural("", "the reply ends inside its thoughts; answer in the final channel")
 )
 
-// visible returns a reply without the tokens of the model's template and without thoughts.
+// visible returns a reply without the model's template tokens and without thoughts.
 func visible(said string) (string, error) {
 	if len(said) > maxReply {
 		return "", errTooLong
@@ -39,7 +39,8 @@ func visible(said string) (string, error) {
 	return text, nil
 }
 
-// endTokens matches template tokens at the end of a reply; channel matches the header of a channel at its beginning.
+// endTokens matches template tokens at the end of a reply; channel matches a channel's header at the beginning of a
+// reply.
 var (
 	endTokens = regexp.MustCompile(`(?:\s*(?:<\|[A-Za-z0-9_]{1,40}\|>|</s>|<end_of_turn>))+\s*$`)
 	channel   = regexp.MustCompile(`^(?:<\|start\|>\w*)?<\|channel\|>`)

@@ -102,7 +102,7 @@ func readAny(f signature.Field, text string) (json.RawMessage, error) {
 	return nil, mismatch(f, s, misfit)
 }
 
-// readMember reads a member of a JSON object.
+// readMember reads a JSON object's member.
 func readMember(f signature.Field, value json.RawMessage, only bool) (json.RawMessage, error) {
 	if string(value) == "null" && !f.Required {
 		if fits(f, value) {

@@ -21,7 +21,8 @@ func Placeholder(field string) string { return "{" + field + "}" }
 // NotGiven replaces a required output that a demo lacks.
 const NotGiven = "(not given in this example)"
 
-// Written returns the notation of a value under its marker: text, or JSON if the text would be read as another value.
+// Written returns the notation of a value under its marker: text, or JSON if the text would be read as a different
+// value.
 func Written(f signature.Field, value json.RawMessage) string {
 	text := PlainText(value)
 	if string(value) != text && !isPlaceholder(f, text) && !strings.Contains(text, "[[") &&

@@ -23,7 +23,7 @@ type field struct {
 // is loaded only with the signature with which it was saved. The fields of each side end with an empty field.
 type Fields []field
 
-// FieldsOf returns the fields of a signature. The task is nil, unless the signature asks for one step of the task.
+// FieldsOf returns a signature's fields. The task is nil, unless the signature asks for one step of the task.
 func FieldsOf(spec, task *signature.Spec) (all Fields, err error) {
 	type side struct {
 		name   string
@@ -76,7 +76,7 @@ func (s Fields) Differ(saved map[string]string) string {
 		case !had:
 			list = append(list, "the "+name+" is new")
 		case hash != now[name]:
-			list = append(list, "the "+name+" has another type, or other constraints")
+			list = append(list, "the "+name+" has a different type or different constraints")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(saved)) {
@@ -85,12 +85,12 @@ func (s Fields) Differ(saved map[string]string) string {
 		}
 	}
 	if list == nil {
-		return "its fields are in another order"
+		return "its fields are in a different order"
 	}
 	return strings.Join(list, ", ")
 }
 
-// canonicalSchema returns the schema of a field without its description, with sorted keywords.
+// canonicalSchema returns a field's schema without its description, with sorted keywords.
 func canonicalSchema(f signature.Field) ([]byte, error) {
 	var keywords any
 	decoder := json.NewDecoder(bytes.NewReader(f.Schema.Raw()))

@@ -15,10 +15,10 @@ import (
 	"github.com/writ-go/writ/signature"
 )
 
-// version is the version of the format.
+// version is the format version.
 const version = 1
 
-// State is the state of a module.
+// State is a module's state.
 type State struct {
 	Version    int              `json:"version"`
 	Predictors signature.Values `json:"predictors"` // a saved Predictor for each path
@@ -115,7 +115,7 @@ func (p *Predictor) Load(raw json.RawMessage) error {
 	case err != nil:
 		return err
 	case fields.Hash() != s.Signature:
-		return fmt.Errorf("the state was saved with another signature: %s", fields.Differ(s.Fields))
+		return fmt.Errorf("the state was saved with a different signature: %s", fields.Differ(s.Fields))
 	}
 	p.System, p.Hint, p.Temperature, p.Demos = s.System, s.Hint, s.Temperature, s.Demos
 	p.Picked, p.ToolDescriptions, p.Source = s.Picked, s.ToolDescriptions, s.Source
@@ -123,7 +123,7 @@ func (p *Predictor) Load(raw json.RawMessage) error {
 	return err
 }
 
-// describe returns spec with other descriptions of its fields.
+// describe returns spec with different field descriptions.
 func describe(spec *signature.Spec, descriptions map[string]string) (*signature.Spec, error) {
 	for _, name := range slices.Sorted(maps.Keys(descriptions)) {
 		if _, known := spec.Field(name); !known {
@@ -153,7 +153,7 @@ func indented(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// DecodeStrictly decodes one JSON value and refuses unknown members.
+// DecodeStrictly decodes one JSON value and rejects unknown members.
 func DecodeStrictly(raw []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()

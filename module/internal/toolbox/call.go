@@ -56,7 +56,7 @@ func outcomeOf(call *sandbox.Call, err error) (*sandbox.Outcome, error) {
 	return out, ending
 }
 
-// toolError returns the error of a call for its record, and another error if the call ends the run.
+// toolError returns the error for a call's record, and a second error if the call ends the run.
 func toolError(tool string, err error) (te *tools.ToolError, ending error) {
 	if err == nil || !tools.IsFatal(err) && errors.As(err, &te) {
 		return te, nil
@@ -88,7 +88,7 @@ const abandonAfter = 200 * time.Millisecond
 
 var (
 	errAbandoned = errors.New("the call did not end when it was cancelled")
-	errGoexit    = errors.New("the handler ended its goroutine instead of returning")
+	errGoexit    = errors.New("the handler ended with runtime.Goexit instead of returning")
 )
 
 // settle performs a call, and abandons it if it does not end soon after ctx is done.

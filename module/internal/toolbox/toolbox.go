@@ -40,12 +40,12 @@ func (t *Toolbox) Find(name string) (int, error) {
 		return slices.Index(t.Bindings, b), nil
 	}
 	if t.set.Len() == 0 {
-		return 0, fmt.Errorf("there is no tool %q; submit is the only one", display.Cut(name, 100))
+		return 0, fmt.Errorf("there is no tool %q; submit is the only tool", display.Cut(name, 100))
 	}
 	return 0, t.discovery.Unknown("tool", name)
 }
 
-// Remark returns the tool's remark about the result of a call, or "".
+// Remark returns the tool's remark about a call's result, or "".
 func Remark(b *tools.Binding, c sandbox.Call) string {
 	if c.Error != nil {
 		return ""

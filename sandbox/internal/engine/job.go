@@ -43,8 +43,8 @@ type Binding struct {
 	Namespace string   `json:"ns,omitempty"` // the global object that holds the tool; "" for a global function
 	Names     []string `json:"names"`        // its names in the namespace, or the one global name
 
-	// Params are the names of the parameters of a tool that takes several arguments, which are
-	// combined into one object. It is nil for a tool that takes one object.
+	// Params are the parameter names of a tool that takes several arguments, which are combined into one object. It is
+	// nil for a tool that takes one object.
 	Params []string `json:"params,omitempty"`
 }
 
@@ -59,21 +59,21 @@ func (b Binding) Path() string {
 // Limits bounds one run. The host enforces the limits on calls and their concurrency.
 type Limits struct {
 	Time    time.Duration `json:"time"`    // total time
-	Compute time.Duration `json:"compute"` // the part of Time spent computing
+	Compute time.Duration `json:"compute"` // the part of Time that is CPU time
 	Memory  int64         `json:"memory"`  // bytes that the program may use; the caller of the engine enforces it
 	Output  int           `json:"output"`  // bytes of the value, and bytes of each console stream that are kept
 
-	Argument int `json:"argument"` // bytes of one argument of a tool
+	Argument int `json:"argument"` // bytes of one tool argument
 }
 
 // ErrMemory is the cause of a context that was canceled because the program used too much memory.
 var ErrMemory = errors.New("out of memory")
 
 // Host connects a program to the outside. Its methods are called on the goroutine of the engine, in the order in which
-// the program acts. They must not block, with two exceptions: Allowed, and Call of the host that reads files of
-// packages for the bundler.
+// the program acts. They must not block, with two exceptions: Allowed, and Call of the host that reads package files
+// for the bundler.
 type Host interface {
-	// Report receives the results of the check.
+	// Report receives the check's results.
 	Report(Report)
 
 	// Allowed reports whether the program may run. The engine calls it after Report, once it
@@ -139,7 +139,7 @@ type ToolError struct {
 	Data    json.RawMessage `json:"data,omitempty"`
 }
 
-// Result is the result of a run.
+// Result is a run's result.
 type Result struct {
 	Value     json.RawMessage `json:"value,omitempty"` // nil is undefined
 	Submitted bool            `json:"submitted,omitempty"`
@@ -148,11 +148,11 @@ type Result struct {
 	Stderr    Output          `json:"stderr"`
 	Computed  time.Duration   `json:"computed,omitempty"`
 	Waited    time.Duration   `json:"waited,omitempty"`
-	Lost      []string        `json:"lost,omitempty"`  // values of the answer without a JSON form: "total is NaN"
+	Lost      []string        `json:"lost,omitempty"`  // values in the answer without a JSON form: "total is NaN"
 	Turns     []Turn          `json:"turns,omitempty"` // set only for programs in sessions
 	// the sorted indices of the tools that a program in a session used
 	Used           []int           `json:"used,omitempty"`
-	Variables      []Variable      `json:"variables,omitempty"` // the variables of the session; see SessionJob.List
+	Variables      []Variable      `json:"variables,omitempty"` // the session's variables; see SessionJob.List
 	PromiseMisuses []PromiseMisuse `json:"strays,omitempty"`
 	Misses         []Miss          `json:"misses,omitempty"`
 }
@@ -171,7 +171,7 @@ type Failure struct {
 	Message string     `json:"message"`
 	Hint    string     `json:"hint,omitempty"`
 	Stack   []Pos      `json:"stack,omitempty"` // innermost first
-	Tool    *ToolError `json:"tool,omitempty"`  // the error of the tool, if the program did not catch it
+	Tool    *ToolError `json:"tool,omitempty"`  // the tool's error, if the program did not catch it
 	Call    int        `json:"call,omitempty"`  // the ID of the call that failed with Tool
 	Calls   []int      `json:"calls,omitempty"` // the IDs of the calls that KindUnawaited is about
 	Pos
@@ -185,7 +185,7 @@ const (
 	KindTimeout      = "timeout"       // Limits.Time passed
 	KindComputeLimit = "compute_limit" // Limits.Compute passed
 	KindStale        = "stale"         // the engine lacks the VM of the session and has not received its log
-	KindDiverged     = "diverged"      // a program of a session behaved differently when it was run again
+	KindDiverged     = "diverged"      // one of a session's programs behaved differently when it was run again
 	KindStopped      = "stopped"       // the context was cancelled
 	KindDeadlock     = "deadlock"      // the program awaits a promise that nothing can settle
 	KindUnawaited    = "unawaited"     // submitted before all calls had settled, or with a promise as text
@@ -206,12 +206,12 @@ func OutOfMemory() *Failure {
 	}
 }
 
-// SameTools reports whether two lists of tools are the same slice. The elements of such a slice never change.
+// SameTools reports whether two tool lists are the same slice. The elements of such a slice never change.
 func SameTools(a, b []Binding) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// Put sets the value of a key, and creates the map if it is nil.
+// Put sets a key's value, and creates the map if it is nil.
 func Put[K comparable, V any](m *map[K]V, key K, value V) {
 	if *m == nil {
 		*m = map[K]V{}

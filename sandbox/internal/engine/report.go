@@ -11,20 +11,20 @@ type Pos struct {
 
 // Report is what the check found in a program without running it.
 type Report struct {
-	Findings   []Finding `json:"findings,omitempty"`   // constructs that the engine refuses
+	Findings   []Finding `json:"findings,omitempty"`   // constructs that the engine rejects
 	Undeclared []Name    `json:"undeclared,omitempty"` // names that are not declared, at their first use
 	Constants  []Write   `json:"constants,omitempty"`  // assignments to inputs and tools
 	EarlyReads []Name    `json:"early,omitempty"`      // variables read too early; Assigned: they hide a tool or input
 	Warnings   []Finding `json:"smells,omitempty"`     // code that runs, but probably not as its author intended
-	Sites      []Site    `json:"sites,omitempty"`      // calls of tools
+	Sites      []Site    `json:"sites,omitempty"`      // tool calls
 	Forbidden  []Name    `json:"forbidden,omitempty"`  // names that are forbidden
 	NoValue    bool      `json:"noValue,omitempty"`    // the program does not define its value
 	Declared   []string  `json:"declared,omitempty"`   // top-level declarations
 	Acts       bool      `json:"acts,omitempty"`       // the program contains a call or a declaration
 }
 
-// Clean reports whether the report contains no reason to refuse the program. A host with rules
-// of its own may still refuse it.
+// Clean reports whether the report contains no reason to reject the program. A host with its own rules may still reject
+// it.
 func (r *Report) Clean() bool {
 	return len(r.Findings)+len(r.Undeclared)+len(r.Constants)+len(r.EarlyReads)+len(r.Sites)+len(r.Forbidden) == 0
 }
@@ -41,8 +41,7 @@ type Name struct {
 	Name     string `json:"name"`
 	Assigned bool   `json:"assigned,omitempty"` // the position is an assignment to the name
 
-	// Elsewhere is the position of the declaration if the name is declared later or in another
-	// block; otherwise nil.
+	// Elsewhere is the declaration's position if the name is declared later or in another block; otherwise nil.
 	Elsewhere *Pos `json:"elsewhere,omitempty"`
 	Pos
 }
@@ -55,19 +54,19 @@ type Write struct {
 	Pos
 }
 
-// Site is a call of a tool, or of a path that looks like a tool.
+// Site is a tool call, or a call to a path that looks like a tool.
 type Site struct {
 	Tool int `json:"tool"` // index into Job.Tools; -1 if the tool does not exist
 
-	// If the tool does not exist, these fields are the path that the program calls. Namespace may also be the name of
-	// a tool, as in search.query({}). Name is empty if the program calls the namespace itself. If Name is a tool,
-	// Member is the rest of the path.
+	// If the tool does not exist, these fields are the path that the program calls. Namespace may also be a tool's
+	// name, as in search.query({}). Name is empty if the program calls the namespace itself. If Name is a tool, Member
+	// is the rest of the path.
 	Namespace string `json:"ns,omitempty"`
 	Name      string `json:"name,omitempty"`
 	Member    string `json:"member,omitempty"`
 
 	Args      *Literal `json:"args,omitempty"`      // nil if nothing is known about the arguments
-	Statement int      `json:"statement,omitempty"` // the number of the top-level statement; 0 in a hoisted function
+	Statement int      `json:"statement,omitempty"` // the top-level statement's number; 0 in a hoisted function
 	Until     int      `json:"until,omitempty"`     // the last statement that may run before the error is handled, or 0
 	Pos
 }

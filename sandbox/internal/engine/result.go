@@ -20,26 +20,24 @@ const (
 	Read      = "read"      // the program read a member that promises do not have, or iterated over the promise
 )
 
-// Miss is a read of a member that does not exist, either in an object in the result of a tool
-// or in a string.
+// Miss is a read of a member that does not exist, either in an object in a tool's result or in a string.
 type Miss struct {
-	Tool   string `json:"tool,omitempty"`   // its path; "" for a string that is not the whole result of a tool
+	Tool   string `json:"tool,omitempty"`   // its path; "" for a string that is not a tool's whole result
 	Path   string `json:"path,omitempty"`   // the path of the object in the result, such as .rows[]
 	Member string `json:"member,omitempty"` // "" if the object was converted to a number or a string
-	Text   bool   `json:"text,omitempty"`   // the member of a string was read
+	Text   bool   `json:"text,omitempty"`   // a string's member was read
 	Pos
 }
 
 // MaxMisses is the maximum number of misses that one run reports.
 const MaxMisses = 100
 
-// Variable is a top-level declaration that a program of a session left for later
-// programs.
+// Variable is a top-level declaration that a session's program left for later programs.
 type Variable struct {
 	Name  string   `json:"name"`
 	Kind  string   `json:"kind"`
 	Count int      `json:"count,omitempty"` // items, keys, or characters
-	Keys  []string `json:"keys,omitempty"`  // the keys of an object, or of the first object in an array
+	Keys  []string `json:"keys,omitempty"`  // an object's keys, or those of the first object in an array
 }
 
 // Kinds of variables.

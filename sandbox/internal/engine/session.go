@@ -18,35 +18,34 @@ const (
 // SessionJob is the session that a job belongs to.
 type SessionJob struct {
 	Key  string `json:"key"`
-	Step int    `json:"step"`           // number of programs that have run before
+	Step int    `json:"step"`           // number of earlier programs
 	Kept bool   `json:"kept"`           // the engine has the VM of the session; Log and Inputs are empty
-	List bool   `json:"list,omitempty"` // list the variables of the session if the program is refused
+	List bool   `json:"list,omitempty"` // list the session's variables if the program is rejected
 
-	// Log is the record of the programs that have run before.
+	// Log is the record of the earlier programs.
 	Log []Step `json:"log,omitempty"`
 
-	// Inputs are constants of every program of the session.
+	// Inputs are constants in each of the session's programs.
 	Inputs []Input `json:"inputs,omitempty"`
 }
 
-// Step records a program of a session that succeeded, with everything that is needed
-// to run it again with the same result.
+// Step records a program in a session that succeeded, with everything that is needed to run it again with the same
+// result.
 type Step struct {
 	Source string `json:"source"`
-	// Prelude ran before the program. Only the first step with a given prelude has the source of the prelude.
+	// Prelude ran before the program. Only the first step with a given prelude has the prelude's source.
 	Prelude *Prelude  `json:"prelude,omitempty"`
 	Inputs  []Input   `json:"inputs,omitempty"`
 	Tools   []Binding `json:"tools,omitempty"` // the tools that the program used
 	Submit  bool      `json:"submit,omitempty"`
 
-	// The limits of the program. A rerun needs them because the program may have caught the error for exceeding a
-	// limit.
+	// The program's limits. A rerun needs them because the program may have caught the error for exceeding a limit.
 	Output   int `json:"output,omitempty"`
 	Argument int `json:"argument,omitempty"`
 
 	Clock *Clock `json:"clock,omitempty"`
 
-	Replies   []RecordedReply `json:"calls,omitempty"` // to all calls of the program, in order of issue
+	Replies   []RecordedReply `json:"calls,omitempty"` // to all of the program's calls, in order of issue
 	Turns     []Turn          `json:"turns,omitempty"`
 	Value     json.RawMessage `json:"value,omitempty"`
 	Submitted bool            `json:"submitted,omitempty"`
@@ -63,8 +62,8 @@ type RecordedReply struct {
 // longArgs is the size in bytes above which only a digest of the arguments is recorded.
 const longArgs = 512
 
-// Digest returns the arguments of a call as they are recorded: unchanged if they are short, and
-// otherwise their size and hash.
+// Digest returns a call's arguments as they are recorded: unchanged if they are short, and otherwise their size and
+// hash.
 func Digest(args json.RawMessage) json.RawMessage {
 	if len(args) <= longArgs {
 		return args
@@ -91,7 +90,7 @@ type Clock struct {
 }
 
 // Prelude is the body of a function that is called before a program, in the same VM and within the same limits. The
-// program can read the result of the function as the constant [PreludeName], but cannot see its declarations.
+// program can read the function's result as the constant [PreludeName], but cannot see the function's declarations.
 type Prelude struct {
 	Hash string `json:"hash"`           // SHA-256 of Text
 	Text string `json:"text,omitempty"` // "" if the engine already has the prelude
@@ -120,5 +119,5 @@ func (p *Prelude) First(texts map[string]*Prelude) *Prelude {
 	return p
 }
 
-// PreludeName is the name of the constant that holds the value of the prelude.
+// PreludeName is the name of the constant that holds the prelude's value.
 const PreludeName = "__writ_library__"

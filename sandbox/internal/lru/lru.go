@@ -22,7 +22,7 @@ type entry[K comparable, V any] struct {
 // it exceeds the bounds.
 type Bounds struct{ Entries, Size int }
 
-// Get returns the value of a key.
+// Get returns the value for a key.
 func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -33,7 +33,7 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	return found.value, ok
 }
 
-// Take returns the value of a key and removes it from the cache.
+// Take returns a key's value and removes it from the cache.
 func (c *Cache[K, V]) Take(key K) (value V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,7 +51,7 @@ func (c *Cache[K, V]) take(key K) (found entry[K, V], ok bool) {
 	return found, true
 }
 
-// Add sets the value of a key and drops the entries that exceed the bounds.
+// Add sets a key's value and drops the entries that exceed the bounds.
 func (c *Cache[K, V]) Add(key K, value V, size int, b Bounds) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package sourcemap reads source maps of version 3, which map positions in generated code to lines and columns
-// of a source. The maps must have one source.
+// Package sourcemap reads version 3 source maps, which map positions in generated code to lines and columns of a
+// source. The maps must have one source.
 //
 //	m, err := sourcemap.Parse(data)
 //	line, column, behind, ok := m.Origin(1, 5) // all count from 0

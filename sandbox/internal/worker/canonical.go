@@ -10,20 +10,20 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth is the maximum nesting of a message from a worker. The values of the engine have up to 500 levels,
-// its parser allows 1000, and a message adds a few levels.
+// maxDepth is the maximum nesting of a message from a worker. The engine's values have up to 500 levels, its parser
+// allows 1000, and a message adds a few levels.
 const maxDepth = 1024
 
-// The approximate number of bytes that the host needs for an element of a decoded array.
+// The approximate number of bytes that the host needs for an element in a decoded array.
 const (
 	scalarSize = 16
 	objectSize = 256
 )
 
 // decodeUntrusted decodes a message from a worker. It rejects unknown fields, and JSON that two readers could
-// understand differently. Because a short element such as {} becomes a large struct, it also rejects arrays
-// whose elements need more than room bytes of memory. Elements in the values of programs do not count, because
-// these values are not decoded.
+// understand differently. Because a short element such as {} becomes a large struct, it also rejects arrays whose
+// elements need more than room bytes of memory. Elements in programs' values do not count, because these values are not
+// decoded.
 func decodeUntrusted(body []byte, v any, room int) error {
 	text, err := canonical(body, room)
 	if err != nil {
@@ -34,12 +34,12 @@ func decodeUntrusted(body []byte, v any, room int) error {
 	return d.Decode(v)
 }
 
-// programValues are the fields of a message that hold JSON from the program.
+// programValues are the message fields that hold JSON from the program.
 var programValues = map[string]bool{`"value"`: true, `"args"`: true, `"more"`: true}
 
-// scalarLists are the fields whose arrays contain scalars, at any depth. In any other array, encoding/json
-// allocates a whole struct even for a scalar: null becomes the zero struct, and a value of the wrong type does
-// not stop the decoder.
+// scalarLists are the fields whose arrays contain scalars, at any depth. In any other array, encoding/json allocates a
+// whole struct even for a scalar: null becomes the zero struct, and a value with the wrong type does not stop the
+// decoder.
 var scalarLists = map[string]bool{
 	`"json"`: true, `"unknown"`: true, `"declared"`: true, `"used"`: true, `"calls"`: true, `"keys"`: true,
 }
@@ -62,7 +62,7 @@ type canonicalizer struct {
 	in      []byte
 	at      int
 	out     []byte
-	keys    []span // positions in out of the keys of all open objects
+	keys    []span // positions in out at which the keys of all open objects are
 	depth   int
 	room    int  // bytes left for array elements
 	scalars bool // whether the current array may contain scalars, as in scalarLists
@@ -145,8 +145,7 @@ func (c *canonicalizer) member() error {
 	return c.value()
 }
 
-// distinct returns an error if the object that has ended has duplicate keys. It removes the keys of the object
-// from c.keys.
+// distinct returns an error if the object that has ended has duplicate keys. It removes the object's keys from c.keys.
 func (c *canonicalizer) distinct(first int) error {
 	keys := c.keys[first:]
 	c.keys = c.keys[:first]

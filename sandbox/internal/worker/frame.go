@@ -12,10 +12,10 @@ import (
 	"sync"
 )
 
-// Kind is the kind of a frame.
+// Kind is a frame's kind.
 //
-// A frame is nine bytes followed by the body: the length of the body (4, big endian),
-// the kind (1) and the number of the run (4, big endian).
+// A frame is nine bytes followed by the body: the body's length (4, big endian), the kind (1) and the run's number (4,
+// big endian).
 //
 //	kind     from    body              when
 //	hello    host    Hello             first; run 0
@@ -54,7 +54,7 @@ const (
 	KindLast    Kind = 'L'
 )
 
-// MaxBody bounds the body of any frame.
+// MaxBody limits the size of any frame's body.
 const MaxBody = 1 << 30
 
 const (
@@ -95,7 +95,7 @@ func (f Frame) DecodeUntrusted(v any, room int) error {
 
 // Reader reads frames. It must not be used concurrently.
 type Reader struct {
-	Limit func(Kind) int // returns the maximum size of the body of a frame
+	Limit func(Kind) int // returns the maximum size of a frame's body
 
 	r   *bufio.Reader
 	buf []byte
@@ -115,7 +115,7 @@ func (r *Reader) Next() (Frame, error) {
 	size := uint64(binary.BigEndian.Uint32(head))
 	f := Frame{Kind: Kind(head[4]), Run: binary.BigEndian.Uint32(head[5:])}
 	if limit := r.Limit(f.Kind); size > uint64(limit) {
-		return Frame{}, fmt.Errorf("%w: frame %q of %d bytes is over the limit of %d", ErrBreach, f.Kind, size, limit)
+		return Frame{}, fmt.Errorf("%w: frame %q of %d bytes exceeds the limit of %d", ErrBreach, f.Kind, size, limit)
 	}
 	_, _ = r.r.Discard(headerSize) // cannot fail after Peek
 	f.Body, err = r.body(int(size))
@@ -189,7 +189,7 @@ func (w *Writer) Add(k Kind, run uint32, body any) error {
 	}
 	size := w.buf.Len() - start - headerSize
 	if err == nil && size > MaxBody {
-		err = fmt.Errorf("%d bytes are over the limit of %d", size, MaxBody)
+		err = fmt.Errorf("%d bytes exceed the limit of %d", size, MaxBody)
 	}
 	if err != nil {
 		w.buf.Truncate(start)

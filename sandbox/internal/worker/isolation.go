@@ -50,7 +50,7 @@ func (i Isolation) properties() []property {
 	}
 }
 
-// Check returns an error if i lacks properties of a minimum. The error lists the missing properties and the
+// Check returns an error if i lacks properties that a minimum requires. The error lists the missing properties and the
 // reasons.
 func (i Isolation) Check(minimum Isolation) error {
 	var missing []string

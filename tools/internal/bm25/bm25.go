@@ -10,7 +10,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// The parameters of Okapi BM25.
+// The Okapi BM25 parameters.
 const (
 	k1 = 1.2  // with a larger k1, repeated occurrences of a word count more
 	b  = 0.75 // with a larger b, the length of a document lowers its score more
@@ -25,20 +25,20 @@ const (
 	parameterTextWeight = 0.5
 )
 
-// maxWords is the maximum number of words of a field that are indexed.
+// maxWords is the maximum number of words that are indexed in a field.
 const maxWords = 200
 
 // posting says that a word occurs in a tool.
 type posting struct {
 	tool   int
-	weight float64 // the sum of the weights of its occurrences
+	weight float64 // the total weight of its occurrences
 }
 
 // postings is an inverted index of tools.
 type postings struct {
-	lists  map[string][]posting // the postings of each word, in the order of the tools
+	lists  map[string][]posting // each word's postings, in tool order
 	names  []string             // the words that occur in names, sorted
-	length []float64            // for each tool, the sum of the weights of its words
+	length []float64            // for each tool, the total weight of its words
 	mean   float64              // the mean of length
 }
 
@@ -75,8 +75,8 @@ func newPostings(list []*tools.Binding) *postings {
 	return p
 }
 
-// scores returns the BM25 score of each tool. A word of the query that no tool has is replaced with the most
-// similar word in the name of a tool.
+// scores returns the BM25 score of each tool. A query word that no tool has is replaced with the most similar word in a
+// tool's name.
 func (p *postings) scores(query []string) []float64 {
 	scores := make([]float64, len(p.length))
 	slices.Sort(query)

@@ -29,7 +29,7 @@ func New(list []*tools.Binding) *Index {
 	return x
 }
 
-// maxQuery is the maximum number of bytes of a query that are read.
+// maxQuery is the maximum number of bytes that are read from a query.
 const maxQuery = 4 << 10
 
 // Search returns up to limit tools that match the query best, the best first. A tool matches if it has a word

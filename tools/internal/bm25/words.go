@@ -68,7 +68,7 @@ func singular(word string) string {
 	return strings.TrimSuffix(word, "s")
 }
 
-// parameters returns the names of the parameters in a JSON Schema, at any depth, and their descriptions.
+// parameters returns the parameter names in a JSON Schema, at any depth, and their descriptions.
 func parameters(schema json.RawMessage) (names, texts []string) {
 	var value any
 	if json.Unmarshal(schema, &value) != nil {

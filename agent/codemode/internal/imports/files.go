@@ -28,15 +28,15 @@ const (
 	lockFile = ".package-lock.json"
 )
 
-// snapshot serves files of packages, and no other files, to the worker that builds one bundle. The worker is
-// not trusted. A snapshot is not safe for concurrent use.
+// snapshot serves package files, and no other files, to the worker that builds one bundle. The worker is not trusted. A
+// snapshot is not safe for concurrent use.
 type snapshot struct {
 	root         fs.FS // node_modules
 	files, bytes int   // how many more files and bytes may be read
 
 	allowed map[string]bool  // packages that programs may import, and their dependencies
 	folders map[string]bool  // folders that exist and are not symbolic links
-	stamps  map[string]stamp // of lockFile and of each package.json that was read, by path in root
+	stamps  map[string]stamp // for lockFile and each package.json that was read, by path in root
 }
 
 // stamp is the size and modification time of a file, which show whether the file has changed.

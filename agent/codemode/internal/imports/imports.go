@@ -3,9 +3,8 @@
 // with the conditions import or require, module, browser and default, or else by the browser,
 // module and main fields. The modules of Node.js are not available.
 //
-// The resolver runs in the bundler's worker, because it parses files of untrusted packages. The host
-// process reads the files for it: only regular files of a package that programs may import, or of its
-// dependencies.
+// The resolver runs in the bundler's worker, because it parses files of untrusted packages. The host process reads the
+// files for it: only regular files in a package that programs may import, or in its dependencies.
 package imports
 
 import (
@@ -37,15 +36,13 @@ type Packages struct {
 	maxFiles int
 }
 
-// New returns the packages in root, the content of a folder node_modules, whose names are in allow. They
-// may import the dependencies that their package.json lists. Only regular files in root are read. Symbolic
-// links are not followed if root reports them, as [os.DirFS] and [os.Root.FS] do. Scripts of packages do not
-// run.
+// New returns the packages in root, which is the content of a node_modules folder, whose names are in allow. They may
+// import the dependencies that their package.json lists. Only regular files in root are read. Symbolic links are not
+// followed if root reports them, as [os.DirFS] and [os.Root.FS] do. Scripts of packages do not run.
 //
-// If a program imports a package that is not allowed or not installed, why returns the message and the hint of
-// the finding. If why is nil or the message is empty, the default finding is used; if only the hint is empty,
-// the hint lists the available packages. The function why may be called concurrently, and is not called for the
-// modules of Node.js.
+// If a program imports a package that is not allowed or not installed, why returns the finding's message and hint. If
+// why is nil or the message is empty, the default finding is used; if only the hint is empty, the hint lists the
+// available packages. The function why may be called concurrently, and is not called for the modules of Node.js.
 func New(root fs.FS, allow []string, why func(name string) (message, hint string)) *Packages {
 	allow = slices.Compact(slices.Sorted(slices.Values(allow)))
 	return &Packages{root: root, allow: allow, why: why, maxFiles: maxImportFiles}

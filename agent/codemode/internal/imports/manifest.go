@@ -39,11 +39,11 @@ func parseManifest(dir, text string) (*manifest, error) {
 type value struct {
 	kind    byte // '"' for a string, '[', '{', or 'f' for false; 0 for any other value
 	text    string
-	list    []value // elements, or the values of members
+	list    []value // elements, or member values
 	members []string
 }
 
-// maxManifest is the maximum nesting depth of the values of a package.json.
+// maxManifest is the maximum nesting depth of the values in a package.json.
 const maxManifest = 32
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -170,8 +170,8 @@ func (m *manifest) target(v value, filling string, held map[string]bool) (file s
 	return "", false
 }
 
-// inside returns the path of a file of the package. ok is false if the file is outside
-// the package, or in a package that is nested in it.
+// inside returns the path of a file in the package. ok is false if the file is outside the package, or in a package
+// that is nested in it.
 func (m *manifest) inside(name string) (file string, ok bool) {
 	file = path.Join(m.dir, name)
 	return file, strings.HasPrefix(file, m.dir+"/") && !strings.Contains(file[len(m.dir):], "/node_modules/")
@@ -194,8 +194,8 @@ func (m *manifest) mains() (files []string) {
 	return files
 }
 
-// instead returns what the browser field specifies in place of a file or package. The replacement
-// "" is an empty module.
+// instead returns the replacement that the browser field specifies for a file or package. The replacement "" is an
+// empty module.
 func (m *manifest) instead(name string) (other string, replaced bool) {
 	for _, key := range []string{name, strings.TrimSuffix(name, ".js"), name + ".js"} {
 		switch v, found := m.Browser.member(key); {

@@ -125,7 +125,7 @@ func (r *resolver) within(owner *manifest, importer, file string) (bundling.Modu
 	return r.open(owner, variants(file), file)
 }
 
-// bare finds a package, or a file in it, by the name of the package.
+// bare finds a package, or a file in it, by the package's name.
 func (r *resolver) bare(importer, module string, require bool) (bundling.Module, error) {
 	name, sub := split(module)
 	if name == "" {
@@ -153,8 +153,8 @@ func (r *resolver) bare(importer, module string, require bool) (bundling.Module,
 	return r.within(m, importer, file)
 }
 
-// split splits the name of a module into the name of its package and the rest, which is empty or begins
-// with a slash. Both are empty if the name of the package is invalid.
+// split splits a module's name into its package's name and the rest, which is empty or begins with a slash. Both are
+// empty if the package name is invalid.
 func split(module string) (name, sub string) {
 	parts := strings.SplitN(module, "/", 3)
 	n := 1
@@ -171,10 +171,10 @@ func split(module string) (name, sub string) {
 	return name, module[len(name):]
 }
 
-// plainName matches names of packages. As a path, such a name does not leave node_modules.
+// plainName matches package names. As a path, such a name does not leave node_modules.
 var plainName = regexp.MustCompile(`^(?:@[\w$~-][\w$.~-]*/)?[\w$~-][\w$.~-]*$`)
 
-// packageName reports whether name is a valid name of a package.
+// packageName reports whether name is a valid package name.
 func packageName(name string) bool {
 	return len(name) < 215 && plainName.MatchString(name) && path.Base(name) != "node_modules"
 }

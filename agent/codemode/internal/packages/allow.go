@@ -21,7 +21,7 @@ func (a allowList) has(name string) bool {
 	})
 }
 
-// refusal returns the reason for refusing a package that is not on the list.
+// refusal returns the reason for rejecting a package that is not on the list.
 func (a allowList) refusal() string {
 	if len(a) == 0 {
 		return "no package is allowed here"
@@ -42,7 +42,7 @@ func (a allowList) specs(texts []string) ([]Spec, error) {
 			err = &SpecError{text, a.refusal()}
 		}
 		if err == nil && named(specs[:i], spec.Name) {
-			err = &SpecError{text, "the package is named twice"}
+			err = &SpecError{text, "the package is listed twice"}
 		}
 		if specs[i] = spec; err != nil {
 			errs = append(errs, err)
@@ -60,12 +60,12 @@ func checkCount(n int) error {
 	case n == 0:
 		return &SpecError{"", "name at least one package"}
 	case n > maxSpecs:
-		return &SpecError{"", fmt.Sprintf("%d packages are too many; the limit of one call is %d", n, maxSpecs)}
+		return &SpecError{"", fmt.Sprintf("%d packages are too many; the limit per call is %d", n, maxSpecs)}
 	}
 	return nil
 }
 
-// checkNames returns an error for each name that is not a valid name of a package.
+// checkNames returns an error for each invalid package name.
 func checkNames(names []string) error {
 	if len(names) > maxSpecs {
 		return checkCount(len(names))

@@ -19,12 +19,12 @@ const (
 	homePrefix = "home-" // prefix of the name of npm's HOME folder
 
 	outputKept = 8 << 10         // bytes of npm's output that are kept
-	drainTime  = 2 * time.Second // the time to read the rest of the output of a killed npm
+	drainTime  = 2 * time.Second // the time to read the remaining output of a killed npm
 	lookEvery  = time.Second     // the interval between measurements of the files that npm has written
 	fetched    = int64(64) << 20 // bytes that npm may write in addition to twice maxBytes
 )
 
-// certificates is the variable that names a file of additional certificates to trust. npm always inherits it: some
+// certificates is the variable that names a file with additional certificates to trust. npm always inherits it: some
 // proxies require it, and certificates are not secret.
 const certificates = "NODE_EXTRA_CA_CERTS"
 

@@ -110,9 +110,9 @@ func TestTooManySpecs(t *testing.T) {
 	f := newFake(t, plan{})
 	env, _ := f.environment(packages.Limits{})
 	for want, specs := range map[string][]string{
-		`packages: name at least one package`:                             {},
-		`packages: 65 packages are too many; the limit of one call is 64`: slices.Repeat([]string{"a"}, 65),
-		`package "a@2": the package is named twice`:                       {"a@1", "a@2"},
+		`packages: name at least one package`:                          {},
+		`packages: 65 packages are too many; the limit per call is 64`: slices.Repeat([]string{"a"}, 65),
+		`package "a@2": the package is listed twice`:                   {"a@1", "a@2"},
 	} {
 		_, err := env.Install(t.Context(), specs)
 		wantError(t, err, want)

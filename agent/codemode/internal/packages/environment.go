@@ -24,9 +24,9 @@ type Options struct {
 	// package are installed with it, regardless of their names, but programs cannot import them.
 	Allow []string
 
-	// Env names variables of the host that npm inherits, if they are set, such as HTTPS_PROXY or npm_config_registry.
-	// npm always has PATH and NODE_EXTRA_CA_CERTS, and on Windows the variables that Node.js needs to start; its HOME
-	// is a private empty folder. The values of the named variables are not shown in messages.
+	// Env names the host's environment variables that npm inherits if they are set, such as HTTPS_PROXY or
+	// npm_config_registry. npm always has PATH and NODE_EXTRA_CA_CERTS, and on Windows the variables that Node.js needs
+	// to start; its HOME is a private empty folder. The values of the named variables are not shown in messages.
 	Env []string
 }
 

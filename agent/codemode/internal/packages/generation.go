@@ -17,7 +17,7 @@ import (
 const (
 	stateName    = "environment.json"
 	settingsName = "settings.json"
-	prefix       = "packages-" // of the names of generations
+	prefix       = "packages-" // of generation names
 	modules      = "node_modules"
 	record       = ".package-lock.json" // npm's record of what is in node_modules
 
@@ -71,8 +71,8 @@ func (e *Environment) open() (*os.Root, error) {
 	}
 }
 
-// begin creates a new generation with the content of the current one. It does not copy
-// other files of a folder prepared by hand, such as .npmrc.
+// begin creates a new generation with the current generation's content. It does not copy other files from a folder
+// prepared by hand, such as .npmrc.
 func (e *Environment) begin() (dir string, err error) {
 	if dir, err = os.MkdirTemp(e.dir, prefix+"*"); err != nil {
 		return "", err
@@ -146,7 +146,7 @@ func (e *Environment) sweep() {
 	}
 }
 
-const draftPrefix = "draft-" // of the names of temporary files
+const draftPrefix = "draft-" // of temporary file names
 
 // replace writes one of the environment's own files atomically.
 func (e *Environment) replace(name string, v any) error {

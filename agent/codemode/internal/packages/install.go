@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Report describes a change of an environment.
+// Report describes a change to an environment.
 type Report struct {
 	Added    []Change      `json:"added"`
 	Updated  []Change      `json:"updated"`
@@ -30,7 +30,7 @@ type Change struct {
 
 // Error is returned if npm ran and failed. The environment is unchanged.
 type Error struct {
-	Output string // npm's last lines, without the paths and secrets of the host
+	Output string // npm's last lines, without the host's paths and secrets
 	Err    error  // the reason; wraps context.DeadlineExceeded after Timeout
 }
 

@@ -159,7 +159,7 @@ func (l *listing) compare(after *listing) *Report {
 	return r
 }
 
-// nameAt returns the name of the package at a path such as node_modules/a/node_modules/@b/c.
+// nameAt returns the package name at a path such as node_modules/a/node_modules/@b/c.
 func nameAt(where string) string {
 	if i := strings.LastIndex("/"+where, "/"+modules+"/"); i >= 0 {
 		return where[i+len(modules)+1:]

@@ -15,8 +15,8 @@ var (
 	hostPath = regexp.MustCompile(`(^|[\s"'(\[=,]|file:(?://)?)((?:[A-Za-z]:)?[\\/][^\s"'():\],]*)`)
 )
 
-// strip removes the host's data from npm's output: paths, the values of inherited
-// variables, and the user names and passwords in URLs.
+// strip removes the host's data from npm's output: paths, values of inherited variables, and the user names and
+// passwords in URLs.
 func (e *Environment) strip(text, dir, home string) string {
 	text = display.Text(text)
 	for _, name := range e.env {

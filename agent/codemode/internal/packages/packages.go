@@ -85,8 +85,7 @@ func (e *Environment) Importable() ([]string, error) {
 	return importable, err
 }
 
-// names returns the names of the packages in package.json, and the names of the packages that programs
-// may import.
+// names returns the package names in package.json, and the names of the packages that programs may import.
 func (e *Environment) names(root *os.Root) (direct map[string]bool, importable []string, err error) {
 	settings, err := e.Settings()
 	if err != nil {

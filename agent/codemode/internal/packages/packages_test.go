@@ -186,7 +186,7 @@ func TestManyNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = e.Installed(t.Context(), slices.Repeat([]string{"x"}, 65)...)
-	want := `packages: 65 packages are too many; the limit of one call is 64`
+	want := `packages: 65 packages are too many; the limit per call is 64`
 	if spec := (*packages.SpecError)(nil); !errors.As(err, &spec) || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

@@ -8,17 +8,17 @@ import (
 
 const maxText = 2000 // bytes of a description
 
-// Settings describe the use of an environment. The user of the environment sets them. They can only
-// restrict what [Options] allow.
+// Settings describe an environment's use. The user of the environment sets them. They can only restrict what [Options]
+// allow.
 type Settings struct {
-	// Description is the purpose of the environment, in at most 2,000 bytes.
+	// Description is the environment's purpose, in at most 2,000 bytes.
 	Description string `json:"description,omitempty"`
 	// Imports are the packages that programs may import, if they are installed and allowed. If
 	// Imports is empty, programs may import all packages that are installed and allowed.
 	Imports []string `json:"imports,omitempty"`
 }
 
-// Settings returns the settings of the environment, which are empty if they were never set.
+// Settings returns the environment's settings, which are empty if they were never set.
 func (e *Environment) Settings() (Settings, error) {
 	var s Settings
 	if err := readJSON(os.DirFS(e.dir), settingsName, maxState, &s); err != nil {

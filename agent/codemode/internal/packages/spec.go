@@ -27,7 +27,7 @@ func (s Spec) String() string {
 	return s.Name + "@" + s.Version
 }
 
-// SpecError says why the name or version of a package was refused. Nothing was changed.
+// SpecError says why a package name or version was rejected. Nothing was changed.
 type SpecError struct {
 	Spec   string // as the caller passed it
 	Reason string
@@ -56,15 +56,14 @@ var (
 	// versionText matches one comparison or a tag. It excludes the characters that could
 	// make npm interpret the string as something other than a version: slash, colon and at sign.
 	versionText = regexp.MustCompile(`^(?:[~^=]|[<>]=?)?[0-9A-Za-z*][0-9A-Za-z.*+_-]*$`)
-	// tarball matches what npm interprets as the name of a local file, in a name or after
-	// the @.
+	// tarball matches what npm interprets as a local file name, in a name or after the @.
 	tarball = regexp.MustCompile(`(?i)\.(?:tgz|tar\.gz|tar)$`)
 	// notNames are the names that npm itself rejects.
 	notNames = []string{"node_modules", "favicon.ico"}
 )
 
-// ParseSpec parses a string of the form name or name@version. It accepts only strings that npm
-// interprets as a package of the registry. The error is a [*SpecError].
+// ParseSpec parses a string of the form name or name@version. It accepts only strings that npm interprets as a package
+// in the registry. The error is a [*SpecError].
 func ParseSpec(text string) (Spec, error) {
 	s := Spec{Name: text}
 	if at := strings.LastIndexByte(text, '@'); at > 0 {
@@ -82,7 +81,7 @@ func ParseSpec(text string) (Spec, error) {
 	return s, nil
 }
 
-// badName returns the reason why the name of a package is refused, or "" if it is valid.
+// badName returns the reason why a package name is rejected, or "" if it is valid.
 func badName(name string) string {
 	if name == "" {
 		return "the name of a package is empty"
@@ -111,7 +110,7 @@ func badName(name string) string {
 	return ""
 }
 
-// badVersion returns the reason why the part after the @ is refused, or "" if it is valid.
+// badVersion returns the reason why the part after the @ is rejected, or "" if it is valid.
 func badVersion(version string) string {
 	switch {
 	case version == "":

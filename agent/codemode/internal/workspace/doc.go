@@ -1,7 +1,6 @@
-// Package workspace stores what a user's programs need between requests: code files that
-// are written in pieces, sessions, and environments, which are named folders. Everything is
-// in one folder that any number of processes may share, so that any of them can
-// serve the next request.
+// Package workspace stores what a user's programs need between requests: code files that are written in pieces,
+// sessions, and environments, which are named folders. Everything is in one folder. Any number of processes may share
+// it, and any of them can serve the next request.
 //
 // # Owners and handles
 //
@@ -29,6 +28,6 @@
 // ignored, so that nothing in the folder refers to a place outside it. The content of an
 // environment's folder is not inspected.
 //
-// The locks are those of the operating system: flock, or LockFileEx on Windows. A file system
-// that several machines share must support them, as NFS does. Files are not encrypted.
+// The locks are operating system locks: flock, or LockFileEx on Windows. A file system that several machines share must
+// support them, as NFS does. Files are not encrypted.
 package workspace

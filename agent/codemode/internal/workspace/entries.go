@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// entries visits the entries of a folder whose names are handles.
+// entries visits those entries of a folder that have handles as names.
 func entries(folder *os.Root, visit func(handle string, info os.FileInfo)) error {
 	names, err := list(folder)
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Space) present(kind, handle string) error {
 	return nil
 }
 
-// path returns the path of an entry, relative to the folder of all owners.
+// path returns an entry's path, relative to the common folder of all owners.
 func (s *Space) path(kind, handle string) string {
 	return s.dir + "/" + kind + "/" + entry(handle)
 }

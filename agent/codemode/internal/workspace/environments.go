@@ -153,9 +153,9 @@ func (s *Space) RemoveEnvironment(ctx context.Context, handleOrName string) erro
 	return s.remove(ctx, environments, e.Handle)
 }
 
-// Lock locks the environment, for all goroutines and processes, so that the caller can change the
-// content of its folder, and the environment is not removed in the meantime. The system releases
-// the lock if the process dies. Lock returns [ErrNotFound] if the environment has been removed.
+// Lock locks the environment, for all goroutines and processes, so that the caller can change its folder's content and
+// nobody removes the environment in the meantime. The system releases the lock if the process dies. Lock returns
+// [ErrNotFound] if the environment has been removed.
 func (e Environment) Lock(ctx context.Context) (unlock func(), err error) {
 	return e.space.lockEntry(ctx, environments, e.Handle)
 }

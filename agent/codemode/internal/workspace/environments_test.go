@@ -44,10 +44,11 @@ func TestEnvironments(t *testing.T) {
 	}
 	_, err := ann.NewEnvironment(t.Context(), "data")
 	errorIs(t, "twice", err, workspace.ErrExists,
-		`workspace: the name is taken: you already have an environment "data"; use it or choose a different name`)
+		`workspace: name already in use: you already have an environment "data"; use it or choose a different name`)
 	_, err = ann.NewEnvironment(t.Context(), data.Handle)
-	errorIs(t, "its handle", err, workspace.ErrExists, `workspace: the name is taken: you already have an environment "`+
-		data.Handle+`"; use it or choose a different name`)
+	errorIs(t, "its handle", err, workspace.ErrExists,
+		`workspace: name already in use: you already have an environment "`+data.Handle+
+			`"; use it or choose a different name`)
 	newEnvironment(t, ann, "b.2")
 	_, err = ann.NewEnvironment(t.Context(), "c")
 	errorIs(t, "count", err, workspace.ErrLimit,

@@ -90,10 +90,9 @@ func (s *Space) Read(ctx context.Context, handle string) (string, File, error) {
 	return string(text), file, err
 }
 
-// ReadPart returns up to limit bytes of a file, beginning at offset. The next part begins at
-// offset + len(part), which equals File.Size at the end of the file. A part does not end within
-// a character, so it may be up to three bytes shorter than limit, which must be at least 4.
-// The error is [ErrNotFound] if the file does not exist.
+// ReadPart returns up to limit bytes of a file, beginning at offset. The next part begins at offset + len(part). At the
+// end of the file, this offset equals File.Size. A part does not end within a character, so it may be up to three bytes
+// shorter than limit, which must be at least 4. The error is [ErrNotFound] if the file does not exist.
 func (s *Space) ReadPart(ctx context.Context, handle string, offset, limit int64) (string, File, error) {
 	if offset < 0 || limit < utf8.UTFMax {
 		return "", File{},

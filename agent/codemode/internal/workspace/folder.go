@@ -16,9 +16,8 @@ import (
 // Every operation works in an os.Root of the folder that contains the entry, and does not
 // follow symbolic links, so that nothing in the storage folder can refer to a place outside it.
 
-// leftover is the prefix of the names of files and folders that are being created or
-// removed. Only the holder of the folder's lock creates them, so if it finds such a file or
-// folder, a process that crashed has left it.
+// leftover is the name prefix of files and folders that are being created or removed. Only the holder of the folder's
+// lock creates them, so if it finds such a file or folder, a process that crashed has left it.
 const leftover = ".tmp-"
 
 func temporary() string { return leftover + rand.Text() }
@@ -154,7 +153,7 @@ func clean(root *os.Root) error {
 	return err
 }
 
-// grain is the precision of the recorded time of use.
+// grain is the precision with which use times are recorded.
 const grain = time.Hour
 
 // use records that a file is used.
@@ -164,8 +163,7 @@ func use(root *os.Root, name string, info os.FileInfo) {
 	}
 }
 
-// broken returns an error of the file system without the path of the storage folder, which
-// is confidential.
+// broken returns a file system error without the path of the storage folder, which is confidential.
 func broken(what string, err error) error {
 	var path *os.PathError
 	var link *os.LinkError
@@ -178,15 +176,15 @@ func broken(what string, err error) error {
 	return fmt.Errorf("workspace: %s: %w", what, err)
 }
 
-// The kinds of entries, which are also the names of their folders.
+// The kinds of entries, which are also their folder names.
 const (
 	files        = "files"
 	environments = "environments"
 	sessions     = "sessions"
 )
 
-// openKind opens the owner's folder of a kind. The error is [os.ErrNotExist] if the owner never
-// had an entry of that kind.
+// openKind opens the owner's folder for a kind of entry. The error is [os.ErrNotExist] if the owner never had an entry
+// of that kind.
 func (s *Space) openKind(kind string) (*os.Root, error) {
 	owner, err := within(s.store.owners, s.dir)
 	if err != nil {
@@ -196,8 +194,8 @@ func (s *Space) openKind(kind string) (*os.Root, error) {
 	return within(owner, kind)
 }
 
-// change runs f in the owner's folder of a kind. It holds the owner's lock, so that only
-// one process at a time changes the folder.
+// change runs f in the owner's folder for a kind of entry. It holds the owner's lock, so that only one process at a
+// time changes the folder.
 func (s *Space) change(ctx context.Context, kind string, f func(folder *os.Root) error) error {
 	for ctx.Err() == nil {
 		if err := ensure(s.store.owners, s.dir); err != nil {

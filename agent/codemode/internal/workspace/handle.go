@@ -15,10 +15,10 @@ var ErrNotFound = errors.New("workspace: not found")
 // ErrName is returned for an invalid name.
 var ErrName = errors.New("workspace: the name cannot be used")
 
-// ErrExists is returned if the owner already has an entry with that name.
-var ErrExists = errors.New("workspace: the name is taken")
+// ErrExists is returned if the owner already has an entry with the same name.
+var ErrExists = errors.New("workspace: name already in use")
 
-// ErrLimit is returned if a change would exceed a limit of the owner. Nothing has changed.
+// ErrLimit is returned if a change would exceed one of the owner's limits. Nothing has changed.
 var ErrLimit = errors.New("workspace: over a limit")
 
 // A handle is a name with a random part before its last dot: report-k3x9ab.js.
@@ -61,7 +61,7 @@ func nameOf(handle string) (name string, ok bool) {
 // long as looking up any other name.
 const noHandle = "0-none"
 
-// entry returns the name of the file or folder of a handle.
+// entry returns the file or folder name for a handle.
 func entry(handle string) string {
 	if _, ok := nameOf(handle); !ok {
 		return noHandle

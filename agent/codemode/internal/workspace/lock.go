@@ -22,8 +22,8 @@ const (
 
 var errBusy = errors.New("workspace: locked")
 
-// lock locks a folder, whose path is relative to the folder of all owners. It waits until
-// ctx is done. The error is [os.ErrNotExist] if the folder does not exist.
+// lock locks a folder, whose path is relative to the common folder of all owners. It waits until ctx is done. The error
+// is [os.ErrNotExist] if the folder does not exist.
 func (s *Store) lock(ctx context.Context, folder string) (unlock func(), err error) {
 	if ctx.Err() != nil { // so that the result does not depend on timing
 		return nil, waited(ctx)

@@ -44,15 +44,13 @@ func (s *Space) RemoveSession(ctx context.Context, handle string) error {
 	return s.remove(ctx, sessions, handle)
 }
 
-// RunSession runs the next program of a session, like [sandbox.Session.Run]. The programs
-// of a session may run in different processes, one after the other. Before RunSession
-// returns, it stores a record with which the program can be replayed after a crash. If the
-// process dies earlier, the session is unchanged, except for the effects of tools.
+// RunSession runs a session's next program, like [sandbox.Session.Run]. A session's programs may run in different
+// processes, one after the other. Before RunSession returns, it stores a record with which the program can be replayed
+// after a crash. If the process dies earlier, the session is unchanged, except for the effects of its tool calls.
 //
-// In addition to the errors of [sandbox.Session.Run], it returns [ErrNotFound], [ErrLimit]
-// if the record has become too large, and [ErrNotStored] together with the outcome. It
-// returns [sandbox.ErrSessionLost] if the sandbox has a different version, isolation or
-// rules than the sandbox of the previous program.
+// In addition to the errors that [sandbox.Session.Run] returns, it returns [ErrNotFound], [ErrLimit] if the record has
+// become too large, and [ErrNotStored] together with the outcome. It returns [sandbox.ErrSessionLost] if the sandbox
+// has a different version, isolation or rules than the sandbox of the previous program.
 func (s *Space) RunSession(ctx context.Context, handle string, box *sandbox.Sandbox,
 	p sandbox.Program) (*sandbox.Outcome, error) {
 	release, err := s.lockEntry(ctx, sessions, handle)
@@ -72,7 +70,7 @@ func (s *Space) RunSession(ctx context.Context, handle string, box *sandbox.Sand
 	defer record.close()
 	if limit := s.store.limits.sessionBytes; record.size > limit {
 		return nil,
-			fmt.Errorf("%w: the record of the session has %d bytes and the limit is %d; nothing was run. Start a new "+
+			fmt.Errorf("%w: the session's record has %d bytes and the limit is %d; nothing was run. Start a new "+
 				"session", ErrLimit, record.size, limit)
 	}
 	session, err := s.restored(handle, box, record)
@@ -82,7 +80,7 @@ func (s *Space) RunSession(ctx context.Context, handle string, box *sandbox.Sand
 	return s.store.runStored(ctx, s.path(sessions, handle), session, record, p)
 }
 
-// restored returns the session of a record, from memory if the session in memory is current.
+// restored returns the session for a record, from memory if the session there is current.
 func (s *Space) restored(handle string, box *sandbox.Sandbox, r *record) (warmed, error) {
 	end, err := r.end()
 	if err != nil {
@@ -159,7 +157,7 @@ func openRecord(root *os.Root) (*record, error) {
 
 func (r *record) close() { r.file.Close() }
 
-// lineEnd is the number of bytes at the end of a record that identify the record.
+// lineEnd is the number of bytes at the end of a record that identify it.
 const lineEnd = 64 + 1
 
 type ending [lineEnd]byte

@@ -240,7 +240,7 @@ func TestSessionBytes(t *testing.T) {
 		t.Fatal(list, bad, ran)
 	}
 	errorIs(t, "full", err, workspace.ErrLimit,
-		fmt.Sprintf("workspace: over a limit: the record of the session has %d bytes and the limit is 1000; nothing "+
+		fmt.Sprintf("workspace: over a limit: the session's record has %d bytes and the limit is 1000; nothing "+
 			"was run. Start a new session", list[0].Size))
 }
 

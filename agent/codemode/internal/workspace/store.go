@@ -88,8 +88,8 @@ func claim(root *os.Root) error {
 	return replace(root, "format", []byte(format))
 }
 
-// empty returns an error if a folder is not empty. It ignores the files of other processes that are
-// claiming the folder at the same time.
+// empty returns an error if a folder is not empty. It ignores files from other processes that are claiming the folder
+// at the same time.
 func empty(root *os.Root) error {
 	names, err := list(root)
 	for _, name := range names {
@@ -100,19 +100,19 @@ func empty(root *os.Root) error {
 	return err
 }
 
-// Close releases the resources of the store. It does not remove anything.
+// Close releases the store's resources. It does not remove anything.
 func (s *Store) Close() error {
 	s.warm.clear()
 	return s.owners.Close()
 }
 
-// Space is the storage of one owner. It is safe for concurrent use and cheap to create.
+// Space is one owner's storage. It is safe for concurrent use and cheap to create.
 type Space struct {
 	store *Store
-	dir   string // in the folder of owners
+	dir   string // in the owners' folder
 }
 
-// Space returns the storage of an owner, which is any string, such as a user's name.
+// Space returns an owner's storage. The owner is any string, such as a user's name.
 func (s *Store) Space(owner string) *Space {
 	sum := sha256.Sum256([]byte(owner))
 	return &Space{store: s, dir: strings.ToLower(base32.StdEncoding.EncodeToString(sum[:20]))}

@@ -1,7 +1,7 @@
 // Package anthropic is the provider of Claude models, through Anthropic's Messages API. It supports structured output,
 // several tool calls in one reply, thinking, prompt caching, images and PDFs.
 //
-// Claude Opus 4.7 and later models refuse temperature and top_p, and older ones refuse them while they think. In these
+// Claude Opus 4.7 and later models reject temperature and top_p, and older ones reject them while they think. In these
 // cases the provider does not send them.
 package anthropic
 

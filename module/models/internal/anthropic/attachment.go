@@ -13,8 +13,7 @@ import (
 	"github.com/writ-go/writ/module/models/internal/wire"
 )
 
-// attachment encodes an image or a document. The prompts of modules refer to attachments by
-// their number within the message.
+// attachment encodes an image or a document. Modules' prompts refer to attachments by their number within the message.
 func attachment(number int, part llms.ContentPart) (object, error) {
 	switch p := part.(type) {
 	case llms.BinaryContent:

@@ -30,7 +30,7 @@ type message struct {
 // defaultTokens limits a reply if the caller sets no limit, since the API requires one.
 const defaultTokens = 16_000
 
-// newRequest encodes a call, except for the schema of its reply.
+// newRequest encodes a call, except for its reply's schema.
 func (m *Model) newRequest(
 	model string, p lm.Params, messages []llms.MessageContent, options []llms.CallOption,
 ) (*request, error) {
@@ -69,7 +69,7 @@ func (m *Model) newRequest(
 	return r, nil
 }
 
-// body returns the body of the request, with the schema of the reply if it is not nil.
+// body returns the request's body, with the reply's schema if it is not nil.
 func (r *request) body(schema json.RawMessage) object {
 	body := maps.Clone(r.fields)
 	body["messages"] = r.messages
@@ -127,8 +127,8 @@ func (r *request) cache() {
 	}
 }
 
-// add appends a message. Consecutive messages of one role are merged, because the API wants
-// the results of all tool calls in one message.
+// add appends a message. Consecutive messages with the same role are merged, because the API expects the results of all
+// tool calls in one message.
 func (r *request) add(m llms.MessageContent) error {
 	role := "user"
 	switch m.Role {
@@ -142,7 +142,7 @@ func (r *request) add(m llms.MessageContent) error {
 	case err != nil:
 		return err
 	case len(content) == 0:
-		return nil // the API refuses empty messages
+		return nil // the API rejects empty messages
 	case role == "system":
 		for _, b := range content {
 			text, _ := b.(object)
@@ -161,7 +161,7 @@ func (r *request) add(m llms.MessageContent) error {
 	return nil
 }
 
-// contentOf encodes the content of a message. A reply that Claude wrote is sent back verbatim.
+// contentOf encodes a message's content. A reply that Claude wrote is sent back verbatim.
 func contentOf(parts []llms.ContentPart) (content []any, err error) {
 	attachments := 0
 	for _, part := range parts {
@@ -184,7 +184,7 @@ func contentOf(parts []llms.ContentPart) (content []any, err error) {
 				return nil, err
 			}
 		}
-		if text, is := block["text"].(string); !is || strings.TrimSpace(text) != "" { // the API refuses blank texts
+		if text, is := block["text"].(string); !is || strings.TrimSpace(text) != "" { // the API rejects blank texts
 			content = append(content, block)
 		}
 	}
@@ -199,7 +199,7 @@ func rawContent(raw json.RawMessage) (content []any, err error) {
 	for _, b := range blocks {
 		var read struct{ Type, Text string }
 		if json.Unmarshal(b, &read) == nil && read.Type == "text" && strings.TrimSpace(read.Text) == "" {
-			continue // the API refuses blank text, even text that the model wrote
+			continue // the API rejects blank text, even text that the model wrote
 		}
 		content = append(content, b)
 	}

@@ -138,8 +138,8 @@ func (b *growing) whole() (json.RawMessage, error) {
 	return json.Marshal(b.start)
 }
 
-// input returns the input of a tool call. Input that was cut off is wrapped in an object, as
-// the API's documentation recommends for sending it back.
+// input returns a tool call's input. Truncated input is wrapped in an object, as the API's documentation recommends for
+// sending it back.
 func input(delta, start json.RawMessage) (json.RawMessage, error) {
 	switch {
 	case len(delta) == 0:

@@ -11,20 +11,20 @@ import (
 )
 
 // Ollama loads a model with a context of num_ctx tokens, by default a few thousand. If a
-// prompt does not fit, Ollama silently drops the oldest messages, then cuts off the start of
-// the prompt until it fills half of the context. Three things prevent that:
+// prompt does not fit, Ollama silently drops the oldest messages, then the start of the
+// prompt until the rest fills half of the context. Three things prevent that:
 //
 //   - num_ctx is set to fit each prompt.
-//   - "truncate": false makes Ollama refuse a prompt that does not fit; see [tooLong].
-//   - Versions before October 2025 ignore that field. The number of prompt tokens that they
-//     report shows whether they cut the prompt off; see [request.cutOff].
+//   - "truncate": false makes Ollama reject a prompt that does not fit; see [tooLong].
+//   - Versions before October 2025 ignore that field. The number of prompt tokens that they report shows whether they
+//     truncated the prompt; see [request.truncated].
 
 const (
 	minContext = 4096
 	maxContext = 1 << 24
 	replyRoom  = 4096 // tokens that are reserved for a reply without a limit
 	thinkRoom  = 8192 // tokens that are reserved if the model thinks
-	imageSize  = 1024 // approximate tokens of an image
+	imageSize  = 1024 // approximate number of tokens in an image
 	turnSize   = 16   // approximate tokens that a template adds to a message
 )
 
@@ -42,7 +42,7 @@ func (m *Model) info(model string) modelInfo {
 	return m.models[model]
 }
 
-// describe requests the description of a model, once. If that fails, the request that follows reports the error.
+// describe requests a model's description, once. If that fails, the request that follows reports the error.
 func (m *Model) describe(ctx context.Context, model string) modelInfo {
 	if a := m.info(model); a.described {
 		return a
@@ -95,19 +95,19 @@ func (m *Model) contextFor(ctx context.Context, model string, bytes, tokens int)
 	return a.context
 }
 
-// tooLong reports whether Ollama refused a prompt because it does not fit.
+// tooLong reports whether Ollama rejected a prompt because it does not fit.
 func tooLong(message string) bool {
 	return strings.Contains(message, "context length") || strings.Contains(message, "context size")
 }
 
-// cutOff returns an error if Ollama read so few tokens that it must have cut the prompt off. It considers only prompts
-// that exceed the context at four bytes per token, because old versions do not count tokens that were cached.
-// Tokenizers average fewer than six bytes per token, so a lower count means that a part is missing.
-func (r *request) cutOff(read int) error {
+// truncated returns an error if Ollama read so few tokens that it must have truncated the prompt. It considers only
+// prompts that exceed the context at four bytes per token, because old versions do not count cached tokens. Tokenizers
+// average fewer than six bytes per token, so a lower count means that part of the prompt is missing.
+func (r *request) truncated(read int) error {
 	if read == 0 || r.bytes/4 <= r.context || read >= r.bytes/6 {
 		return nil
 	}
 	return &lm.Error{Kind: lm.KindContextTooLong, MaybeCharged: true, Err: fmt.Errorf(
-		"ollama cut the prompt off: it read %d tokens of about %d, with a context of %d; raise OpenOptions.Context, "+
+		"ollama truncated the prompt: it read %d of about %d tokens, with a context of %d; raise OpenOptions.Context, "+
 			"shorten the prompt, or use a model with a larger context", read, r.bytes/4, r.context)}
 }

@@ -45,12 +45,12 @@ func TestPromptTooLong(t *testing.T) {
 		"the prompt is too long for the model: the prompt does not fit into the context of 32768 tokens (num_ctx); "+
 			"shorten it, raise OpenOptions.Context, or use a model with a larger context")
 
-	// An old version ignores "truncate": false and cuts the prompt off.
+	// An old version ignores "truncate": false and truncates the prompt.
 	for name, test := range map[string]struct {
 		context, read int
 		ok            bool
 	}{
-		"cut off":               {8192, 4098, false},
+		"truncated":             {8192, 4098, false},
 		"dropped messages":      {8192, 300, false},
 		"a thrifty tokenizer":   {8192, 8000, true},
 		"cached, and it fits":   {16_384, 12, true},

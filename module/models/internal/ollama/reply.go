@@ -12,7 +12,7 @@ import (
 	"github.com/writ-go/writ/module/models/internal/wire"
 )
 
-// reply is an answer of Ollama, or one line of a streamed answer.
+// reply is a response from Ollama, or one line of a streamed response.
 type reply struct {
 	Model      string  `json:"model"`
 	Message    message `json:"message"`
@@ -38,7 +38,7 @@ func (m *Model) send(
 		err = answer.Missing(`"done": true`)
 	}
 	if err == nil {
-		err = r.cutOff(s.whole.Read)
+		err = r.truncated(s.whole.Read)
 	}
 	if err != nil {
 		return nil, err

@@ -45,7 +45,7 @@ type function struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// newRequest encodes a call, except for the schema of its reply.
+// newRequest encodes a call, except for its reply's schema.
 func (m *Model) newRequest(
 	ctx context.Context, p lm.Params, messages []llms.MessageContent, options []llms.CallOption,
 ) (*request, error) {
@@ -84,7 +84,7 @@ func (m *Model) newRequest(
 	return r, nil
 }
 
-// options returns the parameters of the model: num_ctx, and those that the caller set.
+// options returns the model's parameters: num_ctx, and those that the caller set.
 func (r *request) options(o llms.CallOptions, s lm.Sampling, limit int) map[string]any {
 	options := map[string]any{"num_ctx": r.context}
 	if limit > 0 {
@@ -105,7 +105,7 @@ func (r *request) options(o llms.CallOptions, s lm.Sampling, limit int) map[stri
 	return options
 }
 
-// body returns the body of the request, with the schema of the reply if it is not nil.
+// body returns the request's body, with the reply's schema if it is not nil.
 func (r *request) body(schema json.RawMessage) map[string]any {
 	body := maps.Clone(r.fields)
 	if schema != nil {
@@ -182,8 +182,8 @@ func (r *request) encode(m llms.MessageContent) (all []any, err error) {
 	return all, nil
 }
 
-// attach adds an image to the message, or returns the text of a file. The prompts of modules
-// refer to attachments by their number within the message.
+// attach adds an image to the message, or returns the text of a file. Modules' prompts refer to attachments by their
+// number within the message.
 func (m *message) attach(number int, p llms.BinaryContent) (text []string, err error) {
 	switch {
 	case strings.HasPrefix(p.MIMEType, "image/"):

@@ -2,10 +2,10 @@ package openai
 
 // dialect describes how a provider differs from OpenAI.
 type dialect struct {
-	variable  string // the environment variable of the key
+	variable  string // the key's environment variable
 	url       string
 	maxTokens string // the field that limits the reply
-	seed      string // the field of the seed
+	seed      string // the field for the seed
 
 	// think sets how much the model thinks.
 	think func(body map[string]any, effort string, tokens int)
@@ -13,8 +13,8 @@ type dialect struct {
 	local    bool // needs no key
 	noSchema bool // has JSON mode only
 	noVision bool
-	noUsage  bool // refuses stream_options, and streams the usage without being asked
-	noEcho   bool // refuses messages with the reasoning of its own replies
+	noUsage  bool // rejects stream_options, and streams the usage without being asked
+	noEcho   bool // rejects messages with the reasoning from its own replies
 }
 
 // dialects returns the dialect of each provider. In the next turn, a reply is sent back as it was received: gemini
@@ -51,7 +51,7 @@ func dialects() map[string]dialect {
 
 func byEffort(body map[string]any, effort string, _ int) { set(body, "reasoning_effort", effort) }
 
-// geminiThinking sends a number of tokens in place of the effort, since Gemini refuses both together.
+// geminiThinking sends a number of tokens in place of the effort, since Gemini rejects both together.
 func geminiThinking(body map[string]any, effort string, tokens int) {
 	if tokens == 0 {
 		byEffort(body, effort, 0)

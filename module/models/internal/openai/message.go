@@ -13,7 +13,7 @@ import (
 	"github.com/writ-go/writ/module/models/internal/wire"
 )
 
-// messages encodes the messages of a request.
+// messages encodes a request's messages.
 func (m *Model) messages(messages []llms.MessageContent) ([]any, error) {
 	var list []any
 	for i, message := range messages {
@@ -43,7 +43,7 @@ func (m *Model) message(message llms.MessageContent) ([]any, error) {
 	return nil, fmt.Errorf("the role is not supported; use system, human, ai or tool")
 }
 
-// assistant encodes a reply of the model. A reply of this provider is sent back verbatim.
+// assistant encodes a reply from the model. A reply from this provider is sent back verbatim.
 func (m *Model) assistant(parts []llms.ContentPart) ([]any, error) {
 	wrote, ok := parts[0].(lm.Message)
 	if ok && wrote.Provider == m.client.Provider && len(wrote.Raw) > 0 && !m.dialect.noEcho {

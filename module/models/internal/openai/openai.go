@@ -23,7 +23,7 @@ type Model struct {
 	schemas   wire.Schemas
 }
 
-// New returns a model by its name. It makes no request.
+// New returns the model with the given name. It makes no request.
 func New(model string, o *wire.Options) (*Model, error) {
 	d := dialects()[o.Dialect]
 	client, err := wire.NewClient(o.Dialect, d.variable, d.url, d.local, o)
@@ -36,7 +36,7 @@ func New(model string, o *wire.Options) (*Model, error) {
 	return m, nil
 }
 
-// generate implements GenerateContent. An error is a *models.Error or the error of a streaming function.
+// generate implements GenerateContent. An error is a *models.Error or the error that a streaming function returned.
 func (m *Model) generate(
 	ctx context.Context, messages []llms.MessageContent, options []llms.CallOption,
 ) (*llms.ContentResponse, error) {

@@ -155,8 +155,8 @@ func (c *completion) choice(provider string, choice choice, m message) *llms.Con
 	return out
 }
 
-// arguments returns the arguments of a tool call, which are JSON in a string or, from some
-// servers, plain JSON. Missing arguments are an empty object.
+// arguments returns a tool call's arguments, which are JSON in a string or, from some servers, plain JSON. Missing
+// arguments are an empty object.
 func arguments(raw json.RawMessage) string {
 	var quoted string
 	if len(raw) > 0 && json.Unmarshal(raw, &quoted) != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/writ-go/writ/module/models/internal/wire"
 )
 
-// request returns the body of a request without its messages and schema.
+// request returns a request's body without its messages and schema.
 func (m *Model) request(call llms.CallOptions, params lm.Params, sampling lm.Sampling) (map[string]any, error) {
 	d := m.dialect
 	body := map[string]any{"model": cmp.Or(call.Model, m.name)}

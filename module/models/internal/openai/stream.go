@@ -14,8 +14,8 @@ import (
 	"github.com/writ-go/writ/module/models/internal/wire"
 )
 
-// stream reads a streamed response and passes it to the streaming functions of the call. It
-// fills c as if the response had not been streamed.
+// stream reads a streamed response and passes it to the call's streaming functions. It fills c as if the response had
+// not been streamed.
 func (c *completion) stream(ctx context.Context, answer *wire.Answer, call llms.CallOptions) error {
 	var parts assembly
 	done := false
@@ -69,7 +69,7 @@ func (c *completion) add(parts *assembly, piece choice) error {
 	return parts.add(piece.Index, piece.Delta)
 }
 
-// tell passes on the text of a piece. Only the first of several choices is streamed.
+// tell passes on a piece's text. Only the first of several choices is streamed.
 func tell(ctx context.Context, call llms.CallOptions, piece choice) error {
 	var m message
 	if piece.Index != 0 || json.Unmarshal(piece.Delta, &m) != nil {
@@ -80,7 +80,7 @@ func tell(ctx context.Context, call llms.CallOptions, piece choice) error {
 
 const (
 	maxItems    = 1000       // choices, and items of a list
-	maxCompared = 50_000_000 // comparisons of pieces of lists with their items
+	maxCompared = 50_000_000 // comparisons of list pieces with their items
 	perValue    = 64         // bytes that a value takes in addition to its text
 )
 
@@ -228,7 +228,7 @@ func equal(one, other any) bool {
 	return false
 }
 
-// named reports whether a piece of a tool call has the name of its function, which only the first piece has.
+// named reports whether a piece of a tool call has the function's name, which only the first piece has.
 func named(piece map[string]any) bool {
 	function, _ := piece["function"].(map[string]any)
 	name, _ := function["name"].(string)

@@ -21,11 +21,11 @@ import (
 )
 
 const (
-	maxErrorBody = 64 << 10 // bytes that are read from the body of an error
+	maxErrorBody = 64 << 10 // bytes that are read from an error's body
 	maxMessage   = 1000     // bytes of a provider's message that are shown
 )
 
-// broken returns the error of a broken connection.
+// broken returns the error for a broken connection.
 func (c *Client) broken(ctx context.Context, err error, format string) error {
 	if ctx.Err() != nil {
 		return cancelled(ctx)
@@ -50,7 +50,7 @@ func unquoted(err error) error {
 	return err
 }
 
-// refused returns the error of an HTTP response whose status is not 2xx.
+// refused returns the error for an HTTP response whose status is not 2xx.
 func (c *Client) refused(r *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(r.Body, maxErrorBody))
 	message, code := complaint(c.withoutKey(body))
@@ -78,7 +78,7 @@ func (c *Client) advice(e *lm.Error) string {
 	case e.Kind == lm.KindAuth:
 		return "check the key in " + cmp.Or(c.Variable, "the options")
 	case e.Status == http.StatusNotFound:
-		return "check the name of the model and the base URL"
+		return "check the model name and the base URL"
 	case e.Kind == lm.KindRateLimited:
 		return "retry later or less often"
 	case e.Kind == lm.KindTransient:
@@ -112,22 +112,22 @@ func (c *Client) failureIn(data []byte) error {
 // empty matches the error member of responses that are not errors.
 var empty = regexp.MustCompile(`^(null|false|0|""|\{\s*\}|\[\s*\])?$`)
 
-// notJSON returns the error of a response that cannot be decoded.
+// notJSON returns the error for a response that cannot be decoded.
 func (c *Client) notJSON(data []byte, err error) error {
 	const shown = 200
 	reason := display.Cut(string(c.withoutKey([]byte(err.Error()))), shown)
 	return c.strange("a malformed reply (%s): %s", reason, display.Cut(string(c.withoutKey(data)), shown))
 }
 
-// strange returns the error of a response of status 2xx that is not a reply.
+// strange returns the error for a response with status 2xx that is not a reply.
 func (c *Client) strange(format string, args ...any) error {
 	return &lm.Error{Kind: lm.KindTransient, MaybeCharged: true, Err: c.errorf("sent "+format, args...)}
 }
 
-// Strange returns the error of a response that is not a reply. The message continues "the provider sent".
+// Strange returns the error for a response that is not a reply. The message continues "the provider sent".
 func (a *Answer) Strange(format string, args ...any) error { return a.client.strange(format, args...) }
 
-// Missing returns the error of a reply without a part that its protocol requires.
+// Missing returns the error for a reply that lacks a part that its protocol requires.
 func (a *Answer) Missing(what string) error {
 	return a.client.strange("a reply without %s; try again", what)
 }
@@ -137,7 +137,7 @@ func (c *Client) errorf(format string, args ...any) error {
 	return errors.New(string(c.withoutKey(fmt.Appendf(nil, c.Provider+" "+format, args...))))
 }
 
-// withoutKey removes the key. Call it before a string is cut off, which could leave part of the key.
+// withoutKey removes the key. Call it before truncating a string, which could leave part of the key.
 func (c *Client) withoutKey(data []byte) []byte {
 	if len(c.Key) < 4 { // so short a key is part of many words
 		return data
@@ -155,12 +155,12 @@ type problem struct {
 	Code    any             `json:"code"`
 }
 
-// complaint finds the message and the codes in the body of an error.
+// complaint finds the message and the codes in an error's body.
 func complaint(body []byte) (message, code string) {
 	body = bytes.TrimSpace(body)
 	var list []json.RawMessage
 	if !crowded(body, maxElements) && json.Unmarshal(body, &list) == nil && len(list) > 0 {
-		body = list[0] // gemini sends a list of one error
+		body = list[0] // gemini sends a list with one error
 	}
 	if bytes.HasPrefix(body, []byte("<")) {
 		return page(body), ""

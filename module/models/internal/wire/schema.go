@@ -12,10 +12,10 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
-// maxSchemas is the number of refused schemas that are remembered.
+// maxSchemas is the number of rejected schemas that are remembered.
 const maxSchemas = 1000
 
-// Schemas remembers the schemas that an endpoint refused. Its zero value is ready; it is safe for concurrent use.
+// Schemas remembers the schemas that an endpoint rejected. Its zero value is ready; it is safe for concurrent use.
 type Schemas struct {
 	mu      sync.Mutex
 	refused map[schemaKey]bool
@@ -26,8 +26,8 @@ type schemaKey struct {
 	hash  [sha256.Size]byte
 }
 
-// Send calls send with the schema. If the provider refuses the schema, it calls send once more without one. If that
-// works, Send no longer sends the schema to this model; otherwise it returns the first error.
+// Send calls send with the schema. If the provider rejects the schema, it calls send once more without a schema. If
+// that works, Send no longer sends the schema to this model; otherwise it returns the first error.
 func (s *Schemas) Send(model string, schema json.RawMessage,
 	send func(schema json.RawMessage) (*llms.ContentResponse, error)) (*llms.ContentResponse, error) {
 	if schema == nil {
@@ -51,7 +51,7 @@ func (s *Schemas) Send(model string, schema json.RawMessage,
 
 var schemaWords = regexp.MustCompile(`(?i)schema|json|structured|grammar|\bformat\b|response.?format|output.?config`)
 
-// aboutSchema reports whether a provider refused a request because of its schema.
+// aboutSchema reports whether a provider rejected a request because of its schema.
 func aboutSchema(err error) bool {
 	e, ok := errors.AsType[*lm.Error](err)
 	return ok && e.Kind == lm.KindInvalid && schemaWords.MatchString(e.Error()) &&

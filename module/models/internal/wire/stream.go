@@ -112,7 +112,7 @@ func (a *Answer) lines(ctx context.Context) iter.Seq2[[]byte, error] {
 	}
 }
 
-// scanLine is bufio.ScanLines, except that it drops a last line that was cut off.
+// scanLine is bufio.ScanLines, except that it drops a truncated last line.
 func scanLine(data []byte, atEOF bool) (advance int, token []byte, err error) {
 	last := atEOF && bytes.IndexByte(data, '\n') < 0
 	if last && !bytes.HasSuffix(data, []byte("}")) && !bytes.HasSuffix(data, []byte("]")) {
@@ -121,10 +121,10 @@ func scanLine(data []byte, atEOF bool) (advance int, token []byte, err error) {
 	return bufio.ScanLines(data, atEOF)
 }
 
-// Malformed returns the error of an event that does not follow the protocol.
+// Malformed returns the error for an event that does not follow the protocol.
 func (a *Answer) Malformed(data []byte, err error) error { return a.client.notJSON(data, err) }
 
-// Cut returns the error of a stream that ended before the reply was complete.
+// Cut returns the error for a stream that ended before the reply was complete.
 func (a *Answer) Cut() error {
 	err := a.client.errorf("ended the stream before the reply was complete; try again")
 	return &lm.Error{Kind: lm.KindTransient, MaybeCharged: true, Err: err}

@@ -22,14 +22,14 @@ import (
 
 // Limits of replies. The longest replies of today's models are below a megabyte.
 const (
-	maxBody     = 8 << 20   // bytes of a reply, or of a line of a stream
-	maxStream   = 256 << 20 // bytes of a stream; the frame of a piece can be a hundred times its text
+	maxBody     = 8 << 20   // bytes in a reply, or in a line of a stream
+	maxStream   = 256 << 20 // bytes in a stream; a piece's frame can be a hundred times its text
 	maxReply    = 4 << 20   // bytes of a streamed reply; some servers send reasoning twice
 	maxElements = 1 << 18   // commas outside strings in a body or a line: each may become a Go value
 	maxObjects  = 4096      // objects in a line: each may be compared with the objects of earlier lines
 )
 
-// Options are the options of a provider. models.OpenOptions documents them.
+// Options are a provider's options. models.OpenOptions documents them.
 type Options struct {
 	Key, BaseURL string
 	Client       *http.Client
@@ -39,7 +39,7 @@ type Options struct {
 	Dialect      string // the provider, for the dialect of OpenAI's protocol
 }
 
-// Invalid returns the error of a request that cannot be sent.
+// Invalid returns the error for a request that cannot be sent.
 func Invalid(format string, args ...any) error {
 	return &lm.Error{Kind: lm.KindInvalid, Err: fmt.Errorf(format, args...)}
 }
@@ -47,15 +47,15 @@ func Invalid(format string, args ...any) error {
 // Client posts to one provider. It is safe for concurrent use.
 type Client struct {
 	Provider string         // names the provider in errors, such as "openai"
-	Variable string         // the environment variable of the key, for errors
+	Variable string         // the key's environment variable, for errors
 	BaseURL  string         // has no slash at its end
 	Header   http.Header    // added to every request
-	Key      string         // removed from the messages of errors
+	Key      string         // removed from error messages
 	HTTP     *http.Client   // nil means a client without a timeout that follows no redirects
 	Extra    map[string]any // merged into every request; see [Client.Post]
 }
 
-// NewClient returns a client with the key and the URL of the options or, without them, the key in the environment
+// NewClient returns a client with the key and the URL from the options or, without them, the key from the environment
 // variable and the default URL. Without a key, it returns an error unless the server is local.
 func NewClient(provider, variable, defaultURL string, local bool, o *Options) (Client, error) {
 	c := Client{
@@ -140,10 +140,10 @@ func (c *Client) http() *http.Client {
 	}
 }
 
-// Answer is an HTTP response of status 2xx. If reading it fails, the call may have been charged.
+// Answer is an HTTP response with status 2xx. If reading it fails, the call may have been charged.
 type Answer struct {
 	Header http.Header
-	Size   int // bytes of a streamed reply so far; set by the reader of the stream
+	Size   int // bytes in a streamed reply so far; set by the stream's reader
 	client *Client
 	body   io.ReadCloser
 }

@@ -50,8 +50,8 @@ func TestRefused(t *testing.T) {
 			"the model's provider refuses access: acme answered 403 Forbidden: no access; check what the key in " +
 				"ACME_API_KEY may do"},
 		{"404", 404, nil, `{"error":"model 'x' not found"}`, lm.Error{Kind: lm.KindInvalid, Status: 404},
-			"the model: acme answered 404 Not Found: model 'x' not found; check the name of the model and " +
-				"the base URL"},
+			"the model: acme answered 404 Not Found: model 'x' not found; check the model name and the " +
+				"base URL"},
 		{"429", 429, nil, ``, lm.Error{Kind: lm.KindRateLimited, Status: 429},
 			"the model's rate limit is reached: acme answered 429 Too Many Requests: no message; retry later or " +
 				"less often"},

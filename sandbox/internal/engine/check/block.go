@@ -6,13 +6,13 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// block is a lexical scope: a block, a loop, a parameter list, or the body of a function. The walker opens and closes
-// blocks. Names are resolved after the walk, because the declaration of a variable may follow its uses.
+// block is a lexical scope: a block, a loop, a parameter list, or a function body. The walker opens and closes blocks.
+// Names are resolved after the walk, because a variable's declaration may follow its uses.
 type block struct {
 	outer       *block
 	conditional int  // the number of conditional expressions and statements around the block
-	function    int  // the number of the enclosing function
-	parameters  bool // the block has the parameters of a function, and is the outer block of its body
+	function    int  // the enclosing function's number
+	parameters  bool // the block has a function's parameters, and is the outer block of its body
 	body        bool // var declarations belong to this block
 	variables   map[unistring.String]*variable
 	try         *handler // the innermost try statement with a catch around the block in its function, or nil
@@ -35,8 +35,8 @@ type variable struct {
 	block *block
 	id    *ast.Identifier // the identifier in a pattern; nil for the name of a function or a class
 
-	// value is the initializer, and path leads to the member of its value that the variable holds. value is nil
-	// if the initializer is unknown or does not help the check.
+	// value is the initializer; path leads from its result to the part that is bound to the variable. value is nil if
+	// the initializer is unknown or of no use to the check.
 	value ast.Expression
 	path  []string
 
@@ -161,15 +161,15 @@ func (w *Walker) hasOwnName(id *ast.Identifier) bool {
 	return id != nil && w.block != nil && w.block.variables[id.Name] == nil
 }
 
-// declareName declares the name of a function or a class.
+// declareName declares a function's or class's name.
 func (w *Walker) declareName(id *ast.Identifier, k kind) {
 	if id != nil {
 		w.declare(id, variable{kind: k})
 	}
 }
 
-// pattern walks a declared pattern and declares its variables. value is the expression that the pattern
-// destructures, or nil.
+// pattern walks a declared pattern and declares its variables. value is the expression that the pattern destructures,
+// or nil if there is no such expression.
 func (w *Walker) pattern(target ast.Expression, k kind, value ast.Expression) {
 	if w.block != nil {
 		v := variable{kind: k}
@@ -181,7 +181,7 @@ func (w *Walker) pattern(target ast.Expression, k kind, value ast.Expression) {
 	w.Walk(target)
 }
 
-// worthKeeping reports whether an initial value can help the check. A value that is kept stays in memory as long as the
+// worthKeeping reports whether an initial value can help the check. A kept value stays in memory as long as the
 // program.
 func worthKeeping(e ast.Expression) bool {
 	switch e.(type) {

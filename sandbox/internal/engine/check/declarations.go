@@ -6,16 +6,16 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// The top-level declarations of a program are local to the function around the program. To make them visible to later
-// programs of a session, Parse adds a statement at the beginning of the program. The statement passes a getter and a
-// setter for each declaration to a function, which makes the declaration a property of the global object:
+// A program's top-level declarations are local to the function around the program. To make them visible to a session's
+// later programs, Parse adds a statement at the beginning of the program. The statement passes a getter and a setter
+// for each declaration to a function, which makes the declaration a property of the global object:
 //
 //	__writ_export__({rows:[()=>rows,0],total:[()=>total,_=>{total=_}],});
 
 // ExportName is the function that this statement calls. It can be called once per program.
 const ExportName = "__writ_export__"
 
-// declaration is a top-level declaration of a program.
+// declaration is a program's top-level declaration.
 type declaration struct {
 	name     string
 	constant bool
@@ -42,7 +42,7 @@ func exporter(list []declaration) string {
 	return b.String()
 }
 
-// declarations lists the top-level declarations of a program.
+// declarations lists a program's top-level declarations.
 func declarations(tree *js.AST) []declaration {
 	constants := names{}
 	for _, statement := range tree.List {

@@ -9,11 +9,11 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// handler is the code that handles the error of a call: a try statement or a call of the method catch.
+// handler is the code that handles a call's error: a try statement or a call to the method catch.
 type handler struct{ from, to file.Idx }
 
-// handle records the handler of the error of the promise e. If e is a call of the method then or finally of another
-// promise, the handler also handles the error of that promise.
+// handle records the code that handles the error of the promise e. If e is a call to another promise's method then or
+// finally, the handler also handles that promise's error.
 func (s *surveyor) handle(e ast.Expression, by *handler) {
 	call, ok := e.(*ast.CallExpression)
 	if !ok || by == nil {
@@ -26,9 +26,9 @@ func (s *surveyor) handle(e ast.Expression, by *handler) {
 	}
 }
 
-// handled sets Statement of the sites, and Until of the sites whose errors are handled. A handler that covers all calls
-// of the program does not count, because models wrap whole programs in try. No handler counts if the program may also
-// call tools in a way that is not a site.
+// handled sets Statement of the sites, and Until of the sites whose errors are handled. A handler that covers all of
+// the program's calls does not count, because models wrap whole programs in try. No handler counts if the program may
+// also call tools in a way that is not a site.
 func (p *Outline) handled(s Globals, sites []engine.Site, calls []*callSite) {
 	called := map[file.Idx]bool{}
 	for i, c := range calls {

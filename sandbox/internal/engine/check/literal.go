@@ -133,7 +133,7 @@ func (l *literal) value(e ast.Expression, path string) {
 	}
 }
 
-// variable encodes the value of a variable, or null if the value is unknown or may change.
+// variable encodes a variable's value, or null if the value is unknown or may change.
 func (l *literal) variable(id *ast.Identifier, path string) {
 	v := l.block.find(id.Name)
 	if v == nil || !v.constant() || len(v.path) > 0 || l.variables == maxPath {
@@ -243,8 +243,7 @@ func (l *literal) comma(n int) {
 	}
 }
 
-// keyed returns the name and value of a property. ok is false for spreads, computed names
-// and accessors.
+// keyed returns a property's name and value. ok is false for spreads, computed names and accessors.
 func keyed(p ast.Property) (key string, value ast.Expression, ok bool) {
 	switch p := p.(type) {
 	case *ast.PropertyShort:

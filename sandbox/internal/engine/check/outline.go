@@ -10,7 +10,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// Outline is what the source of a program shows without the globals of a run.
+// Outline is what a program's source shows without a run's globals.
 type Outline struct {
 	findings []engine.Finding
 	names    []*usedName      // undeclared names, in order of their first use
@@ -18,7 +18,7 @@ type Outline struct {
 	writes   []writeSite      // assignments to undeclared names and to their members
 	early    []usedName       // variables that are read before they are initialized
 	warnings []engine.Finding // code that runs, but probably does not do what its author intended
-	calls    []callSite       // calls of possible tools
+	calls    []callSite       // calls to possible tools
 	tested   map[pathKey]int  // for each path, the number of mentions that are not calls, as in if (fs.stat) …
 	examined map[string]bool  // globals whose members the program inspects
 	words    []occurrence     // all names and members, if the rules forbid names
@@ -29,10 +29,10 @@ type Outline struct {
 	With    file.Idx // the position of a with statement, which strict mode does not allow, or 0
 	Returns bool     // whether the program returns a value
 	Awaits  bool     // whether the program awaits at top level
-	Callees []Callee // the callees of calls of names and members
+	Callees []Callee // the callees of calls to names and members
 }
 
-// Callee has the positions of a call's opening parenthesis and of the name that is called.
+// Callee has the positions of a call's opening parenthesis and of the called name.
 type Callee struct{ Parenthesis, Name file.Idx }
 
 // usedName is an undeclared name with the position of its first use.
@@ -49,14 +49,14 @@ type occurrence struct {
 	at   file.Idx
 }
 
-// callSite is a call of a global, or of a member of a global.
+// callSite is a call to a global, or to a member of a global.
 type callSite struct {
 	*path
 	calledExpression
 }
 
-// survey returns the outline of a program, given the body of the function around the program. If words is true, the
-// outline has every name. pos converts an index to a position.
+// survey returns a program's outline, given the body of the function around the program. If words is true, the outline
+// has every name. pos converts an index to a position.
 func survey(body []ast.Statement, words bool, pos func(file.Idx) engine.Pos) *Outline {
 	s := surveyor{Outline: &Outline{pos: pos}, recordsWords: words}
 	s.walker.Visit, s.walker.ArrowInDefault = s.visit, s.arrowInDefault
@@ -79,7 +79,7 @@ func survey(body []ast.Statement, words bool, pos func(file.Idx) engine.Pos) *Ou
 	return s.Outline
 }
 
-// maxDeclared is the maximum number of declarations that are reported.
+// maxDeclared is the maximum number of reported declarations.
 const maxDeclared = 100
 
 // surveyor builds the outline of a program. While it walks the program, it records expressions with their blocks. At
@@ -92,7 +92,7 @@ type surveyor struct {
 	statement    int                              // number of the current top-level statement, as in [engine.Site]
 	called       []calledExpression
 	members      []scopedExpression
-	texts        []scopedExpression // expressions whose values may be names of members
+	texts        []scopedExpression // expressions whose values may be member names
 	targets      []writeTarget
 }
 
@@ -160,7 +160,7 @@ func (s *surveyor) word(name string, at file.Idx) {
 	}
 }
 
-// text records an expression whose value may be the name of a member.
+// text records an expression whose value may be a member name.
 func (s *surveyor) text(e ast.Expression) {
 	if s.recordsWords {
 		s.texts = append(s.texts, s.here(e))

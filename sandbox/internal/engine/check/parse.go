@@ -10,10 +10,10 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// The program becomes the body of a function, so that it can return. The function is parsed as an async function,
-// because only the outline shows whether the program awaits. If the program does not await, the function is not async
-// when it runs, because an async function costs a promise. The prologue is on the first line of the program, so that
-// line numbers do not change.
+// The program becomes a function body, so that it can return. The function is parsed as an async function, because only
+// the outline shows whether the program awaits. If the program does not await, the function is not async when it runs,
+// because an async function costs a promise. The prologue is on the first line of the program, so that line numbers do
+// not change.
 const (
 	prologue = `(async()=>{"use strict";`
 	epilogue = "\n})()"
@@ -21,7 +21,7 @@ const (
 
 // Program is a program after parsing: its syntax tree and its [Outline].
 type Program struct {
-	Name string // the name of the program in stack traces
+	Name string // the program's name in stack traces
 	*Source
 	*Outline
 	HasValue bool // the program returns a value, or throws at its end
@@ -30,9 +30,9 @@ type Program struct {
 	body []ast.Statement // the statements of the program
 }
 
-// ParseOptions are the options of [Parse].
+// ParseOptions are the options for [Parse].
 type ParseOptions struct {
-	Name    string // name of the program in stack traces
+	Name    string // the program's name in stack traces
 	Words   bool   // record every name, to look for forbidden ones
 	Session bool   // export the top-level declarations
 }

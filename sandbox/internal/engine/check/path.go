@@ -9,8 +9,8 @@ import (
 	"github.com/dop251/goja/token"
 )
 
-// path is the name of a global and of the members that are read from it in turn, such as mail.send. A variable
-// with a fixed value is replaced with that value.
+// path has the name of a global and the names of the members that are read from it in turn, such as mail.send. A
+// variable with a fixed value is replaced with that value.
 type path struct {
 	names    []string
 	at       []file.Idx // the position of each name, or of the variable that stands for it

@@ -10,14 +10,13 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// Bounds for the input of goja's parser.
+// Bounds for the input to goja's parser.
 const (
-	// maxNesting bounds the nesting of brackets in any program, including brackets in strings, because the
-	// first parser does not limit the nesting of patterns.
+	// maxNesting limits the nesting of brackets in any program, including brackets in strings, because the first parser
+	// does not limit the nesting of patterns.
 	maxNesting = 5000
-	// maxUnchecked bounds the nesting of brackets in a program that the first parser has
-	// refused. goja's parser takes exponential time only for nested brackets or nested
-	// conditional expressions.
+	// maxUnchecked limits the nesting of brackets in a program that the first parser has rejected. goja's parser takes
+	// exponential time only for nested brackets or nested conditional expressions.
 	maxUnchecked = 12
 	maxUncertain = 16 // bounds the sum of that nesting and the number of conditional expressions
 	// maxArrowDefaults bounds the nesting of arrow functions in parameter defaults, for which
@@ -28,7 +27,7 @@ const (
 // preflight is the result of the first parser, which survives any input.
 type preflight struct {
 	tree        *js.AST
-	refused     error  // the error of the parser, or nil
+	refused     error  // the parser's error, or nil
 	unsupported string // a construct that is valid JavaScript but that goja does not support, or ""
 	acts        bool   // the program contains a call or a declaration
 	parameters  int    // the number of parameter lists around the current node
@@ -59,13 +58,13 @@ func runPreflight(src *Source) (*preflight, *engine.Failure) {
 	return s, nil
 }
 
-// mayBeValid reports whether goja's parser may try a program that the first parser refused.
-// The first parser does not know that these statements are valid:
+// mayBeValid reports whether goja's parser may try a program that the first parser rejected. The first parser does not
+// know that these statements are valid:
 //
 //	const f = ({a} = {a: 1}) => a
 //	[f()].forEach(g) // on a line of its own, after an arrow function
 //
-// goja's parser must not parse other invalid programs, because it may take exponential time for them.
+// goja's parser must not parse other invalid programs, because it can take exponential time for them.
 func mayBeValid(src *Source, refused error) bool {
 	f := preflightFailure(src, refused)
 	before, _ := src.around(f.Pos)

@@ -28,8 +28,8 @@ func ParsePrelude(text string) (*ast.Program, *Source, *engine.Failure) {
 	return tree, src, notOneCall(tree)
 }
 
-// notOneCall returns a failure if a prelude is not the body of one function, or if it contains code that goja
-// would execute incorrectly.
+// notOneCall returns a failure if a prelude is not a single function body, or if it contains code that goja would
+// execute incorrectly.
 func notOneCall(tree *ast.Program) *engine.Failure {
 	if len(tree.Body) != 1 {
 		return Unloadable("it closes a bracket that it did not open")

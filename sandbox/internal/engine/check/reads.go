@@ -28,9 +28,9 @@ type memberRead struct {
 // ReadsMembers reports whether the program reads members.
 func (p *Outline) ReadsMembers() bool { return len(p.reads.list) > 0 }
 
-// ReadAt returns the exact position of the read of a member. at is the position in a stack trace, which is inexact for
-// callees and for names in patterns. ReadAt returns the zero Pos if there is no such read, or if the read is a probe
-// (it only tests whether the member exists) and probes is false.
+// ReadAt returns the exact position at which a member is read. at is the position in a stack trace, which is inexact
+// for callees and for names in patterns. ReadAt returns the zero Pos if there is no such read, or if the read is a
+// probe (it only tests whether the member exists) and probes is false.
 func (p *Outline) ReadAt(at engine.Pos, name string, probes bool) (first engine.Pos) {
 	p.reads.group.Do(p.groupReads)
 	reads := p.reads.byName
@@ -131,15 +131,15 @@ func isNothing(e ast.Expression) bool {
 	return null || isName && id.Name == "undefined"
 }
 
-// testers are functions that test their argument, or the result of their callback.
+// testers are functions that test their argument, or their callback's result.
 var testers = map[string]bool{
 	"isArray": true, "Boolean": true, "isNaN": true, "isFinite": true, "isInteger": true, "isSafeInteger": true,
 	"filter": true, "find": true, "some": true, "every": true, "findIndex": true,
 	"findLast": true, "findLastIndex": true,
 }
 
-// probingArgument marks the argument of a call of one of the testers. If the argument is an arrow function
-// whose body is an expression, it also marks that expression.
+// probingArgument marks the argument of a call to one of the testers. If the argument is an arrow function whose body
+// is an expression, it also marks that expression.
 func (s *surveyor) probingArgument(n *ast.CallExpression) {
 	name := ""
 	switch callee := n.Callee.(type) {

@@ -25,8 +25,8 @@ type Globals interface {
 	Constant(object, name string) bool
 	// Object reports whether a global holds tools.
 	Object(name string) bool
-	// Reaches reports whether tools may be called through a global: a tool, an object that
-	// holds tools, globalThis, or a declaration of an earlier program.
+	// Reaches reports whether tools may be called through a global: a tool, an object that holds tools, globalThis, or
+	// an earlier program's declaration.
 	Reaches(name string) bool
 	// Tool finds a tool by its object, which is empty for a global function, and its name. It returns params
 	// only for a tool that takes several arguments.
@@ -83,8 +83,8 @@ func (p *Outline) elsewhere(at file.Idx) *engine.Pos {
 	return &pos
 }
 
-// site returns the site of a call of a tool, or of a call that fails because the tool does not exist. For any other
-// call, it returns false.
+// site returns the site of a tool call, or of a call that fails because the tool does not exist. For any other call, it
+// returns false.
 func (p *Outline) site(s Globals, c callSite) (engine.Site, bool) {
 	tool, params, parts := resolveTool(s, c.names)
 	isTool := tool >= 0
@@ -104,7 +104,7 @@ func (p *Outline) site(s Globals, c callSite) (engine.Site, bool) {
 	return site, p.isMissing(s, c, parts, isTool)
 }
 
-// call returns the site of a call of a tool.
+// call returns the site of a tool call.
 func (p *Outline) call(tool int, params []string, c callSite) engine.Site {
 	site := engine.Site{Tool: tool, Pos: p.pos(c.end())}
 	if params == nil {

@@ -136,8 +136,8 @@ func (s *surveyor) site(c calledExpression) {
 	s.calls = append(s.calls, callSite{p, c})
 }
 
-// examine recognizes calls that inspect the members of a namespace: Object.keys(orders),
-// Object.hasOwn(orders, "archive"), orders.hasOwnProperty("archive").
+// examine recognizes calls that inspect a namespace's members: Object.keys(orders), Object.hasOwn(orders, "archive"),
+// orders.hasOwnProperty("archive").
 func (s *surveyor) examine(p *path, c calledExpression) {
 	var object *path
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// Source is the text of a program and translates positions in it.
+// Source is a program's text and translates positions in it.
 type Source struct {
 	Text     string
 	prologue string // precedes the text in the wrapped program
@@ -22,8 +22,8 @@ func newSource(text string) *Source {
 	return &Source{Text: text, prologue: prologue, LineTable: engine.NewLineTable(text)}
 }
 
-// fromIdx returns the position in the program of an index in the wrapped program. It returns the zero Pos for
-// an index outside of the program.
+// fromIdx returns the position in the program for an index in the wrapped program. It returns the zero Pos for an index
+// outside of the program.
 func (s *Source) fromIdx(idx file.Idx) engine.Pos {
 	offset := int(idx) - 1 - len(s.prologue)
 	if offset < 0 || offset > len(s.Text) {
@@ -32,8 +32,8 @@ func (s *Source) fromIdx(idx file.Idx) engine.Pos {
 	return s.Pos(offset)
 }
 
-// FromFrame returns the position in the program of a position in a stack trace. For a call, goja reports the
-// position of the parenthesis; FromFrame returns the position of the called name.
+// FromFrame returns the position in the program for a position in a stack trace. For a call, goja reports the position
+// of the parenthesis; FromFrame returns the called name's position.
 func (s *Source) FromFrame(line, column int) engine.Pos {
 	idx := s.idx(line, column)
 	for _, c := range s.callees {
@@ -44,8 +44,8 @@ func (s *Source) FromFrame(line, column int) engine.Pos {
 	return s.fromIdx(idx)
 }
 
-// Callee returns the name that is called at a position of a stack trace, or "" if the program computes the
-// called function.
+// Callee returns the name that is called at a position in a stack trace, or "" if the program computes the called
+// function.
 func (s *Source) Callee(f Frame) string {
 	idx := s.idx(f.Line, f.Column)
 	for _, c := range s.callees {
@@ -75,8 +75,8 @@ func (s *Source) idx(line, column int) file.Idx {
 	return file.Idx(offset + 1)
 }
 
-// SkipSuper removes calls of super(…) from the top of a stack, so that an error of a class of the program has the
-// position of the new expression.
+// SkipSuper removes calls to super(…) from the top of a stack, so that an error whose class the program declares has
+// the position of the new expression.
 func (s *Source) SkipSuper(frames []Frame) []Frame {
 	for len(frames) > 1 {
 		at := int(s.idx(frames[0].Line, frames[0].Column)) - 1 - len(s.prologue)
@@ -88,7 +88,7 @@ func (s *Source) SkipSuper(frames []Frame) []Frame {
 	return frames
 }
 
-// fromLine converts a line and a column in bytes to a Pos. A position after the end of the text becomes the end of the
+// fromLine converts a line and a column in bytes to a Pos. A position beyond the end of the text becomes the end of the
 // text.
 func (s *Source) fromLine(line, column int) engine.Pos {
 	if line < 1 {
@@ -130,8 +130,8 @@ func (s *Source) around(at engine.Pos) (before, behind string) {
 	return line, ""
 }
 
-// fromGoja converts the position of a syntax error in the wrapped program, which may be after the end of the
-// program, to a position in the program.
+// fromGoja converts a syntax error's position in the wrapped program, which may be beyond the end of the program, to a
+// position in the program.
 func (s *Source) fromGoja(line, column int) engine.Pos {
 	if line == 1 {
 		column -= len(s.prologue)

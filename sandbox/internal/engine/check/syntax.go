@@ -17,7 +17,7 @@ func syntaxFailure(message, hint string, pos engine.Pos) *engine.Failure {
 	return &engine.Failure{Kind: engine.KindSyntax, Message: message, Hint: hint, Pos: pos}
 }
 
-// preflightFailure describes an error of the first parser.
+// preflightFailure describes an error from the first parser.
 func preflightFailure(src *Source, err error) *engine.Failure {
 	f := &engine.Failure{Kind: engine.KindSyntax, Message: err.Error()}
 	var perr *tdparse.Error
@@ -29,7 +29,7 @@ func preflightFailure(src *Source, err error) *engine.Failure {
 	return f
 }
 
-// parseFailure describes an error of goja's parser.
+// parseFailure describes an error from goja's parser.
 func (s *Source) parseFailure(err error, unsupported string) *engine.Failure {
 	message, line, column := err.Error(), 0, 0
 	var list parser.ErrorList
@@ -42,8 +42,8 @@ func (s *Source) parseFailure(err error, unsupported string) *engine.Failure {
 	return s.SyntaxFailure(message, line, column)
 }
 
-// SyntaxFailure describes an error of goja's parser or compiler at a position in the wrapped
-// program. line is 0 if the position is not known.
+// SyntaxFailure describes an error from goja's parser or compiler at a position in the wrapped program. line is 0 if
+// the position is not known.
 func (s *Source) SyntaxFailure(message string, line, column int) *engine.Failure {
 	f := &engine.Failure{Kind: engine.KindSyntax, Message: wordSyntax(message)}
 	if line > 0 {
@@ -136,7 +136,7 @@ const (
 
 func re(pattern string) *regexp.Regexp { return regexp.MustCompile(pattern) }
 
-// diagnose replaces the message of f with the message of the probable mistake, if it recognizes a mistake.
+// diagnose replaces f's message with a message about the probable mistake, if it recognizes one.
 func diagnose(src *Source, f *engine.Failure) {
 	before, behind := src.around(f.Pos)
 	switch {

@@ -8,14 +8,14 @@ import (
 	"github.com/dop251/goja/token"
 )
 
-// Walker visits the nodes of a syntax tree, because goja has no visitor. Where the order matters, it visits
-// nodes in the order of the source. It keeps track of the blocks and functions around a node. It does not visit
-// the names of members and labels, because they do not refer to variables.
+// Walker visits the nodes of a syntax tree, because goja has no visitor. Where the order matters, it visits nodes in
+// the order of the source. It keeps track of the blocks and functions around a node. It does not visit member names and
+// labels, because they do not refer to variables.
 type Walker struct {
 	Visit func(ast.Node)
 
-	// ArrowInDefault, if not nil, is called for each function whose parameters contain an
-	// arrow function that uses the arguments of the function, which goja cannot compile.
+	// ArrowInDefault, if not nil, is called for each function whose parameters contain an arrow function that uses the
+	// function's arguments, which goja cannot compile.
 	ArrowInDefault func(*ast.FunctionLiteral)
 
 	functions int // the number of functions around the node
@@ -25,7 +25,7 @@ type Walker struct {
 	block         *block // the block around the node; nil if names are not resolved
 	conditional   int    // the number of conditional expressions and statements around the node
 	kind          kind   // the kind of the bindings that are being walked
-	numbered      int    // the number of functions that have been visited
+	numbered      int    // the number of visited functions
 	references    []reference
 	variables     []*variable // in the order of their declarations
 	fresh         []*variable // variables whose initializers have not been walked yet
@@ -52,10 +52,10 @@ func (w *Walker) refer(id *ast.Identifier) {
 	}
 }
 
-// unvisited are the types of fields without operands: the names of labels, and the strings of templates.
+// unvisited are the types of fields without operands: label names and template strings.
 var unvisited = []reflect.Type{reflect.TypeFor[*ast.Identifier](), reflect.TypeFor[[]*ast.TemplateElement]()}
 
-// children walks the nodes in the fields of a node.
+// children walks the nodes in a node's fields.
 func (w *Walker) children(n ast.Node) {
 	fields := reflect.ValueOf(n).Elem()
 	for i := range fields.NumField() {

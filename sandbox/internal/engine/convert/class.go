@@ -1,5 +1,4 @@
-// Package convert converts between JSON and the values of a VM, and describes values for
-// messages and for the console.
+// Package convert converts between JSON and a VM's values, and describes values for messages and for the console.
 package convert
 
 import (

@@ -7,8 +7,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// Converter converts between JSON and the values of one VM, and prints values. It
-// belongs to one goroutine.
+// Converter converts between JSON and one VM's values, and prints values. It belongs to one goroutine.
 type Converter struct {
 	VM *goja.Runtime
 
@@ -22,7 +21,7 @@ type Converter struct {
 	// JSON form: "total is NaN".
 	Lost []string
 
-	nesting int // number of calls of Encode in progress; see maxEncoding
+	nesting int // number of calls to Encode in progress; see maxEncoding
 }
 
 // Text reads a property of a thrown object. It returns "" if the getter throws.

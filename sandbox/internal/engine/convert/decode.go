@@ -16,8 +16,8 @@ import (
 // ErrTooLarge is the error for a value whose JSON is longer than the limit.
 var ErrTooLarge = errors.New("the value is too large")
 
-// Decode converts JSON to a value of the VM, with BigInts for integers that a number cannot hold. Objects get
-// the prototypes of p and of the paths that begin with p; if p is nil, they are plain objects. Decode of nil returns
+// Decode converts JSON to a value in the VM, with BigInts for integers that a number cannot hold. Objects get the
+// prototypes of p and of the paths that begin with p; if p is nil, they are plain objects. Decode of nil returns
 // undefined.
 func (c *Converter) Decode(text json.RawMessage, p *ResultPath) (goja.Value, error) {
 	if text == nil {
@@ -151,7 +151,7 @@ func (d *decoder) number() (goja.Value, error) {
 	return d.parsed(text, !strings.ContainsAny(text, ".eE"))
 }
 
-// parsed returns the value of a number.
+// parsed returns a number's value.
 func (d *decoder) parsed(text string, whole bool) (goja.Value, error) {
 	const maxSafe = 1<<53 - 1
 	if whole && !d.rounds {

@@ -18,10 +18,10 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// Encode returns a value as JSON, or nil for undefined and functions. For an object, it encodes the result of the
-// method toJSON, if the object has one, or else the own enumerable properties and, for an Error, the name and the
-// message. It encodes a Date as an ISO string, a Map as an object or an array of pairs, a Set as an array, a BigInt as
-// an exact integer, and NaN and infinities as null. Getters, proxies and toJSON run guest code, which may throw.
+// Encode returns a value as JSON, or nil for undefined and functions. For an object, it encodes the result of its
+// toJSON method, if it has one, or else the own enumerable properties and, for an Error, the name and the message. It
+// encodes a Date as an ISO string, a Map as an object or an array of pairs, a Set as an array, a BigInt as an exact
+// integer, and NaN and infinities as null. Getters, proxies and toJSON run guest code, which may throw.
 func (c *Converter) Encode(v goja.Value, limit int) (text json.RawMessage, err error) {
 	if c.nesting == maxEncoding {
 		return nil, engine.ErrTooDeep
@@ -44,7 +44,7 @@ func (c *Converter) Encode(v goja.Value, limit int) (text json.RawMessage, err e
 	return e.buf.Bytes(), nil
 }
 
-// maxEncoding is the maximum number of nested calls of Encode: a getter may call a tool, whose arguments are encoded.
+// maxEncoding is the maximum number of nested calls to Encode: a getter may call a tool, whose arguments are encoded.
 const maxEncoding = 20
 
 type encoder struct {
@@ -95,7 +95,7 @@ func (e *encoder) top(v goja.Value) error {
 }
 
 // errUnpaired is returned for a name with an unpaired surrogate. Two such names could become the same name in JSON.
-var errUnpaired = errors.New("the name of a property contains an unpaired surrogate, which JSON cannot represent")
+var errUnpaired = errors.New("a property name contains an unpaired surrogate, which JSON cannot represent")
 
 // absent reports whether JSON leaves out a member with this value.
 func absent(v goja.Value) bool {
@@ -228,7 +228,7 @@ func (e *encoder) plain(o *goja.Object, class string) error {
 	return e.members(o.Keys(), o)
 }
 
-// errorKeys returns the members of an Error to encode, including inherited ones.
+// errorKeys returns an Error's members to encode, including inherited ones.
 func errorKeys(o *goja.Object) []string {
 	keys := []string{"name", "message"}
 	for _, key := range o.Keys() {
@@ -239,7 +239,7 @@ func errorKeys(o *goja.Object) []string {
 	return keys
 }
 
-// lengthOf reads the length or size of an object, which the program may have changed.
+// lengthOf reads an object's length or size, which the program may have changed.
 func lengthOf(o *goja.Object, name string) int {
 	if v := o.Get(name); v != nil {
 		return int(v.ToInteger())

@@ -94,7 +94,7 @@ func (i *inspector) atom(o *goja.Object, class string) {
 	}
 }
 
-// promise prints the state of a promise. It does not print the value, because the program has not awaited the promise.
+// promise prints a promise's state. It does not print the value, because the program has not awaited the promise.
 func (i *inspector) promise(o *goja.Object) {
 	state := "pending"
 	p, ok := PromiseOf(o)

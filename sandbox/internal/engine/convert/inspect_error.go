@@ -73,7 +73,7 @@ func (i *inspector) carried(o *goja.Object, depth int) {
 	}
 }
 
-// ErrorsOf returns the errors of an AggregateError.
+// ErrorsOf returns an AggregateError's errors.
 func (c *Converter) ErrorsOf(o *goja.Object) (list []goja.Value) {
 	_ = c.VM.Try(func() {
 		errs, ok := o.Get("errors").(*goja.Object)

@@ -9,7 +9,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// jsonContext is the number of bytes that a message shows before and after the position of an error.
+// jsonContext is the number of bytes that a message shows before and after an error's position.
 const jsonContext = 20
 
 // JSONError says why a string is not JSON, or returns "" if it is JSON.

@@ -8,11 +8,11 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// maxMeasured is the maximum number of keys and elements that are examined for one list of variables.
+// maxMeasured is the maximum number of keys and elements that are examined for one variable list.
 const maxMeasured = 40_000
 
-// Intrinsics are built-in functions of a VM, from the time before any program of the session has run. Programs may
-// replace the functions of the VM.
+// Intrinsics are a VM's built-in functions, saved before any program of the session has run. Programs may replace the
+// VM's functions.
 type Intrinsics struct {
 	vm               *goja.Runtime
 	objects          *goja.Object // Object.prototype
@@ -29,7 +29,7 @@ func NewIntrinsics(vm *goja.Runtime) *Intrinsics {
 	return n
 }
 
-// sizeOf returns the getter of the property size of a class.
+// sizeOf returns the getter of a class's size property.
 func (n *Intrinsics) sizeOf(class string) goja.Callable {
 	prototype := n.vm.Get(class).ToObject(n.vm).Get("prototype")
 	d, err := n.descriptor(goja.Undefined(), prototype, n.vm.ToValue("size"))
@@ -61,7 +61,7 @@ type Measurer struct {
 	left int // number of keys and elements that may still be examined
 }
 
-// Variable describes a variable and its value for the list of a session's variables.
+// Variable describes a variable and its value for a session's variable list.
 func (m *Measurer) Variable(name string, value goja.Value) engine.Variable {
 	v := engine.Variable{Name: name, Kind: kindOf(value)}
 	object, _ := value.(*goja.Object)
@@ -83,7 +83,7 @@ func (m *Measurer) Variable(name string, value goja.Value) engine.Variable {
 	return v
 }
 
-// keys returns the number of keys of a plain object, and the keys to list.
+// keys returns the number of keys in a plain object, and the keys to list.
 func (m *Measurer) keys(o *goja.Object) (int, []string) {
 	if m.left <= 0 || !plainObject(o) {
 		return 0, nil
@@ -126,8 +126,8 @@ func (m *Measurer) length(o *goja.Object) int {
 	return 0
 }
 
-// plainObject reports whether listing the properties of an object runs no code: it is not a
-// proxy, and its properties are not created on demand.
+// plainObject reports whether listing an object's properties runs no code: it is not a proxy, and its properties are
+// not created on demand.
 func plainObject(o *goja.Object) bool {
 	return o.ExportType() == reflect.TypeFor[map[string]any]()
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/dop251/goja"
 )
 
-// ResultPath is a path in the results of a tool, such as .rows[]. All objects at the path have the same prototype. A
-// nil ResultPath stands for an unknown path, whose objects are plain objects.
+// ResultPath is a path in a tool's results, such as .rows[]. All objects at the path have the same prototype. A nil
+// ResultPath stands for an unknown path, whose objects are plain objects.
 type ResultPath struct {
 	Tool, Path string
 
@@ -17,8 +17,8 @@ type ResultPath struct {
 	inner         map[string]*ResultPath // members by their names, and the elements as "[]"
 }
 
-// NewResultPath returns the empty path, which leads to the whole result of a tool, or nil if *left is 0. Each new path,
-// even one that begins with this path, decrements *left. makePrototype returns the prototype of the objects at a path.
+// NewResultPath returns the empty path, which leads to a tool's whole result, or nil if *left is 0. Each new path, even
+// one that begins with this path, decrements *left. makePrototype returns the prototype of the objects at a path.
 func NewResultPath(tool string, left *int, makePrototype func(*ResultPath) *goja.Object) *ResultPath {
 	if *left == 0 {
 		return nil
@@ -27,7 +27,7 @@ func NewResultPath(tool string, left *int, makePrototype func(*ResultPath) *goja
 	return &ResultPath{Tool: tool, left: left, makePrototype: makePrototype}
 }
 
-// pathName matches the names of members that may be part of a path. Other names count as data.
+// pathName matches member names that may be part of a path. Other names count as data.
 var pathName = regexp.MustCompile(`^[a-zA-Z_$][\w$]{0,63}$`)
 
 // at returns the path to a member of the objects at p, or to the elements of the arrays at p if step is "[]". It

@@ -4,7 +4,7 @@ import "regexp"
 
 var re = regexp.MustCompile
 
-// wordings maps messages of goja to messages that models know from other engines.
+// wordings maps goja's messages to messages that models know from other engines.
 var wordings = []struct {
 	goja *regexp.Regexp
 	v8   string
@@ -32,7 +32,7 @@ var wordings = []struct {
 	{re(`^toFixed\(\) precision must`), "toFixed() digits argument must"},
 }
 
-// wordMessage replaces a message of goja with the message of other engines.
+// wordMessage replaces a goja message with the message that other engines use.
 func wordMessage(message string) string {
 	for _, w := range wordings {
 		if w.goja.MatchString(message) {

@@ -11,7 +11,7 @@ import (
 type Host struct {
 	Refuse   bool                                  // no program may run
 	OnReport func(engine.Report)                   // if set, receives the reports
-	OnJudge  func()                                // if set, is called before the host allows or refuses a program
+	OnJudge  func()                                // if set, is called before the host accepts or rejects a program
 	OnCall   func(engine.Call, func(engine.Reply)) // if set, performs the calls
 
 	Called atomic.Int32 // calls received

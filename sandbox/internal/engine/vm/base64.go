@@ -42,7 +42,7 @@ func (r *machine) atob(c goja.FunctionCall) goja.Value {
 	return r.vm.ToValue(string(chars))
 }
 
-// byteText returns the first argument of a function as a string. It throws if the argument is missing.
+// byteText returns a function's first argument as a string. It throws if the argument is missing.
 func (r *machine) byteText(function string, c goja.FunctionCall) goja.String {
 	if len(c.Arguments) == 0 {
 		panic(r.typeError(function + ": the argument is missing"))

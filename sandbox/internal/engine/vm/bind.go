@@ -12,15 +12,14 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// function returns a JavaScript function with the given name, instead of the name of the Go function, which goja would
-// use.
+// function returns a JavaScript function with the given name, instead of the Go function's name, which goja would use.
 func (r *machine) function(name string, f func(goja.FunctionCall) goja.Value) *goja.Object {
 	object := r.vm.ToValue(f).ToObject(r.vm)
 	must(object.DefineDataProperty("name", r.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE))
 	return object
 }
 
-// namespace returns the object that holds the tools of a namespace.
+// namespace returns the object that holds a namespace's tools.
 func (r *machine) namespace(name string) goja.Value {
 	return r.vm.NewDynamicObject(&namespace{run: r, name: name, made: map[string]goja.Value{}})
 }
@@ -80,7 +79,7 @@ func (n *namespace) identifier(name string) string {
 	return n.run.scope.tools[n.tools()[name]].Names[0]
 }
 
-// input returns the value of an input.
+// input returns an input's value.
 func (r *machine) input(in engine.Input) goja.Value {
 	v, err := r.convert.Decode(in.JSON, nil)
 	if err != nil {
@@ -94,8 +93,8 @@ func (r *machine) tool(namespace, name string) goja.Value {
 	return r.function(name, func(fc goja.FunctionCall) goja.Value { return r.callTool(namespace, name, fc) })
 }
 
-// callTool issues a call of a tool and returns the promise of the call. In a session, the program may call a function
-// that an earlier program stored, so the tool may no longer exist.
+// callTool issues a tool call and returns its promise. In a session, the program may call a function that an earlier
+// program stored, so the tool may no longer exist.
 func (r *machine) callTool(namespace, name string, fc goja.FunctionCall) goja.Value {
 	index, ok := r.scope.find(namespace, name)
 	if !ok {
@@ -141,14 +140,14 @@ func (r *machine) issue(c callPromise) {
 	})
 }
 
-// deliver passes the reply of a call on to the program.
+// deliver passes a call's reply on to the program.
 func (r *machine) deliver(c callPromise) {
 	if delete(r.waiting, c.ID); !r.ended {
 		r.settle(c)
 	}
 }
 
-// arguments encodes the arguments of a call. more is nil if the program passes only one argument.
+// arguments encodes a call's arguments. more is nil if the program passes only one argument.
 func (r *machine) arguments(fc goja.FunctionCall, tool *engine.Binding) (args, more json.RawMessage) {
 	if tool.Params != nil {
 		return r.joinArguments(fc.Arguments, tool), nil
@@ -181,8 +180,8 @@ func (r *machine) joinArguments(values []goja.Value, tool *engine.Binding) json.
 }
 
 // encoded encodes a value that leaves the program. A value without a JSON form becomes null. Errors call the value
-// what. If the value is an argument of a tool, of is the tool; otherwise, of is nil. encoded throws the exceptions of
-// getters again.
+// what. If the value is a tool argument, of is the tool; otherwise, of is nil. encoded throws the exceptions of getters
+// again.
 func (r *machine) encoded(what string, of *engine.Binding, v goja.Value) json.RawMessage {
 	limit := r.limits.Output
 	if of != nil {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// collation holds the options of localeCompare.
+// collation holds the options for localeCompare.
 type collation struct {
 	numeric     bool
 	sensitivity string
@@ -39,7 +39,7 @@ func (r *machine) addLocaleCompare() {
 	})
 }
 
-// collation reads the options of localeCompare. It throws if they are not supported.
+// collation parses the options for localeCompare. It throws if they are not supported.
 func (r *machine) collation(options *goja.Object) collation {
 	if v := options.Get("ignorePunctuation"); v != nil && v.ToBoolean() {
 		panic(r.rangeError("localeCompare cannot ignore punctuation; remove it from the strings first"))

@@ -87,7 +87,7 @@ func (s *stream) keep(text string) {
 	s.tail = append(s.tail, text...)
 }
 
-// tailShare determines the size of the tail: 1/tailShare of the limit.
+// tailShare determines the tail's size: 1/tailShare of the limit.
 const tailShare = 16
 
 func (s *stream) output() engine.Output {

@@ -25,7 +25,7 @@ func (r *machine) randomUUID(goja.FunctionCall) goja.Value {
 	return r.vm.ToValue(text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:])
 }
 
-// maxRandom is the limit of getRandomValues on the Web.
+// maxRandom is getRandomValues' limit on the Web.
 const maxRandom = 65536
 
 // randomValues fills an integer array with random values.

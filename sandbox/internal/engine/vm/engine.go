@@ -23,12 +23,12 @@ type Engine struct {
 	programs lru.Cache[programKey, *compiledProgram]
 	preludes lru.Cache[string, *goja.Program] // keyed by their hashes
 	sessions lru.Cache[string, *machine]      // the VMs of sessions, keyed by SessionJob.Key
-	index    atomic.Pointer[index]            // the tools of the last job
+	index    atomic.Pointer[index]            // the last job's tools
 }
 
-// Run runs one job on the calling goroutine. It returns when the program has ended, a
-// time limit has passed, or ctx is canceled. At that time, calls of the program may still
-// be in progress. Run does not panic and never returns nil.
+// Run runs one job on the calling goroutine. It returns when the program has ended, a time limit has passed, or ctx is
+// canceled. At that time, some of the program's calls may still be in progress. Run does not panic and never returns
+// nil.
 func (e *Engine) Run(ctx context.Context, job *engine.Job, host engine.Host) (result *engine.Result) {
 	r, failure := e.machine(ctx, job)
 	if failure != nil {
@@ -63,7 +63,7 @@ func (e *Engine) machine(ctx context.Context, job *engine.Job) (*machine, *engin
 	start := time.Now()
 	texts := map[string]*engine.Prelude{}
 	for i, step := range s.Log {
-		limits := job.Limits // the limits of one run apply to the whole rebuild
+		limits := job.Limits // one run's limits apply to the whole rebuild
 		limits.Time = max(limits.Time-time.Since(start), 1)
 		step.Prelude = step.Prelude.First(texts)
 		if failure := r.rebuild(ctx, e, &step, limits); failure != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine/convert"
 )
 
-// thrown returns the error that a failed tool call throws. It records the call of the error, which has the position:
-// an error that is created here has no stack.
+// thrown returns the error that a failed tool call throws. It records the failed call, which has the position: an error
+// that is created here has no stack.
 func (r *machine) thrown(c callPromise) goja.Value {
 	e := c.reply.Error
 	data, err := r.convert.Decode(e.Data, nil)
@@ -53,7 +53,7 @@ func (r *machine) toolErrorClass() goja.Value {
 	return class
 }
 
-// failure describes an error of RunProgram or of a callback.
+// failure describes an error from RunProgram or from a callback.
 func (r *machine) failure(err error) *engine.Failure {
 	var exception *goja.Exception
 	var overflow *goja.StackOverflowError
@@ -115,7 +115,7 @@ func (r *machine) rejection(v goja.Value) *engine.Failure {
 	return f
 }
 
-// locateFirst gives an AggregateError, which has no position, the position of its first error.
+// locateFirst gives an AggregateError, which has no position, its first error's position.
 func (r *machine) locateFirst(f *engine.Failure, object *goja.Object) {
 	if errs := r.convert.ErrorsOf(object); len(errs) > 0 {
 		if first, ok := errs[0].(*goja.Object); ok {

@@ -34,8 +34,8 @@ func (r *machine) export(fc goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
-// hideEarlier deletes each global of an earlier program that has the same name as an input or a tool of the
-// current program.
+// hideEarlier deletes each global from an earlier program that has the same name as one of the current program's inputs
+// or tools.
 func (r *machine) hideEarlier() *engine.Failure {
 	global := r.vm.GlobalObject()
 	present := global.GetOwnPropertyNames()

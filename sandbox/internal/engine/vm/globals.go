@@ -75,7 +75,7 @@ func namesOf(o *goja.Object) map[string]bool {
 // unused tools cost nothing.
 func (r *machine) prepare(job *engine.Job) *engine.Failure {
 	r.watchRejections()
-	if r.globals != nil { // an earlier program of the session has prepared the VM
+	if r.globals != nil { // one of the session's earlier programs has prepared the VM
 		r.globals.renew(job)
 		r.guard(job)
 		return r.hideEarlier()
@@ -100,8 +100,8 @@ func (r *machine) prepare(job *engine.Job) *engine.Failure {
 	return nil
 }
 
-// renew removes the globals of the last program of the session, except for the inputs of the session, so that the next
-// program gets its own globals.
+// renew removes the globals of the session's last program, except for the session's inputs, so that the next program
+// gets its own globals.
 func (g *globals) renew(job *engine.Job) {
 	g.job = job
 	maps.DeleteFunc(g.made, func(name string, _ goja.Value) bool {
@@ -150,7 +150,7 @@ func (r *machine) refuseConstructor(prototype, refuse goja.Value) {
 	must(object.DefineDataProperty("constructor", refuse, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE))
 }
 
-// Samples of the kinds of function that have a constructor other than Function.
+// Samples of the kinds of functions that have a constructor other than Function.
 var (
 	asyncFunction     = goja.MustCompile("", `(async () => {})`, true)
 	generatorFunction = goja.MustCompile("", `(function* () {})`, true)

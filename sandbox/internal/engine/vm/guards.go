@@ -16,7 +16,7 @@ import (
 //
 // Built-in functions that could bring the process down, or would silently return wrong results, are replaced with
 // functions that throw, because goja cannot interrupt a built-in function. A program can avoid the replacements by
-// composing the names of the functions: the replacements stop accidents, and the worker process contains attacks.
+// composing the functions' names: the replacements stop accidents, and the worker process contains attacks.
 
 // guards are the functions that install replacements. A function is called only if the program contains its word.
 var guards = []struct {
@@ -55,13 +55,13 @@ func (r *machine) guard(job *engine.Job) {
 func (r *machine) replace(holder *goja.Object, name string, guard func(goja.Callable, goja.FunctionCall) goja.Value) {
 	next, ok := goja.AssertFunction(holder.Get(name))
 	if !ok {
-		return // an earlier program of the session removed it
+		return // one of the session's earlier programs removed it
 	}
 	f := r.function(name, func(c goja.FunctionCall) goja.Value { return guard(next, c) })
 	_ = holder.DefineDataProperty(name, f, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
-// call calls a function of the VM, and throws its exception again.
+// call calls one of the VM's functions, and rethrows its exception.
 func (r *machine) call(next goja.Callable, c goja.FunctionCall) goja.Value {
 	v, err := next(c.This, c.Arguments...)
 	if err != nil {
@@ -70,7 +70,7 @@ func (r *machine) call(next goja.Callable, c goja.FunctionCall) goja.Value {
 	return v
 }
 
-// rewordParseError replaces the message of an error of JSON.parse. It does not change the errors of a reviver.
+// rewordParseError replaces the message of an error from JSON.parse. It does not change errors from a reviver.
 func (r *machine) rewordParseError(err error, argument goja.Value) error {
 	exception, ok := err.(*goja.Exception)
 	if !ok {
@@ -232,7 +232,7 @@ func (r *machine) rethrow(err error) {
 	panic(err) // an interrupt
 }
 
-// error returns an error of a built-in class.
+// error returns an error with a built-in class.
 func (r *machine) error(class, message string) *goja.Object {
 	e, err := r.vm.New(r.vm.Get(class), r.vm.ToValue(message))
 	if err != nil {

@@ -49,7 +49,7 @@ func (r *machine) checkLocale(method string, v goja.Value) {
 	r.refuseLocale(fmt.Sprintf("%s supports only the locale en-US, not %q", method, list[0]))
 }
 
-// numberFormat holds the supported options of toLocaleString.
+// numberFormat holds the supported toLocaleString options.
 type numberFormat struct {
 	minDigits, maxDigits int // decimals
 	suffix               string

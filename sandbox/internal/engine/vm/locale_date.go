@@ -49,7 +49,7 @@ func (r *machine) localDate(method string, c goja.FunctionCall, date, clock bool
 	return at.Format("3:04:05 PM")
 }
 
-// layouts are the layouts of package time for the values of each option.
+// layouts are package time's layouts for each option's values.
 var layouts = map[string]map[string]string{
 	"weekday": {"long": "Monday", "short": "Mon"},
 	"year":    {"numeric": "2006", "2-digit": "06"},
@@ -85,7 +85,7 @@ func (r *machine) dateOptions(method string, options *goja.Object) map[string]st
 	return asked
 }
 
-// usual has the supported combinations of the parts of a date.
+// usual has the supported combinations of date parts.
 var usual = map[string]bool{
 	"": true, "weekday": true, "year": true, "month": true, "day": true, "month, day": true, "year, month": true,
 	"year, month, day": true, "weekday, month, day": true, "weekday, year, month, day": true,
@@ -93,8 +93,8 @@ var usual = map[string]bool{
 
 var usualTimes = map[string]bool{"": true, "hour": true, "hour, minute": true, "hour, minute, second": true}
 
-// partsOf lists the requested parts of the date or, if the combination of the parts of the time is not
-// supported, the requested parts of the time.
+// partsOf lists the requested parts of the date or, if their combination of time parts is not supported, the requested
+// parts of the time.
 func partsOf(asked map[string]string) string {
 	if times := named(asked, "hour", "minute", "second"); !usualTimes[times] {
 		return times

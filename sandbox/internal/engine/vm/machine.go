@@ -22,15 +22,15 @@ type machine struct {
 	globals       *globals
 	frames        []goja.StackFrame
 	clock         clock
-	exports       map[string]bool // the declarations of earlier programs of the session; true for constants
+	exports       map[string]bool // declarations by the session's earlier programs; true for constants
 	guarded       map[string]bool // the guards that are installed
 	instrumented  bool            // uses of promises are recorded
 	collators     map[collation]*collate.Collator
 	memory        int64                 // bytes that the program may use; 0 if unknown
-	sessionInputs []engine.Input        // inputs of every program of the session
+	sessionInputs []engine.Input        // inputs to all of the session's programs
 	preloaded     map[string]goja.Value // values of preludes by their hashes
-	steps         int                   // programs of the session that have run in the VM
-	declared      []declared            // variables of the session, the newest last
+	steps         int                   // the session's programs that have run in the VM
+	declared      []declared            // the session's variables, the newest last
 
 	misses misses
 
@@ -38,11 +38,11 @@ type machine struct {
 	programState
 }
 
-// programState is the state of one program.
+// programState is one program's state.
 type programState struct {
 	host    engine.Host
 	program *compiledProgram
-	prelude goja.Value // value of the prelude, or nil
+	prelude goja.Value // the prelude's value, or nil
 	limits  engine.Limits
 	scope   *scope
 	watch   *watchdog
@@ -65,7 +65,7 @@ type programState struct {
 	recording bool // turns are recorded
 	turns     []engine.Turn
 	used      toolUses          // recorded together with turns
-	listed    []engine.Variable // variables of the session, if the job lists them
+	listed    []engine.Variable // the session's variables, if the job lists them
 	replay    *replay           // the recorded run that this run repeats, or nil
 
 	stdout, stderr stream

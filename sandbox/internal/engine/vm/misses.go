@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	maxPaths = 500     // paths in the results of a VM
+	maxPaths = 500     // paths in a VM's results
 	maxLooks = 1000    // reads of the same missing member whose positions are looked up
 	maxText  = 1 << 20 // bytes of a string that is recognized as a result
 )
 
-// misses notices when a program reads a member that an object in a result does not have. All objects at one
-// path in the results of a tool (see [convert.ResultPath]) have the same prototype: a proxy, which goja consults
-// only for members that the objects themselves do not have. To notice such reads of strings and promises,
-// String.prototype and Promise.prototype have such a proxy as their prototype.
+// misses notices when a program reads a member that an object in a result does not have. All objects at one path in a
+// tool's results (see [convert.ResultPath]) have the same prototype: a proxy, which goja consults only for members that
+// the objects themselves do not have. To notice such reads of strings and promises, String.prototype and
+// Promise.prototype have such a proxy as their prototype.
 type misses struct {
 	left    int                            // how many more paths the VM may have
 	tools   map[string]*convert.ResultPath // the paths to whole results, by the tools
@@ -50,7 +50,7 @@ func (r *machine) watchMembers(promise *goja.Object) {
 	_ = promise.Prototype().SetPrototype(r.sentinel(nil))
 }
 
-// resultOf returns the path to the result of a call, or nil if the call failed or the program reads no members.
+// resultOf returns the path to a call's result, or nil if the call failed or the program reads no members.
 func (r *machine) resultOf(c callPromise) *convert.ResultPath {
 	m := &r.misses
 	if !r.program.ReadsMembers() || c.reply.Error != nil || m.tools == nil {
@@ -123,7 +123,7 @@ func (r *machine) visible(prototype *goja.Object) goja.Value {
 	return prototype
 }
 
-// looks counts a read of a missing member. It reports whether to look up the position of the read.
+// looks counts a read of a missing member. It reports whether to look up the read's position.
 func (r *machine) looks(key missKey) bool {
 	if r.looked[key] == maxLooks || len(r.missing) == engine.MaxMisses || r.ended {
 		return false
@@ -178,9 +178,9 @@ func (r *machine) guardPrototypes() {
 	}
 }
 
-// parseResult implements JSON.parse for the results of tools. If the argument is a string that a tool returned,
-// it returns the parsed value, whose objects have the prototypes of their paths. If the argument is an object
-// of a result or an array, it returns the argument. Otherwise, it returns nil.
+// parseResult implements JSON.parse for tool results. If the argument is a string that a tool returned, it returns the
+// parsed value, whose objects have the prototypes of their paths. If the argument is an object of a result or an array,
+// it returns the argument. Otherwise, it returns nil.
 func (r *machine) parseResult(c goja.FunctionCall) goja.Value {
 	if len(c.Arguments) != 1 {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/lru"
 )
 
-// keptPreludes is the maximum total size of the sources of the preludes whose bytecode is kept, in bytes.
+// keptPreludes is the maximum total source size of the preludes whose bytecode is kept, in bytes.
 const keptPreludes = 1 << 20
 
 // prelude returns the bytecode of a prelude, or nil if p is nil.
@@ -29,7 +29,7 @@ func (e *Engine) prelude(p *engine.Prelude) (*goja.Program, *engine.Failure) {
 	return code, failure
 }
 
-// compilePrelude compiles a prelude. The source of a prelude is not trusted either.
+// compilePrelude compiles a prelude. A prelude's source is not trusted either.
 func compilePrelude(text string) (code *goja.Program, failure *engine.Failure) {
 	defer func() {
 		if recover() != nil {

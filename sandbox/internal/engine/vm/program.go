@@ -33,8 +33,8 @@ func keyOf(job *engine.Job) programKey {
 	return programKey{job.Source, options}
 }
 
-// fileName returns the name of a program in stack traces. The programs of a session are numbered, because one
-// program may call functions of another.
+// fileName returns a program's name in stack traces. A session's programs are numbered, because one program may call
+// another's functions.
 func fileName(s *engine.SessionJob) string {
 	if s == nil {
 		return "program.js"
@@ -46,7 +46,7 @@ func fileName(s *engine.SessionJob) string {
 // so that several runs may share it.
 type compiledProgram struct {
 	*check.Program
-	functionKinds []*goja.Program // samples of the kinds of function in it, besides ordinary functions
+	functionKinds []*goja.Program // samples of the kinds of functions in it, besides ordinary functions
 
 	once    sync.Once
 	code    *goja.Program
@@ -77,9 +77,9 @@ func parse(key programKey) (*compiledProgram, *engine.Failure) {
 	return &compiledProgram{Program: parsed, functionKinds: kindsIn(parsed.Text, parsed.Awaits)}, nil
 }
 
-// kindsIn returns samples of the kinds of function that a program may contain besides ordinary
-// functions. It searches the text for the words and characters that such functions need,
-// because a visitor of the syntax tree might miss some of them.
+// kindsIn returns samples of the kinds of functions that a program may contain besides ordinary functions. It searches
+// the text for the words and characters that such functions need, because a syntax tree visitor might miss some of
+// them.
 func kindsIn(text string, wrappedAsync bool) []*goja.Program {
 	var kinds []*goja.Program
 	if wrappedAsync || strings.Contains(text, "async") {
@@ -107,7 +107,7 @@ func (p *compiledProgram) compile() (*goja.Program, *engine.Failure) {
 	return p.code, p.failure
 }
 
-// compileFailure describes an error of goja's compiler.
+// compileFailure describes an error from goja's compiler.
 func compileFailure(source *check.Source, err error) *engine.Failure {
 	var compiler *goja.CompilerSyntaxError
 	if !errors.As(err, &compiler) {

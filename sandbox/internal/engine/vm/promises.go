@@ -35,8 +35,8 @@ type callPromise struct {
 	reply           engine.Reply
 }
 
-// add records the promise of a call, without the arguments. Before the list grows, awaited promises are removed,
-// so that the list does not keep the results of calls in memory.
+// add records the promise of a call, without the arguments. Before the list grows, awaited promises are removed, so
+// that the list does not keep call results in memory.
 func (p *promises) add(c callPromise) {
 	c.Args, c.More = nil, nil
 	if len(p.made) == cap(p.made) {
@@ -119,8 +119,8 @@ func (r *machine) promiseUses(f *engine.Failure) (list []engine.PromiseMisuse) {
 	return list
 }
 
-// instrumentPromises makes the engine notice when a promise is converted to text, to a
-// number or to JSON. The result of the conversion does not change.
+// instrumentPromises makes the engine notice when a promise is converted to text, to a number or to JSON. The
+// conversion's result does not change.
 func (r *machine) instrumentPromises(promise *goja.Object) {
 	if r.instrumented {
 		return
@@ -140,8 +140,8 @@ func (r *machine) instrumentPromises(promise *goja.Object) {
 	})
 }
 
-// instrument adds a method to the prototype of promises. The method records the use of the promise and returns the
-// result of the function result.
+// instrument adds a method to the prototype of promises. The method records that the promise was used and returns what
+// the function result returns.
 func (r *machine) instrument(prototype *goja.Object, name, use string, result func(goja.FunctionCall) goja.Value) {
 	f := r.function(name, func(c goja.FunctionCall) goja.Value {
 		if o, ok := c.This.(*goja.Object); ok {

@@ -37,11 +37,11 @@ func (r *machine) turn(t engine.Turn) {
 // replay is the state of a program that runs again and receives the recorded replies in the recorded order.
 type replay struct {
 	step    *engine.Step
-	at      int // number of turns that have been repeated
+	at      int // number of repeated turns
 	pending map[int]callPromise
 }
 
-// rebuild runs a program of the log again, within the limits of the current run.
+// rebuild runs a program from the log again, within the current run's limits.
 func (r *machine) rebuild(ctx context.Context, e *Engine, s *engine.Step, limits engine.Limits) *engine.Failure {
 	p := &replay{step: s, pending: map[int]callPromise{}}
 	result := r.runJob(ctx, e, stepJob(s, r.steps, limits), nil, p)

@@ -11,7 +11,7 @@ import (
 type scope struct {
 	*index
 	inputs  map[string]int  // name → index into Job.Inputs
-	earlier map[string]bool // declarations of earlier programs of the session; true for constants
+	earlier map[string]bool // declarations by the session's earlier programs; true for constants
 }
 
 // index finds tools by their names in a program. It is immutable.

@@ -7,7 +7,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// toolUses records the tools that a program of a session has seen. A rerun of the program needs only these tools.
+// toolUses records the tools that a session's program has seen. A rerun of the program needs only these tools.
 type toolUses struct {
 	tools   map[int]bool
 	objects map[string]bool // namespaces, even if none of their tools was seen

@@ -17,7 +17,7 @@ func (r *machine) urlSearchParams() goja.Value {
 	return r.polyfill("URLSearchParams", helpers...)
 }
 
-// textFunction makes a function of the VM from a Go function that converts a string.
+// textFunction makes a VM function from a Go function that converts a string.
 func (r *machine) textFunction(change func(string) string) func(goja.FunctionCall) goja.Value {
 	return func(c goja.FunctionCall) goja.Value {
 		text := r.textOf(c.Argument(0)).String()

@@ -7,7 +7,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// declared is a variable of the session and the function that returns its value.
+// declared is one of the session's variables and the function that returns its value.
 type declared struct {
 	name string
 	get  goja.Callable

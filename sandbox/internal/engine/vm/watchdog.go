@@ -19,9 +19,9 @@ var (
 	errCompute = errors.New("it computed for too long")
 )
 
-// watchdog stops a run that exceeds a time limit or whose context is canceled. The run waits
-// while its event loop is idle, and computes otherwise. On a busy machine, the time in which the
-// program does not get a processor does not count as computing.
+// watchdog stops a run that exceeds a time limit or whose context is canceled. The run waits while its event loop is
+// idle, and computes otherwise. On a busy machine, time in which the program does not get a processor does not count as
+// CPU time.
 type watchdog struct {
 	vm     *goja.Runtime
 	limits engine.Limits
@@ -35,7 +35,7 @@ type watchdog struct {
 	step     int         // number of steps of patience that have passed; see patienceSteps
 	start    time.Time
 	cpu      time.Duration // processor time at the start
-	since    time.Time     // the end of the waiting that has been counted; zero while the program computes
+	since    time.Time     // when the last counted wait ended; zero while the program computes
 	waited   time.Duration
 	stood    time.Duration // time in which the clocks stood still; it counts towards no limit
 	still    bool          // the clocks stand still while the program does nothing but wait for calls
@@ -100,7 +100,7 @@ func (w *watchdog) spent() spent {
 	return s
 }
 
-// negligible is the computing time up to which the processor time is not read, because that is a system call.
+// negligible is the time up to which the CPU time is not read, because reading it is a system call.
 const negligible = time.Millisecond
 
 // stop ends the program, from any goroutine.

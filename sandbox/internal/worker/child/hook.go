@@ -99,5 +99,5 @@ func IsWorker() bool {
 	return os.Getenv(TokenEnv) != "" || len(os.Args) > 0 && strings.HasPrefix(os.Args[0], Marker)
 }
 
-// leave ends the process at once. os.Exit would take a second under the race detector.
+// leave ends the process immediately. os.Exit would take a second under the race detector.
 func leave(status int) { syscall.Exit(status) }

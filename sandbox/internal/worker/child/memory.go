@@ -10,7 +10,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// growth measures how much memory this process has taken from the system since newGrowth.
+// growth measures how much memory this process has obtained from the system since newGrowth was called.
 type growth struct {
 	sample []metrics.Sample
 	start  uint64

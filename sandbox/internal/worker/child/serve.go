@@ -17,7 +17,7 @@ type server struct {
 	run   Run
 	in    *worker.Reader
 	out   *worker.Writer
-	tools []engine.Binding // the tools of the next run
+	tools []engine.Binding // the next run's tools
 	runs  chan *attempt
 	done  chan error
 
@@ -152,7 +152,7 @@ func (s *server) deliver(f worker.Frame) error {
 	}
 }
 
-// maxMessage bounds the text of a failure. A program may throw an error of any length.
+// maxMessage limits a failure's text. A program may throw an error of any length.
 const maxMessage = 4 << 10
 
 // shortened returns a result that fits the host's limits. It drops the data of a tool's error, because the host

@@ -4,9 +4,9 @@ package harden
 
 import "golang.org/x/sys/unix"
 
-// callRules returns rules for the system calls that a worker needs: the calls of Go's runtime, of the race
-// detector, and of C libraries that start threads. No allowed call gives access to anything outside this
-// process. Frequent calls come first.
+// callRules returns rules for the system calls that a worker needs: the system calls made by Go's runtime, by the race
+// detector, and by C libraries that start threads. No allowed call gives access to anything outside this process.
+// Frequent calls come first.
 func callRules(pid int) []rule {
 	rules := []rule{
 		{number: unix.SYS_FUTEX},
@@ -65,7 +65,7 @@ func callRules(pid int) []rule {
 	return append(rules, archRules...)
 }
 
-// callAnswers are the errors of forbidden calls whose callers expect an error other than EPERM.
+// callAnswers are the errors for forbidden calls whose callers expect an error other than EPERM.
 var callAnswers = map[uint32]unix.Errno{
 	unix.SYS_CLONE3: unix.ENOSYS, // its flags cannot be inspected; C libraries then use clone
 	unix.SYS_PRCTL:  unix.EINVAL, // Go's runtime then stops naming its mappings

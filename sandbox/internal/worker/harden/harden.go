@@ -17,12 +17,11 @@ const (
 	stackShare, maxStack = 4, 64 << 20
 )
 
-// configureRuntime does what is possible on every system: it removes the environment and
-// sets the limits of the Go runtime.
+// configureRuntime does what is possible on every system: it removes the environment and sets the Go runtime's limits.
 func configureRuntime(memory int64) {
 	startThreads()
 	os.Clearenv()
-	time.Local = time.UTC // otherwise Date would read the file of the time zone
+	time.Local = time.UTC // otherwise Date would read the time zone file
 	debug.SetGCPercent(gcPercent)
 	debug.SetMemoryLimit(softLimit(memory * MemoryFactor))
 	debug.SetMaxStack(int(min(memory/stackShare, maxStack)))

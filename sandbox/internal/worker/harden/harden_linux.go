@@ -22,9 +22,8 @@ const (
 	firstLeak  = 5
 )
 
-// Harden drops every right that a worker does not need and then tests the result by
-// attempting what must be prevented. It fails if a step fails; a layer that the kernel
-// does not offer is recorded as a gap instead.
+// Harden drops the privileges of this process and then attempts forbidden operations, to test that they fail. It
+// returns an error if a step fails. If the kernel does not support a layer, Harden records a gap instead.
 func Harden(memory int64) (worker.Isolation, error) {
 	configureRuntime(memory)
 	i := worker.Isolation{OwnProcess: true}
@@ -71,7 +70,7 @@ func addLayer(i *worker.Isolation, name string, build func() error) error {
 	return nil
 }
 
-// step is one step of the hardening.
+// step is one hardening step.
 type step struct {
 	name string
 	do   func() error
@@ -137,8 +136,8 @@ func vmData() (uint64, error) {
 	return 0, errors.New("/proc/self/status has no VmData")
 }
 
-// closeLeaked closes the descriptors that other code of the host leaked to this process and the descriptors
-// that the inits of other packages opened.
+// closeLeaked closes the descriptors that other code in the host leaked to this process and the descriptors that other
+// packages' inits opened.
 func closeLeaked() error {
 	const dir = "/proc/self/fd"
 	entries, err := os.ReadDir(dir)

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rights are the rights that a version of Landlock can restrict. A worker loses all of them, so the rule set
-// has no rules, which would be exceptions.
+// rights are the rights that a Landlock version can restrict. A worker loses all of them, so the rule set has no rules,
+// which would be exceptions.
 type rights struct{ files, network, scopes uint64 }
 
 const (
@@ -56,8 +56,8 @@ func enableLandlock() error {
 	return unavailable(restrict(set))
 }
 
-// unavailable converts the errors of kernels and containers without Landlock to unavailableError: the system
-// call filter is enough without Landlock.
+// unavailable converts the errors from kernels and containers without Landlock to unavailableError: the system call
+// filter is enough without Landlock.
 func unavailable(err error) error {
 	for _, e := range []error{unix.ENOSYS, unix.EOPNOTSUPP, unix.EPERM} {
 		if errors.Is(err, e) {

@@ -20,7 +20,7 @@ type attempt struct {
 	try      func() error
 }
 
-// Probe attempts everything that a worker must not be able to do, and records what was prevented. It needs the
+// Probe attempts every operation that a worker must not be able to perform, and records which ones failed. It needs the
 // process ID of the parent, because the system call filter does not let a worker ask for it.
 func Probe(i *worker.Isolation, parent int, memory int64) {
 	attempts := []attempt{
@@ -75,7 +75,7 @@ func outcome(err error) string {
 	return err.Error()
 }
 
-// errCapped is the error of exceed if the memory limit holds.
+// errCapped is the error that exceed returns if the memory limit holds.
 var errCapped = errors.New("the memory limit holds")
 
 // exceed allocates more memory than the limit allows, without using it.
@@ -142,7 +142,7 @@ func trace(pid int) error {
 	return asError(errno)
 }
 
-// peek reads a byte of the memory of a process, at an address that may not be mapped.
+// peek reads a byte of a process's memory, at an address that may not be mapped.
 func peek(pid int) error {
 	var b [1]byte
 	local := unix.Iovec{Base: &b[0]}

@@ -39,9 +39,9 @@ const (
 	readWrite = unix.PROT_READ | unix.PROT_WRITE // memory protection
 )
 
-// filter returns the program that the kernel runs for every system call. A call that is not listed fails but
-// does not kill the process, because a later version of Go may make a call that it does not depend on. Calls of
-// another architecture are rejected first. Calls of the x32 ABI are not listed, so they fail, too.
+// filter returns the program that the kernel runs for every system call. A call that is not listed fails but does not
+// kill the process, because a later version of Go may make a call that it does not depend on. System calls of a
+// different architecture are rejected first. Calls of the x32 ABI are not listed, so they fail, too.
 //
 // Since Linux 5.11, the kernel does not run the program for calls that are allowed with any arguments. For
 // older kernels, frequent calls come first.
@@ -115,7 +115,7 @@ func filterCalls() error {
 	code := filter(callRules(os.Getpid()), callAnswers)
 	thread, errno := seccomp(everyThread, &unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]})
 	if errno == 0 && thread != 0 {
-		return fmt.Errorf("thread %d has another filter", thread)
+		return fmt.Errorf("thread %d has a different filter", thread)
 	}
 	return named("seccomp", errno)
 }

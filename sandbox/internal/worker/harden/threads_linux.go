@@ -40,7 +40,7 @@ func (t threads) close() {
 	}
 }
 
-// check returns an error if the status of a living thread lacks one of the lines.
+// check returns an error if a living thread's status lacks one of the lines.
 func (t threads) check(lines ...string) error {
 	status := make([]byte, 4<<10)
 	for _, fd := range t {

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// gracePeriod is how long a worker may take to end the run by itself after the program's
-	// deadline. Its result then includes the output of the program.
+	// gracePeriod is how long a worker may take to end the run by itself after the program's deadline. Its result then
+	// includes the program's output.
 	gracePeriod = 250 * time.Millisecond
 	// stopPeriod is how long a worker may take to end the run after the caller has canceled it.
 	stopPeriod = 100 * time.Millisecond
@@ -24,20 +24,20 @@ const (
 	lateCalls = 1000
 )
 
-// Limits of what a worker may send.
+// Limits for what a worker may send.
 const (
 	maxFrame    = 16 << 20
 	frameMargin = 128 << 10 // bytes that any frame may need in addition to the limits
 	// outputFactor is the maximum number of bytes in a result for each byte of Limits.Output: a result has a
 	// value and two console streams with their tails, and each byte of the streams may be escaped as \u0000.
 	outputFactor = 14
-	// sourceFactor is the number of bytes that one byte of the source may add to the report,
-	// both in the frame and in the decoded arrays.
+	// sourceFactor is the number of bytes that one source byte may add to the report, both in the frame and in the
+	// decoded arrays.
 	sourceFactor = 256
-	// turnSize is the number of bytes that a turn of a session, or a tool that the program has seen, may add to
-	// a result. turnRoom is the number of bytes that it may add to the decoded result.
+	// turnSize is the number of bytes that a turn in a session, or a tool that the program has seen, may add to a
+	// result. turnRoom is the number of bytes that it may add to the decoded result.
 	turnSize, turnRoom = 64, 256
-	// arrayRoom is the number of bytes that the decoded arrays of any message may take.
+	// arrayRoom is the number of bytes that any message's decoded arrays may take.
 	arrayRoom = 1 << 20
 )
 
@@ -157,8 +157,7 @@ func (r *attempt) limit(k worker.Kind) int {
 	return frameMargin + outputFactor*output + turnSize*r.sessionElements()
 }
 
-// sessionElements returns how many array elements a result may need to describe the run
-// of a session's program.
+// sessionElements returns how many array elements a result may need to describe a run in a session.
 func (r *attempt) sessionElements() int {
 	if r.job.Session == nil {
 		return 0
@@ -269,7 +268,7 @@ func (r *attempt) report(f worker.Frame) error {
 	}
 	for _, s := range rep.Sites {
 		if s.Tool < -1 || s.Tool >= len(r.job.Tools) {
-			return breach("a call site of tool %d, but the number of tools is %d", s.Tool, len(r.job.Tools))
+			return breach("a call site for tool %d, but the number of tools is %d", s.Tool, len(r.job.Tools))
 		}
 	}
 	r.reported = true
@@ -296,7 +295,7 @@ func (r *attempt) call(f worker.Frame) error {
 	case c.ID != r.calls+1:
 		return breach("call %d after call %d", c.ID, r.calls)
 	case c.Tool < 0 || c.Tool >= len(r.job.Tools):
-		return breach("a call of tool %d, but the number of tools is %d", c.Tool, len(r.job.Tools))
+		return breach("a call to tool %d, but the number of tools is %d", c.Tool, len(r.job.Tools))
 	}
 	if r.calls++; r.isWaiting() {
 		return breach("call %d while the program waits", c.ID)
@@ -361,7 +360,7 @@ const minValue = 4
 // checkSize rejects a value that is longer than the engine allows.
 func checkSize(what string, size, limit int) error {
 	if limit > 0 && size > max(limit, minValue) {
-		return breach("%s of %d bytes is over the limit of %d", what, size, limit)
+		return breach("%s of %d bytes exceeds the limit of %d", what, size, limit)
 	}
 	return nil
 }

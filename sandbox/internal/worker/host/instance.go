@@ -21,7 +21,7 @@ var (
 )
 
 const (
-	// handshakeLimit bounds the body of a frame before the first run.
+	// handshakeLimit limits the size of a frame's body before the first run.
 	handshakeLimit = 1 << 20
 	// unreadShare limits the data that a worker has not read to 1/unreadShare of its memory.
 	unreadShare = 2
@@ -35,7 +35,7 @@ type instance struct {
 	in       *worker.Reader
 	out      *worker.Writer
 	box      *outbox          // the outbox to which out writes
-	runs     uint32           // the number of the last run
+	runs     uint32           // the last run's number
 	tools    []engine.Binding // the tools that were sent last
 	sessions map[string]int   // for each session whose VM the worker has, the number of programs that the VM has run
 	preludes map[string]bool  // the hashes of the preludes that it has compiled

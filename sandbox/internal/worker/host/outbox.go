@@ -20,7 +20,7 @@ type outbox struct {
 	mu      sync.Mutex
 	waiting []byte
 	unread  int   // bytes that the connection has not accepted
-	err     error // the first error of the connection
+	err     error // the connection's first error
 	writer  sync.WaitGroup
 }
 

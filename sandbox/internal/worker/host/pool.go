@@ -31,8 +31,8 @@ type Options struct {
 	// Max is the maximum number of programs that compute at the same time. Default: twice
 	// GOMAXPROCS, at least 4.
 	Max int
-	// Workers is the maximum number of workers, including those of programs that wait for
-	// their calls. Default: 256, at least Max.
+	// Workers is the maximum number of workers, including those whose programs wait for calls. Default: 256, at least
+	// Max.
 	Workers int
 	// Resident is how many bytes the workers of waiting programs may occupy together. Beyond that, programs
 	// keep their slots while they wait. The memory is measured on Linux only. Default: Max times Memory, at
@@ -90,7 +90,7 @@ type Pool struct {
 	sweep *time.Timer    // calls trim
 	trims sync.WaitGroup
 
-	startErr  error     // the error of the last start, or nil
+	startErr  error     // the last start's error, or nil
 	notBefore time.Time // the time before which no worker may be started
 	started   time.Time // when a worker was last started
 }

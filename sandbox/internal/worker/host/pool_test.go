@@ -146,7 +146,7 @@ func TestToolsChange(t *testing.T) {
 	mustEcho(t, p, "with a tool")
 	j := job("call")
 	j.Tools = nil
-	if f := mustFail(t, p, j, &enginetest.Host{}); !strings.Contains(f.Message, "a call of tool 0") {
+	if f := mustFail(t, p, j, &enginetest.Host{}); !strings.Contains(f.Message, "a call to tool 0") {
 		t.Error(f.Message)
 	}
 }
@@ -206,8 +206,8 @@ func TestLies(t *testing.T) {
 		"raw-early-call":    broke + "call 1, but the program was not allowed to run",
 		"raw-bad-id":        broke + "call 7 after call 0",
 		"raw-same-id":       broke + "call 1 after call 1",
-		"raw-bad-tool":      broke + "a call of tool 5, but the number of tools is 1",
-		"echo:bad-site":     broke + "a call site of tool 99, but the number of tools is 1",
+		"raw-bad-tool":      broke + "a call to tool 5, but the number of tools is 1",
+		"echo:bad-site":     broke + "a call site for tool 99, but the number of tools is 1",
 		"raw-waiting":       broke + "waiting after 1 replies, but 0 were sent",
 		"raw-waiting-twice": broke + "waiting after 0 replies, but 0 were sent",
 		"raw-waiting-call":  broke + "call 2 while the program waits",
@@ -224,8 +224,8 @@ func TestLies(t *testing.T) {
 		"raw-other-case":    broke + "call 2 after call 0",
 		"raw-deep":          broke + "frame 'C': nested deeper than 1024 levels",
 		"raw-not-json":      broke + "frame 'E': unexpected end of JSON input",
-		"raw-huge":          broke + "frame 'E' of 4294967295 bytes is over the limit of 16777216",
-		"raw-garbage":       broke + "frame 'a' of 1734439522 bytes is over the limit of 16777216",
+		"raw-huge":          broke + "frame 'E' of 4294967295 bytes exceeds the limit of 16777216",
+		"raw-garbage":       broke + "frame 'a' of 1734439522 bytes exceeds the limit of 16777216",
 		"close":             broke + "it closed the connection",
 	} {
 		t.Run(source, func(t *testing.T) {

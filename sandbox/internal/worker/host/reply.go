@@ -8,8 +8,8 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker"
 )
 
-// replyTo returns a function that sends the reply to a call. Only the first call of the function has an effect.
-// It may be called on any goroutine, even after the run.
+// replyTo returns a function that sends the reply to a call. Only the first call to the function has an effect. It may
+// be called on any goroutine, even after the run.
 func (r *attempt) replyTo(id int) func(engine.Reply) {
 	var answered atomic.Bool
 	return func(a engine.Reply) {
@@ -44,7 +44,7 @@ func (r *attempt) add(a worker.Reply) {
 	}
 }
 
-// flush sends the frames that were added. It ignores errors of the connection, because receive returns them.
+// flush sends the frames that were added. It ignores connection errors, because receive returns them.
 func (r *attempt) flush() {
 	if err := r.w.out.Flush(); errors.Is(err, errUnread) {
 		r.w.kill(err)

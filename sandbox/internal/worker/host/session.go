@@ -7,14 +7,14 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// A worker keeps the VMs of the most recent sessions and the most recently compiled preludes, and the host
-// remembers which. If the worker that has the VM of a session is idle, the host sends it the next program of
-// the session, without the session's log. The host also omits the text of a prelude that the worker has.
+// A worker keeps the VMs of the most recent sessions and the most recently compiled preludes, and the host remembers
+// which. If the worker that has a session's VM is idle, the host sends it the session's next program, without the
+// session's log. The host also omits a prelude's text if the worker has the prelude.
 
 // errStale is the error for a worker that no longer has a session or prelude.
 var errStale = errors.New("the worker does not have the session or the prelude")
 
-// holds reports whether the worker has the session's VM, with all its programs so far.
+// holds reports whether the worker has the session's VM and that VM has run all of the session's programs so far.
 func (w *instance) holds(s *engine.SessionJob) bool {
 	steps, ok := w.sessions[s.Key]
 	return ok && steps == s.Step
@@ -71,8 +71,8 @@ func (w *instance) replays(job *engine.Job) bool {
 	return s != nil && len(s.Log) > 0 && !w.holds(s)
 }
 
-// choose returns the index of the idle worker for a job: preferably the worker with the session of the job,
-// then a worker with its prelude, then the worker that was used last. It returns -1 if no worker is idle.
+// choose returns the index of the idle worker for a job: preferably the worker with the job's session, then a worker
+// with its prelude, then the most recently used worker. It returns -1 if no worker is idle.
 func (p *Pool) choose(job *engine.Job) int {
 	if s := job.Session; s != nil {
 		if i := slices.IndexFunc(p.idle, func(w idleInstance) bool { return w.holds(s) }); i >= 0 {

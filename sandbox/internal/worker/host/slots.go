@@ -9,11 +9,10 @@ import (
 	"github.com/writ-go/writ/internal/place"
 )
 
-// ErrNested is returned by [Pool.Run] for a run that a tool call of another run started, if the pool has
-// reached its limit of processes or memory. Waiting would not help: the outer run keeps its worker until the
-// nested run has ended.
-var ErrNested = errors.New("no worker for a program that a tool call of another program started: " +
-	"the limit of processes or memory is reached; raise Options.Processes or Options.Resident")
+// ErrNested is returned by [Pool.Run] for a run that was started by a tool call in another run, if the pool has reached
+// its process or memory limit. Waiting would not help: the outer run keeps its worker until the nested run has ended.
+var ErrNested = errors.New("no worker for a program that another program's tool call started: " +
+	"the process or memory limit is reached; raise Options.Processes or Options.Resident")
 
 // slots bounds the number of programs that compute at the same time, and the number of workers. A run has a
 // worker from start to end. It has a slot, too, except while its program waits for calls. The methods of slots
@@ -26,8 +25,8 @@ type slots struct {
 
 	mu       sync.Mutex
 	free     int       // the number of free slots
-	workers  int       // the number of workers of runs, including workers that are ending
-	resident int64     // memory of the workers of runs without a slot
+	workers  int       // the number of workers with runs, including workers that are ending
+	resident int64     // memory of the workers for runs without a slot
 	crowded  []*Ticket // runs that wait for calls but keep their slots, because resident would be too large
 	queue    []*Ticket // tickets in the order in which they get slots
 }
@@ -198,14 +197,14 @@ func (s *slots) release(t *Ticket) {
 	s.grant()
 }
 
-// employ counts a worker for a run, until discharge is called.
+// employ counts t's worker as busy until discharge is called.
 func (s *slots) employ(t *Ticket) {
 	t.worker = true
 	s.workers++
 	s.ended.Add(1)
 }
 
-// discharge is called when the worker of a run has ended or is idle.
+// discharge is called when a run's worker has ended or is idle.
 func (s *slots) discharge() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

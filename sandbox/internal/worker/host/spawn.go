@@ -13,11 +13,11 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/worker/child"
 )
 
-// drainTime is how long the output of a dead worker is still read. Only a surviving process that the worker
-// started could write for longer.
+// drainTime is how long a dead worker's output is still read. Only a surviving process that the worker started could
+// write for longer.
 const drainTime = 2 * time.Second
 
-// process is the operating system's process of a worker.
+// process is a worker's operating system process.
 type process struct {
 	cmd    *exec.Cmd
 	link   link          // the host's end of the connection

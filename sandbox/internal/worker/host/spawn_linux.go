@@ -38,8 +38,8 @@ func (p *process) connect() error {
 	return nil
 }
 
-// wait waits for the process and kills the processes that it started. Until Wait returns, no other process or
-// process group can have the ID of the process, which is also the ID of its group.
+// wait waits for the process and kills the processes that it started. Until Wait returns, no other process or process
+// group can have the process's ID, which is also its group's ID.
 func (p *process) wait() {
 	for unix.Waitid(unix.P_PID, p.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}

@@ -16,7 +16,7 @@ type waits struct {
 	sent    int            // the number of replies sent
 	next    int            // the minimum number of replies in the next waiting frame
 
-	deadline *time.Timer   // kills the worker; nil if there is no limit of time
+	deadline *time.Timer   // kills the worker; nil if there is no time limit
 	end      time.Time     // the time of the deadline
 	left     time.Duration // the time left until the deadline while the clocks stand still; otherwise zero
 }

@@ -1,3 +1,3 @@
-// Package tokentest compares the estimate of tokens with a tokenizer that models use. It is a
-// module of its own, so that the library does not depend on the tokenizer's vocabularies.
+// Package tokentest compares the estimate of tokens with a tokenizer that models use. It is a separate module, so that
+// the library does not depend on the tokenizer's vocabularies.
 package tokentest

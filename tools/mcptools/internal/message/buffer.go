@@ -11,7 +11,7 @@ import (
 	"github.com/writ-go/writ/internal/jsonscan"
 )
 
-// edge is how many bytes of each end of a message are kept if the message is too large.
+// edge is how many bytes are kept at each end of a message that is too large.
 const edge = 256
 
 // Buffer is an [io.Writer] that collects one message. If the message exceeds the limit,
@@ -20,7 +20,7 @@ const edge = 256
 type Buffer struct {
 	limit int
 	data  []byte // the message, or its start
-	tail  []byte // the end of the message, if it is not kept
+	tail  []byte // the message's end, if the message is not kept
 	size  int
 	err   error
 	scan  jsonscan.Scanner
@@ -29,8 +29,8 @@ type Buffer struct {
 // NewBuffer returns a buffer for a message of at most limit bytes.
 func NewBuffer(limit int) *Buffer { return &Buffer{limit: limit, scan: newScanner()} }
 
-// Write adds a piece of the message. It returns [io.ErrShortWrite] once the message is no
-// longer kept. The caller may continue, so that the buffer learns the size and the end of the message.
+// Write adds a piece of the message. It returns [io.ErrShortWrite] once the message is no longer kept. The caller may
+// continue, so that the buffer learns the message's size and end.
 func (b *Buffer) Write(p []byte) (int, error) {
 	kept := b.Err() == nil
 	b.size += len(p)
@@ -53,7 +53,7 @@ func (b *Buffer) Write(p []byte) (int, error) {
 	return len(p), io.ErrShortWrite
 }
 
-// Size returns the size of the message so far.
+// Size returns the message's size so far.
 func (b *Buffer) Size() int { return b.size }
 
 // Bytes returns the message, or its start if the message is not kept.
@@ -76,9 +76,8 @@ func Reject(data []byte, err error) *jsonrpc.Response { return reject(start(data
 func start(data []byte) []byte { return data[:min(edge, len(data))] }
 func end(data []byte) []byte   { return data[max(0, len(data)-edge):] }
 
-// The ID of a response is at one of its ends. In valid JSON, neither pattern matches inside
-// a string or a nested object: a quote in a string is escaped, and a nested object has a
-// closing brace of its own.
+// The ID of a response is at one of its ends. In valid JSON, neither pattern matches inside a string or a nested
+// object: a quote in a string is escaped, and a nested object has its own closing brace.
 var (
 	idFirst = regexp.MustCompile(
 		`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+)\s*,\s*"(?:jsonrpc|result|error)"`)

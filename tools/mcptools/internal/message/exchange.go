@@ -15,7 +15,7 @@ import (
 	"github.com/writ-go/writ/internal/jsonscan"
 )
 
-// Call receives the result of one request as the server wrote it.
+// Call receives one request's result as the server wrote it.
 //
 // The SDK decodes schemas and structured content into Go maps, which loses the order of
 // properties and the exactness of integers, and it rejects a whole result because of one
@@ -69,18 +69,18 @@ func WithCall(ctx context.Context, call *Call) context.Context {
 	return context.WithValue(ctx, callKey{}, call)
 }
 
-// CallOf returns the call of the context, or nil.
+// CallOf returns the context's call, or nil.
 func CallOf(ctx context.Context) *Call {
 	c, _ := ctx.Value(callKey{}).(*Call)
 	return c
 }
 
-// MaxOpen is how many requests of a server may wait for their responses at once. The SDK
-// handles all requests concurrently.
+// MaxOpen is how many of a server's requests may wait for their responses at once. The SDK handles all requests
+// concurrently.
 const MaxOpen = 64
 
-// ViolationError is a violation of the protocol after which the connection is closed. Its text follows the name of
-// the server in a message.
+// ViolationError is a violation of the protocol after which the connection is closed. Its text follows the server's
+// name in a message.
 type ViolationError string
 
 func (e ViolationError) Error() string { return string(e) + ", so its connection was closed" }
@@ -97,7 +97,7 @@ type Exchange struct {
 	// SDK receives all notifications.
 	Notify func(method string, params json.RawMessage)
 
-	// Redact removes secrets from the error messages of the server. It may be nil.
+	// Redact removes secrets from the server's error messages. It may be nil.
 	Redact func(string) string
 
 	mu    sync.Mutex
@@ -148,8 +148,8 @@ func (e *Exchange) Fail(id jsonrpc.ID, err error) {
 	}
 }
 
-// Answered records that the response to a request of the server has been sent. Call it
-// after sending, because some servers do not read their responses.
+// Answered records that the response to one of the server's requests has been sent. Call it after sending, because some
+// servers do not read their responses.
 func (e *Exchange) Answered(msg jsonrpc.Message) {
 	if response, ok := msg.(*jsonrpc.Response); ok {
 		e.mu.Lock()
@@ -184,9 +184,8 @@ func (e *Exchange) Receive(msg jsonrpc.Message) (bool, error) {
 	return true, nil
 }
 
-// begin registers a request of the server and reports whether the SDK should see it. It
-// drops a request that has the ID of an open request: the SDK would handle both requests,
-// but they would count only once toward [MaxOpen].
+// begin registers a request from the server and reports whether the SDK should see it. It drops a request that has the
+// ID of an open request: the SDK would handle both requests, but they would count only once toward [MaxOpen].
 func (e *Exchange) begin(id jsonrpc.ID) (bool, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -229,7 +228,7 @@ var closedCodes = []int64{-32003, -32004}
 
 var errNoResult = errors.New("it has neither a result nor an error")
 
-// fill moves the result of a response to the call that waits for it.
+// fill moves a response's result to the call that waits for it.
 func (e *Exchange) fill(response *jsonrpc.Response) {
 	wire, isWire := errors.AsType[*jsonrpc.Error](response.Error)
 	if isWire {
@@ -284,8 +283,8 @@ func wantsInput(result json.RawMessage) bool {
 	return json.Unmarshal(result, &head) == nil && head.ResultType == "input_required"
 }
 
-// maxText bounds the message of an error, in bytes.
+// maxText limits an error message, in bytes.
 const maxText = 16 << 10
 
-// Truncate shortens the message of an error that is too long.
+// Truncate shortens an error message that is too long.
 func Truncate(text string) string { return display.Cut(text, maxText) }

@@ -1,5 +1,5 @@
-// Package message decodes the JSON-RPC messages of an MCP server within limits, and keeps
-// track of the requests in both directions.
+// Package message decodes an MCP server's JSON-RPC messages within limits, and keeps track of the requests in both
+// directions.
 package message
 
 import (
@@ -18,8 +18,8 @@ const (
 	// whatever the size of the message.
 	MaxValues = 1 << 20
 
-	// MaxDecoded is how many JSON values of one message are decoded at once, by the SDK
-	// or for validation. A value takes up to 200 bytes. The rest of a message stays text.
+	// MaxDecoded is how many JSON values in one message are decoded at once, by the SDK or for validation. A value
+	// takes up to 200 bytes. The rest of a message stays text.
 	MaxDecoded = 1 << 18
 
 	// MaxNesting is how deep a message may be nested. It is the SDK's limit.
@@ -73,8 +73,8 @@ func check(data []byte) error {
 	return nil
 }
 
-// Decode is like [jsonrpc.DecodeMessage], but within the limits of this package. The
-// parameters and the result of the message share memory with the data.
+// Decode is like [jsonrpc.DecodeMessage], but within this package's limits. The message's parameters and result share
+// memory with data.
 func Decode(data []byte) (jsonrpc.Message, error) {
 	if err := check(data); err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// inherited names the variables of the host that every server gets.
+// inherited names the host's environment variables that every server gets.
 var inherited = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR"}
 
 // inheritedOnWindows names the variables that every server also gets on Windows.
@@ -28,12 +28,12 @@ type Command struct {
 	Path    string // a path, or a name to look up in PATH
 	Args    []string
 	Env     map[string]string
-	Inherit []string // further variables of the host that the server gets
+	Inherit []string // further environment variables of the host that the server gets
 	Dir     string   // empty means the current directory
 }
 
-// prepare returns the command, which has not been started. The command has no context, since the end of the handshake's
-// context must not end the server.
+// prepare returns the command, which has not been started. The command has no context, since the server must not end
+// when the handshake's context is done.
 func (c *Command) prepare() (*exec.Cmd, error) {
 	if c.Dir != "" {
 		if info, err := os.Stat(c.Dir); err != nil || !info.IsDir() {
@@ -48,8 +48,8 @@ func (c *Command) prepare() (*exec.Cmd, error) {
 	return &exec.Cmd{Path: path, Args: append([]string{c.Path}, c.Args...), Env: env, Dir: c.Dir}, nil
 }
 
-// environment returns the variables of the server. It never returns nil, because package exec would then pass on the
-// whole environment of the host.
+// environment returns the server's environment variables. It never returns nil, because package exec would then pass on
+// the whole environment of the host.
 func (c *Command) environment() []string {
 	env := []string{}
 	names := slices.Concat(inherited, c.Inherit)
@@ -67,8 +67,8 @@ func (c *Command) environment() []string {
 	return env
 }
 
-// find returns the path of the program. It looks for a bare name in the PATH that the server
-// itself gets; any other path is relative to the server's directory.
+// find returns the program's path. It looks for a bare name in the PATH that the server itself gets; any other path is
+// relative to the server's directory.
 func (c *Command) find(env []string) (string, error) {
 	if filepath.Base(c.Path) != c.Path {
 		path := c.Path

@@ -14,7 +14,7 @@ import (
 
 const (
 	stderrKept = 8 << 10          // bytes of stderr kept for error messages
-	drainTime  = 2 * time.Second  // how long to read what is left in the pipes of a dead process
+	drainTime  = 2 * time.Second  // how long to read the remaining output from a dead process's pipes
 	killTime   = 10 * time.Second // how long the system may take to end a killed process
 )
 

@@ -39,8 +39,8 @@ type Server struct {
 	broken chan struct{} // closed when nothing can be written anymore
 }
 
-// Start starts a server. A message of the server may have at most limit bytes. Grace is how
-// long Close waits after closing stdin, and again after SIGTERM.
+// Start starts a server. A message from the server may have at most limit bytes. Grace is how long Close waits after
+// closing stdin, and again after SIGTERM.
 func Start(c Command, limit int, grace time.Duration) (*Server, error) {
 	cmd, err := c.prepare()
 	if err != nil {
@@ -186,7 +186,7 @@ func (s *Server) Write(ctx context.Context, msg jsonrpc.Message) error {
 	}
 }
 
-// waitSilent waits until the output of an exited process has been read, because the output may explain why the process
+// waitSilent waits until an exited process's output has been read, because the output may explain why the process
 // exited. After a failed write, the SDK stops reading.
 func (s *Server) waitSilent(ctx context.Context) {
 	select {

@@ -27,7 +27,7 @@ type endpoint struct {
 	secrets    *Secrets
 
 	mu       sync.Mutex
-	messages *url.URL // where a server of the old transport expects messages
+	messages *url.URL // where a server with the old transport expects messages
 	session  string
 }
 
@@ -55,7 +55,7 @@ func newEndpoint(c *Config) *endpoint {
 		without.User = nil
 		e.url = &without
 	}
-	// In sorted order, so that of two spellings of a name the same one always wins.
+	// In sorted order, so that the same one of two spellings of a name always wins.
 	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
 		e.headers.Set(name, c.Headers[name])
 	}
@@ -129,8 +129,8 @@ func (e *endpoint) prepare(req *http.Request) (*http.Request, error) {
 	return out, nil
 }
 
-// preventRetry keeps net/http from repeating a request after its connection was lost. net/http repeats
-// a request that has one of these headers, but only if the name of the header has its canonical spelling.
+// preventRetry keeps net/http from repeating a request after its connection was lost. net/http repeats a request that
+// has one of these headers, but only if the header's name has its canonical spelling.
 func preventRetry(h http.Header) {
 	for _, name := range []string{"Idempotency-Key", "X-Idempotency-Key"} {
 		if values, ok := h[name]; ok {
@@ -140,7 +140,7 @@ func preventRetry(h http.Header) {
 	}
 }
 
-// setMessages records where a server of the old transport expects messages, and returns the address that the SDK sees
+// setMessages records where a server with the old transport expects messages, and returns the address that the SDK sees
 // instead.
 func (e *endpoint) setMessages(ref string) (string, error) {
 	const message = "not an MCP server" + notMade
@@ -214,7 +214,7 @@ func (e *endpoint) redirected(req *http.Request, status int, to *url.URL) (*http
 	if keepsMethod {
 		return nil, &Error{message: message + notMade, detail: detail}
 	}
-	// The redirect may lead to the result of the call.
+	// The redirect may lead to the call's result.
 	return nil, &Error{
 		unknown: true, otherTransport: sameOrigin(to, e.url), message: message + effectUnknown, detail: detail,
 	}

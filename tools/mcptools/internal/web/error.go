@@ -23,7 +23,7 @@ const checkURL = "; check that the URL points to an MCP server"
 // Error reports that one HTTP request failed. Its text contains no header, and no part of the URL that may be secret.
 type Error struct {
 	unknown        bool   // the request may have taken effect
-	otherTransport bool   // the server may speak another transport
+	otherTransport bool   // the server may speak a different transport
 	message        string // for the program
 	detail         string // for the host
 	err            error
@@ -55,7 +55,7 @@ func (e *Error) Unavailable() string {
 	return what + notMade
 }
 
-// IsOtherTransport reports whether the server may speak another transport.
+// IsOtherTransport reports whether the server may speak a different transport.
 func IsOtherTransport(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.otherTransport
@@ -96,9 +96,9 @@ func StatusError(resp *http.Response) *Error {
 	return e
 }
 
-// refusals are the statuses of requests that are refused before anything is done, because of
-// their address, method, headers or size. Servers use other statuses, such as 400, 408, 409 and 422,
-// also for problems that they find after they have started the work.
+// refusals are the statuses of requests that are rejected before anything is done, because of their address, method,
+// headers or size. Servers use other statuses, such as 400, 408, 409 and 422, also for problems that they find after
+// they have started the work.
 var refusals = []int{
 	http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable,
 	http.StatusProxyAuthRequired, http.StatusGone, http.StatusLengthRequired,

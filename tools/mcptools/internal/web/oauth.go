@@ -10,8 +10,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// authorizer sets the tokens of an OAuth handler on requests. The SDK supports OAuth only
-// over streamable HTTP. It would also call the handler concurrently, and end the session if the authorization fails.
+// authorizer sets an OAuth handler's tokens on requests. The SDK supports OAuth only over streamable HTTP. It would
+// also call the handler concurrently, and end the session if the authorization fails.
 type authorizer struct {
 	handler auth.OAuthHandler
 	turn    chan struct{} // holds a value while the handler is in use
@@ -88,8 +88,8 @@ func (a *authorizer) setTokenLocked(req *http.Request) (string, error) {
 	return token.AccessToken, nil
 }
 
-// authorize asks the handler for a new token in place of the refused token, unless another request
-// has already obtained a new token.
+// authorize asks the handler for a new token in place of the rejected token, unless another request has already
+// obtained a new token.
 func (a *authorizer) authorize(req *http.Request, resp *http.Response, refused string) error {
 	if err := a.lock(req.Context()); err != nil {
 		_ = resp.Body.Close()

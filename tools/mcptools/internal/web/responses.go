@@ -23,9 +23,9 @@ const (
 	lastEventHeader = "Last-Event-ID"
 )
 
-// responses is the [http.RoundTripper] between the SDK's HTTP transports and the endpoint. It
-// passes the responses to the exchange. A response that is too large, cut short or not JSON-RPC
-// becomes the error of its own call; the SDK would end the session.
+// responses is the [http.RoundTripper] between the SDK's HTTP transports and the endpoint. It passes the responses to
+// the exchange. A response that is too large, truncated or not JSON-RPC becomes the error of its own call; the SDK
+// would end the session.
 type responses struct {
 	*Config
 	next http.RoundTripper
@@ -43,7 +43,7 @@ func (r *responses) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// hideSecrets keeps secrets out of the message of an error.
+// hideSecrets keeps secrets out of an error message.
 func (r *responses) hideSecrets(err error) {
 	if e, ok := errors.AsType[*Error](err); ok {
 		e.secrets = r.Secrets
@@ -69,7 +69,7 @@ func (r *responses) roundTrip(req *http.Request) (*http.Response, error) {
 	return r.next.RoundTrip(req)
 }
 
-// endSession ends the session. It waits for the response for at most the grace period.
+// endSession sends the DELETE request that ends the session, and waits at most the grace period for the response.
 func (r *responses) endSession(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithTimeout(req.Context(), r.Grace)
 	defer cancel()
@@ -142,7 +142,7 @@ func (r *responses) expect(req *http.Request) (msg jsonrpc.Message, id jsonrpc.I
 	return msg, id, nil
 }
 
-// body returns what the SDK reads in place of the body of a response.
+// body returns what the SDK reads in place of a response's body.
 func (r *responses) body(resp *http.Response, id jsonrpc.ID) (io.ReadCloser, error) {
 	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	switch {
@@ -245,7 +245,7 @@ func cutShort(err error) error {
 	}
 }
 
-// maxErrorBody is how many bytes of the body of an HTTP error are read.
+// maxErrorBody is how many bytes are read from an HTTP error's body.
 const maxErrorBody = 64 << 10
 
 // refused interprets an HTTP error: the JSON-RPC error in its body, the end of the session, or
@@ -281,8 +281,8 @@ func (r *responses) refused(resp *http.Response, id jsonrpc.ID) (*http.Response,
 // answers reports whether the error belongs to a request that the server has read.
 func (b *errorBody) answers() bool { return b.Error != nil && len(b.ID) > 0 && string(b.ID) != "null" }
 
-// errorBody is a JSON-RPC error in the body of an HTTP error. Its ID is null, or "server-error" in Python, if the
-// server did not read the call.
+// errorBody is a JSON-RPC error in an HTTP error's body. Its ID is null, or "server-error" in Python, if the server did
+// not read the call.
 type errorBody struct {
 	ID    json.RawMessage `json:"id"`
 	Error *jsonrpc.Error  `json:"error"`

@@ -26,7 +26,7 @@ const (
 	maxSecrets = 256
 )
 
-// addHeaders adds the values of headers.
+// addHeaders adds header values.
 func (s *Secrets) addHeaders(h http.Header) {
 	for _, values := range h {
 		for _, value := range values {

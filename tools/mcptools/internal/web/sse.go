@@ -9,8 +9,8 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 )
 
-// openSSE opens the stream over which a server of protocol 2024-11-05 sends all responses. The SDK's request
-// has the context of the handshake. Its end must end only the wait for the address for messages, not the stream.
+// openSSE opens the stream over which a server with protocol 2024-11-05 sends all responses. The SDK's request has the
+// handshake's context. Its end must end only the wait for the address for messages, not the stream.
 func (r *responses) openSSE(req *http.Request) (*http.Response, error) {
 	life, cancel := context.WithCancel(context.WithoutCancel(req.Context()))
 	r.established = context.AfterFunc(req.Context(), cancel)

@@ -17,8 +17,8 @@ const (
 	lastPause  = time.Minute
 )
 
-// openStandalone returns the standalone stream, over which a server of protocol 2025-11-25 or
-// older sends messages that belong to no call, such as that its tools have changed.
+// openStandalone returns the standalone stream, over which a server with protocol 2025-11-25 or older sends messages
+// that belong to no call, such as that its tools have changed.
 //
 // Without this function, the SDK would wait for the first bytes of the stream during the handshake,
 // ignoring the context, and end the session after proxies have cut a few streams. This stream opens

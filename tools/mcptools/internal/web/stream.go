@@ -11,7 +11,7 @@ import (
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 )
 
-// stream is the body of an event stream as the SDK reads it.
+// stream is an event stream's body as the SDK reads it.
 type stream struct {
 	body      io.ReadCloser
 	events    *eventReader

@@ -1,6 +1,6 @@
-// Package web connects to MCP servers over HTTP: streamable HTTP, and its predecessor, HTTP
-// with server-sent events. It bounds what it reads, sends headers only to the server's own
-// origin, and keeps the failure of one request from ending the session.
+// Package web connects to MCP servers over HTTP: streamable HTTP, and its predecessor, HTTP with server-sent events. It
+// bounds what it reads, sends headers only to the server's own origin, and prevents one failed request from ending the
+// session.
 package web
 
 import (
@@ -24,7 +24,7 @@ const (
 
 // Config describes how to reach a server.
 type Config struct {
-	Server     string // the name of the server
+	Server     string // the server's name
 	URL        *url.URL
 	Type       string // [HTTP] or [SSE]
 	Headers    map[string]string
@@ -37,8 +37,7 @@ type Config struct {
 	Exchange   *message.Exchange
 }
 
-// ParseURL parses the address of a server. Its errors do not repeat the address, which may
-// contain secrets.
+// ParseURL parses a server's address. Its errors do not repeat the address, which may contain secrets.
 func ParseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
