@@ -122,6 +122,8 @@ func (c *command) parse(args []string) error {
 		return fmt.Errorf("argument %q is not a flag; write the signature in quotes, after -signature", flags.Arg(0))
 	case c.optimizer != "" && optimizers[c.optimizer] == nil:
 		return fmt.Errorf("unknown optimizer %q; -optimizer is one of %s", c.optimizer, names(optimizers))
+	case c.test != "" && (c.test == c.train || c.test == c.dev):
+		return fmt.Errorf("-test is %s, which the search uses; test with examples that it has not seen", c.test)
 	case metrics[c.metric] == nil:
 		return fmt.Errorf("unknown metric %q; -metric is one of %s", c.metric, names(metrics))
 	}

@@ -157,6 +157,7 @@ func TestMistakes(t *testing.T) {
 		{arguments("-calls", "10"),
 			"Budget.StudentCalls is 10, but one evaluation on the 20 examples of Val takes at least 20"},
 		{arguments("-model", "stdent"), `"stdent" does not name a provider and a model`},
+		{arguments("-test", "data/dev.jsonl"), "-test is data/dev.jsonl, which the search uses"},
 		{arguments("-metric", "best"), `unknown metric "best"; -metric is one of ` + names(metrics)},
 		{arguments("-signature", "ticket -> group"), "evaluate: data/train.jsonl:1"},
 		{arguments("-dev", missing), "evaluate: open " + missing},

@@ -104,7 +104,7 @@ func ExampleFakes() {
 	}
 	// Output:
 	// evaluate: the module has tools with effects: refund
-	// set Options.Policy to Fakes, Recorded or Refuse to evaluate it without effects, or to Act to permit them
+	// set Options.Policy to Fakes, Recorded or Refuse to run it without effects, or, if you evaluate it, to Act to permit them
 	// unclassified tools count as tools with effects, so set Hints.Class to tools.Read if a tool only reads
 	// 1.000 {"said":"You get a refund."}
 	// refund "refunded a1"

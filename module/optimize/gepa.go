@@ -22,7 +22,8 @@ import (
 // The algorithm is that of Agrawal et al., "GEPA: Reflective Prompt Evolution Can Outperform Reinforcement Learning"
 // (2025, arXiv:2507.19457). To need fewer runs, this version also shows the reflection model some examples that were
 // not run and earlier failures of the same candidate, and it evaluates a rewrite on a quarter of Val before the rest.
-// GEPA needs Options.Reflection.
+// GEPA needs Options.Reflection. The model is asked to reply with the new text between <instructions> and
+// </instructions>; a fenced block, or a reply that is nothing but the text, is accepted, too.
 type GEPA struct {
 	// Minibatch is the number of examples of Train that are run for each reflection. Zero means 3.
 	Minibatch int

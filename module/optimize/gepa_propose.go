@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -164,7 +165,8 @@ func (s *gepaSearch) write(ctx context.Context, p *proposal) error {
 		return err
 	}
 	if total(p.after) <= total(p.before) {
-		p.rejected = "it is not better on the examples of Train that the reflection model saw"
+		p.rejected = fmt.Sprintf("its scores on %d examples of Train add up to %.3g, and those of its parent to %.3g",
+			len(p.batch), total(p.after), total(p.before))
 		return nil
 	}
 	// If it is worse on a part of Val, it was probably better on the minibatch only by chance, and running it on the rest

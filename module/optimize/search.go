@@ -41,8 +41,8 @@ func (t *task) search(ctx context.Context, by Optimizer) (err error) {
 	case ctx.Err() != nil:
 		return fmt.Errorf("optimize: stopped: %w", context.Cause(ctx))
 	case errors.Is(err, errBudget):
-		t.warn("the budget was spent before the search was over; the result is the best of %d candidates so far; raise "+
-			"Options.Budget or Options.Effort to continue", len(t.accepted))
+		t.warn("the budget was spent before the search was over; the result is the best of %s so far; raise "+
+			"Options.Budget or Options.Effort to continue", display.Plural(len(t.accepted), "candidate"))
 	case err != nil:
 		return err
 	}
