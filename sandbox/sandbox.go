@@ -115,8 +115,8 @@ func newSandbox(o *Options, open func(Limits, *Options) (runner, error)) (*Sandb
 // Limits returns the sandbox's limits, with defaults filled in.
 func (s *Sandbox) Limits() Limits { return s.limits }
 
-// Runs of a closed sandbox return ErrClosed. If the sandbox was closed while the program was running, the error says
-// so, and the outcome has the calls that were made.
+// ErrClosed is returned by runs of a closed sandbox. If the sandbox was closed while the program was running, the error
+// says so, and the outcome has the calls that were made.
 var ErrClosed = errors.New("sandbox: the sandbox has been closed")
 
 var errEnded = fmt.Errorf("%w while the program was running", ErrClosed)
