@@ -20,7 +20,7 @@ type Options struct {
 	// ask only once, such as Predict, ignore it.
 	MaxIters int
 
-	// Extract adds one step to a run that has used up its steps: the model is asked for an answer from what it knows,
+	// Extract adds one step to a run that has used up its steps: the model is asked to answer from what it knows,
 	// and [Step.Extracted] is true. Without Extract, such a run ends with [ErrMaxIters].
 	Extract bool
 

@@ -86,7 +86,7 @@ func answerPrompts(ctx context.Context, args json.RawMessage) (json.RawMessage, 
 }
 
 // subCalls makes the model calls for the programs of one run. It keeps the replies, so that a program that repeats a
-// failed program's prompt does not pay for it again. It is a value in each program's context.
+// failed program's prompt does not pay for it again. Each program's context carries it.
 type subCalls struct {
 	budget *budget.Budget
 	width  int   // the maximum number of concurrent calls

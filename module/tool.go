@@ -30,8 +30,8 @@ func Tool[In, Out any](name, description string, m Module[In, Out], h *tools.Hin
 	return t
 }
 
-// copyOf returns the module that a tool must run, as a pointer. The argument is the result of the tool's Module. If the
-// current run's predictor has a copy of that module, copyOf returns the copy.
+// copyOf returns a pointer to the module that a tool must run. Its argument is what the tool's Module function
+// returned. If the current run's predictor has a copy of that module, copyOf returns the copy.
 func (s scope) copyOf(module any) any {
 	if s.asks != nil {
 		for _, b := range s.asks.set.Bindings() {

@@ -211,7 +211,7 @@ func decodeFinding(err error) schema.Finding {
 	}
 }
 
-// undecodable returns the name of the first field whose value cannot be decoded. It is for errors of the field's own
+// undecodable returns the name of the first field whose value cannot be decoded. It is for errors from the field's own
 // UnmarshalJSON or UnmarshalText, which do not name the field.
 func undecodable(object json.RawMessage, t reflect.Type) string {
 	var values Values

@@ -30,7 +30,7 @@ func (s *Spec) checkStrings(output json.RawMessage) []schema.Finding {
 	return findings
 }
 
-// escapes matches the escapes of a JSON string. Only an unpaired surrogate has a match of six bytes.
+// escapes matches the escapes in a JSON string. A six-byte match is always an unpaired surrogate.
 var escapes = regexp.MustCompile(`\\(u[dD][89abAB]..\\u[dD][c-fC-F]..|u[dD][89a-fA-F]..|.)`)
 
 // invalidString describes the first invalid character in valid JSON, or returns "".

@@ -76,7 +76,9 @@ func typed[In, Out any](fn func(context.Context, In) (Out, error), output *schem
 		}
 		result, err := output.Encode(out)
 		if err != nil {
-			te := &ToolError{Kind: KindInvalidResult, Message: "the call was made, but its result cannot be written as JSON"}
+			te := &ToolError{
+				Kind: KindInvalidResult, Message: "the call was made, but its result cannot be written as JSON",
+			}
 			return nil, te.WithCause(err)
 		}
 		return result, nil

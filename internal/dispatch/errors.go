@@ -16,7 +16,7 @@ type hostOnlyError interface {
 	HostOnly()
 }
 
-// partialError is implemented by errors of code that makes calls itself, such as a module
+// partialError is implemented by errors from code that makes tool calls of its own, such as a module
 // that a [tools.Handler] runs.
 type partialError interface {
 	error

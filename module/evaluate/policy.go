@@ -50,8 +50,9 @@ func WithPolicy(ctx context.Context, m any, policy tools.Policy) (context.Contex
 	}
 	if len(found) > 0 {
 		return nil, fmt.Errorf("evaluate: the module has tools with effects: %s; set Options.Policy to Fakes, "+
-			"Recorded or Refuse to run it without effects, or, if you evaluate it, to Act to permit them; unclassified "+
-			"tools count as tools with effects, so set Hints.Class to tools.Read if a tool only reads", strings.Join(found, ", "))
+			"Recorded or Refuse to run it without effects, or, if you evaluate it, to Act to permit them; "+
+			"unclassified tools count as tools with effects, so set Hints.Class to tools.Read if a tool only reads",
+			strings.Join(found, ", "))
 	}
 	return tools.WithPolicies(ctx, guard), nil
 }

@@ -121,6 +121,8 @@ func (l *ledger) priceRuns(before Spent, n int) {
 // affords reports whether the budget is enough for n more runs at the highest price so far.
 func (l *ledger) affords(n int) bool {
 	s := l.spent()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	fits := func(limit, used, price float64) bool { return limit == 0 || used+float64(n)*price <= limit }
 	return fits(float64(l.limits.StudentCalls), float64(s.StudentCalls), l.dearest.calls) &&
 		fits(float64(l.limits.Tokens), float64(s.tokens()), l.dearest.tokens) &&
@@ -129,7 +131,10 @@ func (l *ledger) affords(n int) bool {
 }
 
 func newLedger(limits Budget, prices map[string]models.Price, log *models.Store) *ledger {
-	l := &ledger{limits: limits, began: time.Now(), log: log, calls: map[role]int{}, underway: map[role]int{}, refused: map[role]bool{}}
+	l := &ledger{
+		limits: limits, began: time.Now(), log: log,
+		calls: map[role]int{}, underway: map[role]int{}, refused: map[role]bool{},
+	}
 	l.settled = sync.NewCond(&l.mu)
 	priced := models.Limits{Prices: prices}
 	if limits.Cost > 0 {

@@ -12,9 +12,9 @@ import (
 )
 
 // atFault returns the component to rewrite after runs that failed, or all of them with Together. Only a component that
-// took part in these runs can be at fault. If the metric gave feedback for predictors, it is a component of one of them.
-// If there are several predictors to choose from, the reflection model is asked. If it names none of them, the components
-// take turns.
+// took part in these runs can be at fault. If the metric gave feedback for predictors, it is a component of one of
+// them. If there are several predictors to choose from, the reflection model is asked. If it names none of them, the
+// components take turns.
 func (s *gepaSearch) atFault(ctx context.Context, parent *gepaCandidate, failed []outcome) ([]component, error) {
 	var paths, named []string
 	for _, c := range s.components {

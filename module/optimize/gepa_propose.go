@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// proposal is an iteration of the search: a rewrite of a candidate, up to the decision whether it is evaluated on all of
-// Val.
+// proposal is an iteration of the search: a rewrite of a candidate, up to the decision whether it is evaluated on all
+// of Val.
 type proposal struct {
 	rand    *rand.Rand
 	workers int // its share of the workers
@@ -35,8 +35,8 @@ type proposal struct {
 }
 
 // reflect takes the n-th step of the search, and accepts its proposal if it is good. While the reflection model writes
-// it, reflect already begins the next proposals, as if the first ones were rejected, which most are. If one is accepted,
-// those that follow are discarded, so that the result is the same as without them.
+// it, reflect already begins the next proposals, as if the first ones were rejected, which most are. If one is
+// accepted, those that follow are discarded, so that the result is the same as without them.
 func (s *gepaSearch) reflect(ctx context.Context, n int) error {
 	depth := min(s.depth(), s.Iterations-n)
 	for len(s.ahead) == 0 || len(s.ahead) < depth && !s.ahead[0].isDone() {
@@ -87,8 +87,8 @@ func (s *gepaSearch) discard() {
 	s.ahead = nil
 }
 
-// begin runs a candidate on a minibatch, decides what to rewrite, and starts to write the proposal. The n-th proposal has
-// its own random numbers, so that they do not depend on which proposals were discarded.
+// begin runs a candidate on a minibatch, decides what to rewrite, and starts to write the proposal. The n-th proposal
+// has its own random numbers, so that they do not depend on which proposals were discarded.
 func (s *gepaSearch) begin(ctx context.Context, n, depth int) *proposal {
 	p := &proposal{
 		workers: max(s.task.workers/depth, 1),
@@ -117,8 +117,8 @@ func (s *gepaSearch) choose(r *rand.Rand) *gepaCandidate {
 	return slices.MaxFunc(s.pool, func(a, b *gepaCandidate) int { return cmp.Compare(a.Score, b.Score) })
 }
 
-// examine runs the parent on minibatches until it makes a mistake, or has been run on all of Train. Then it finds what is
-// at fault.
+// examine runs the parent on minibatches until it makes a mistake, or has been run on all of Train. Then it finds what
+// is at fault.
 func (s *gepaSearch) examine(ctx context.Context, p *proposal) (err error) {
 	var failed []outcome
 	for n := 0; n < s.batches.n && len(failed) == 0; n += s.batches.size {
@@ -169,8 +169,8 @@ func (s *gepaSearch) write(ctx context.Context, p *proposal) error {
 			len(p.batch), total(p.after), total(p.before))
 		return nil
 	}
-	// If it is worse on a part of Val, it was probably better on the minibatch only by chance, and running it on the rest
-	// of Val would be a waste.
+	// If it is worse on a part of Val, it was probably better on the minibatch only by chance, and running it on the
+	// rest of Val would be a waste.
 	n := len(p.parent.Scores)
 	sample := p.rand.Perm(n)[:min(n, max(n/4, mergeSample))]
 	outcomes, err := s.run(ctx, p, child, valSplit, sample)

@@ -63,7 +63,8 @@ func (s *miproSearch) proposeInstructions(ctx context.Context) error {
 func (s *miproSearch) summaryPrompt() string {
 	var b strings.Builder
 	b.WriteString("A program answers questions with the help of a language model.\n")
-	writeExamples(&b, "These are inputs, with the answers that are expected.", 1, s.task.someOfTrain(s.task.rand, summaryExamples))
+	writeExamples(&b, "These are inputs, with the answers that are expected.", 1,
+		s.task.someOfTrain(s.task.rand, summaryExamples))
 	b.WriteString(`
 Describe in at most ten sentences what a person needs to know to answer such questions:
 

@@ -83,7 +83,8 @@ type Options struct {
 	// warning.
 	Progress io.Writer
 
-	// OnEvent, if set, receives the events of the search, one at a time. It must return quickly, since runs wait for it.
+	// OnEvent, if set, receives the events of the search, one at a time. It must return quickly, since runs wait for
+	// it.
 	OnEvent func(Event)
 
 	// Prices are the prices of models by name, for Budget.Cost and Spent.Cost.
@@ -104,7 +105,7 @@ const (
 // Event is a step of a search.
 type Event struct {
 	Text      string     // describes the event in a line; empty if the event is the end of a run
-	Candidate *Candidate // the candidate that is run, accepted or rejected, or nil
+	Candidate *Candidate // the candidate being run, accepted or rejected; nil if there is none
 	Rejected  bool       // whether the candidate was rejected before it was evaluated on all of Val
 	Done      int        // the number of runs of the evaluation in progress that have ended
 	Total     int        // the number of runs of the evaluation in progress
@@ -132,8 +133,8 @@ type Result[M any] struct {
 	// module.
 	Candidates []Candidate
 
-	// Answers are the best answers to the examples of Val that any accepted candidate gave. An example is left out if no
-	// candidate answered it.
+	// Answers are the best answers to the examples of Val that any accepted candidate gave. An example is left out if
+	// no candidate answered it.
 	Answers []Answer
 
 	// Spent is what the search used, including replies that Options.Dir kept from an earlier process.

@@ -60,8 +60,8 @@ func bestPerExample(scores [][]float64) [][]int {
 	return best
 }
 
-// worstFirst returns the indices of the candidates, sorted by their weighted scores. Of candidates with equal scores, the
-// newer one comes first, so that a search prefers the older one.
+// worstFirst returns the indices of the candidates, sorted by their weighted scores. Of candidates with equal scores,
+// the newer one comes first, so that a search prefers the older one.
 func worstFirst(scores [][]float64, shares []float64) []int {
 	total := func(c int) (sum float64) {
 		for i, score := range scores[c] {

@@ -147,7 +147,8 @@ func (p *typedTask[M, In, Out]) run(ctx context.Context, t *task, b batch) ([]ou
 		})
 	}
 	report, err := evaluate.Evaluate(ctx, w, examples, w.score, &evaluate.Options{
-		Workers: cmp.Or(b.workers, t.workers), RunTimeout: t.options.RunTimeout, MaxErrors: -1, Policy: p.policy, DropTrajectories: b.split == valSplit,
+		Workers: cmp.Or(b.workers, t.workers), RunTimeout: t.options.RunTimeout, MaxErrors: -1, Policy: p.policy,
+		DropTrajectories: b.split == valSplit,
 	})
 	if err != nil {
 		return nil, err

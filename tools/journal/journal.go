@@ -67,8 +67,8 @@ func (j *Journal) Attempt() *Attempt {
 }
 
 // Accept closes the step, after its program has finished and its answer, if any, was accepted. It returns the orphans:
-// effects of earlier attempts that the last attempt neither consumed nor named, and could not have seen because it did
-// not read from their server afterward. Effects of repeatable tools are not orphans.
+// effects of earlier attempts that the last attempt neither consumed nor named. It cannot have seen them, because it
+// did not read from their server after they happened. Effects of repeatable tools are not orphans.
 func (j *Journal) Accept() (orphans []Entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -65,5 +65,6 @@ func (r *remote) refusal() error {
 		return nil
 	}
 	te := &tools.ToolError{Kind: tools.KindDenied, Message: reason + "; the call was not made"}
-	return te.WithCause(r.named(errors.New(reason + "; to approve it, copy the server's pins from Servers.Pins to Options.Pins")))
+	return te.WithCause(r.named(errors.New(
+		reason + "; to approve it, copy the server's pins from Servers.Pins to Options.Pins")))
 }

@@ -11,8 +11,8 @@ const (
 	subCallTime    = time.Minute    // the time for a model's reply
 	maxProgramTime = 24 * time.Hour // the longest time for one program
 
-	// The arguments of a call, and its result, may take 1/promptShare of the sandbox's memory, since one call of llm can
-	// have all prompts of a program. A sandbox with less memory than minMemory is refused.
+	// The arguments of a call, and its result, may take 1/promptShare of the sandbox's memory, since one call of llm
+	// can have all prompts of a program. A sandbox with less memory than minMemory is refused.
 	promptShare, minMemory = 16, 4 << 20
 )
 

@@ -42,8 +42,8 @@ func cutOutput(text, tail string, size, limit int) string {
 // roomForMark is the number of bytes reserved for the line that says how much is omitted.
 const roomForMark = 60
 
-// ends returns the beginning of head and the end of tail, in the ratio of three to one, so that they and the mark fit
-// into limit bytes. It keeps whole lines, unless that would drop more than half of an end.
+// ends returns the beginning of head and the end of tail, in a ratio of 3:1, so that they fit into limit bytes together
+// with the mark. It keeps whole lines, unless that would drop more than half of an end.
 func ends(head, tail string, limit int) (string, string) {
 	room := max(limit-roomForMark, 0)
 	head, tail = prefix(head, room*3/4), suffix(tail, room/4)

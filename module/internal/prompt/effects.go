@@ -106,7 +106,7 @@ const (
 		"continue without the call."
 )
 
-// effectTitles has the text around lists of effects.
+// effectTitles holds the text that surrounds lists of effects.
 type effectTitles struct{ done, failed, unknownNote string }
 
 // list lists effects in at most the given number of bytes. If they do not fit, done calls lose their arguments

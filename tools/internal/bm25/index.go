@@ -32,9 +32,9 @@ func New(list []*tools.Binding) *Index {
 // maxQuery is the maximum number of bytes that are read from a query.
 const maxQuery = 4 << 10
 
-// Search returns up to limit tools that match the query best, the best first. A tool matches if it has a word
-// of the query. If the query has only common words, all tools match, in the order of their names. If server is
-// not empty, only the tools whose object or namespace is server are searched.
+// Search returns at most limit tools, the best match first. A tool matches if it contains a word from the query.
+// If the query consists only of common words, all tools match, in the order of their names. If server is not
+// empty, only the tools whose object or namespace is server are searched.
 func (x *Index) Search(query, server string, limit int) []Hit {
 	words := terms(nil, query[:min(len(query), maxQuery)])
 	scores := x.build().scores(words)

@@ -36,9 +36,9 @@ type Packages struct {
 	maxFiles int
 }
 
-// New returns the packages in root, which is the content of a node_modules folder, whose names are in allow. They may
+// New returns the packages in root whose names are in allow; root is the content of a node_modules folder. They may
 // import the dependencies that their package.json lists. Only regular files in root are read. Symbolic links are not
-// followed if root reports them, as [os.DirFS] and [os.Root.FS] do. Scripts of packages do not run.
+// followed if root reports them, as [os.DirFS] and [os.Root.FS] do. Package scripts do not run.
 //
 // If a program imports a package that is not allowed or not installed, why returns the finding's message and hint. If
 // why is nil or the message is empty, the default finding is used; if only the hint is empty, the hint lists the

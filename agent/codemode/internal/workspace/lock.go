@@ -142,7 +142,7 @@ type turns struct {
 
 type turn struct {
 	held  chan struct{}
-	users int // goroutines that have the lock or wait for it
+	users int // goroutines that hold the lock or wait for it
 }
 
 // enter takes a lock, which leave releases.

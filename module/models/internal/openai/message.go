@@ -91,7 +91,8 @@ func results(parts []llms.ContentPart) ([]any, error) {
 }
 
 func unknownPart(part llms.ContentPart) error {
-	return fmt.Errorf("a part of type %T does not belong here; move it to a message of its own role", part)
+	return fmt.Errorf("a part of type %T is not allowed in this message; move it to a message with the role for that type",
+		part)
 }
 
 // content encodes text parts as one string, since some servers accept nothing else, and other parts as a list.

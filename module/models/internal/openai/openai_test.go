@@ -281,8 +281,8 @@ func TestMessages(t *testing.T) {
 		{"role", message("function", llms.TextPart("x")),
 			"the model: message 1 (function): the role is not supported; use system, human, ai or tool"},
 		{"misplaced", message("tool", llms.TextPart("x")),
-			"the model: message 1 (tool): a part of type llms.TextContent does not belong here; move it to a " +
-				"message of its own role"},
+			"the model: message 1 (tool): a part of type llms.TextContent is not allowed in this message; move it to a " +
+				"message with the role for that type"},
 		{"no function", message("ai", llms.ToolCall{ID: "a"}),
 			`the model: message 1 (ai): the tool call "a" has no function; set ToolCall.FunctionCall`},
 	}
