@@ -21,11 +21,11 @@ import (
 // first program failed: the model sees what happened and writes the next program. All programs in a run share one
 // journal, so no effect is repeated. A run never changes the Script.
 //
-// A program may ignore a rare case. If Shadow is set, an input has a kind of value that no example had, and Predictor
-// has a model, the model answers as well, as if there were no program, and its answer is returned. If both answers are
-// equal, the program is trusted with that kind. If they differ, Trajectory.Fallback says so, and the model alone
+// A program may ignore a rare case. If Shadow is set, an input or the program's answer has a kind of value that no
+// example had, or the program calls a tool that it called in no example, and Predictor has a model, the model answers
+// as well, as if there were no program, and its answer is returned. If both answers are equal, the program is trusted with that kind. If they differ, Trajectory.Fallback says so, and the model alone
 // answers all further inputs of that kind. If the module has tools with effects, which must not happen twice, the model
-// alone answers all inputs of such kinds. What the comparisons find is not saved.
+// alone answers all inputs of such kinds, and answers and calls are not compared. What the comparisons find is not saved.
 //
 // Where judgment is needed, a program may call
 //
@@ -47,8 +47,8 @@ type Program[In, Out any] struct {
 	// If the Model is nil, the program cannot call llm.
 	Sub *Predictor
 
-	// Shadow makes the model answer as well if an input has kinds of values that are not in Script.Seen. It is set at
-	// the beginning if Script.Seen is not empty, as in the Scripts of optimize.Compile.
+	// Shadow makes the model answer as well if an input, an answer or a call is of a kind that is not in Script.Seen.
+	// It is set at the beginning if Script.Seen is not empty, as in the Scripts of optimize.Compile.
 	Shadow bool
 
 	coder    coder[In, Out]

@@ -11,13 +11,16 @@ import (
 	"github.com/writ-go/writ/internal/canonical"
 	"github.com/writ-go/writ/module/internal/kinds"
 	"github.com/writ-go/writ/module/internal/state"
+	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 )
 
-// shadow is what a run of a [Program] compares if its input has kinds of values that no example had.
+// shadow is what a run of a [Program] compares if its input, its answer or its calls are of kinds that no example had.
 type shadow struct {
 	kinds    []string
+	seen     []string        // the kinds that the examples had
+	outputs  *schema.Schema  // of the answer
 	why      string          // why the model is asked
 	compared *sync.Map       // for each kind that was compared, whether the answers were equal
 	given    json.RawMessage // the answer of the compiled program, or nil
@@ -34,25 +37,52 @@ func (p *Program[In, Out]) shadow(ctx context.Context, in In) (s *shadow, alone 
 		return nil, false // the run returns the error
 	}
 	alone = slices.ContainsFunc(p.tools.Bindings(), func(b *tools.Binding) bool { return b.Hints.Class != tools.Read })
-	s = &shadow{compared: p.compared}
-	for _, kind := range kinds.Of(p.coder.signature.Spec().InputSchema(), raw) {
-		if equal, known := p.compared.Load(kind); equal != true && !slices.Contains(p.Script.Seen, kind) {
-			s.kinds, alone = append(s.kinds, kind), alone || known
-		}
-	}
-	if s.kinds == nil {
-		return nil, false
+	spec := p.coder.signature.Spec()
+	s = &shadow{compared: p.compared, seen: p.Script.Seen, outputs: spec.OutputSchema()}
+	s.kinds = s.unseen(kinds.Of(spec.InputSchema(), raw))
+	for _, kind := range s.kinds {
+		_, known := p.compared.Load(kind)
+		alone = alone || known
 	}
 	if s.why = "no example had an input of this kind: " + strings.Join(s.kinds, ", "); state.Frozen(ctx) {
 		s.compared = &sync.Map{} // no run of an evaluation depends on another
 	}
-	return s, alone
+	switch {
+	case s.kinds != nil:
+		return s, alone
+	case alone: // calls may have effects, so that a run cannot be compared after the program has run
+		return nil, false
+	}
+	return s, false
+}
+
+// unseen returns the kinds that no example had, except those about which the program and the model gave equal answers.
+func (s *shadow) unseen(all []string) (list []string) {
+	for _, kind := range all {
+		if equal, _ := s.compared.Load(kind); equal != true && !slices.Contains(s.seen, kind) {
+			list = append(list, kind)
+		}
+	}
+	return list
+}
+
+// look adds the kinds of a run of the compiled program. A Script that has none was written for inputs alone.
+func (s *shadow) look(answer json.RawMessage, calls []sandbox.Call) {
+	isOfRun := func(kind string) bool { return strings.HasPrefix(kind, "answer") || strings.HasPrefix(kind, "calls ") }
+	if s.kinds != nil || !slices.ContainsFunc(s.seen, isOfRun) {
+		return
+	}
+	s.kinds = s.unseen(kinds.OfRun(s.outputs, answer, calls))
+	s.why = "no example had a run of this kind: " + strings.Join(s.kinds, ", ")
 }
 
 // holdBack decides whether the answer of the compiled program is only kept for a comparison. If so, it ends the step,
 // and the model is asked as if there were no program.
 func (r *codeRun) holdBack(answer json.RawMessage) bool {
 	if r.shadow == nil || !r.isCompiled() {
+		return false
+	}
+	if r.shadow.look(answer, r.outcome.Calls); r.shadow.kinds == nil {
 		return false
 	}
 	r.shadow.given, r.problem = answer, errors.New(r.shadow.why)

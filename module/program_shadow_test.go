@@ -177,3 +177,37 @@ func TestProgramShadowIsConcurrent(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// A run whose answer or whose calls are unlike those of all examples is compared, too: it took a branch that no example
+// took. A program with tools that have effects is not, since its effects have happened.
+func TestProgramShadowOfRuns(t *testing.T) {
+	t.Parallel()
+	const code = `if (limit > 100) await weigh({}); submit({total: limit > 50 ? 0 : 5})`
+	for _, class := range []tools.Class{tools.Read, tools.Effect} {
+		weigh := tools.Func("weigh", "Weighs.", func(context.Context, struct{}) (int, error) { return 1, nil },
+			&tools.Hints{Class: class})
+		model := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+			return llmtest.Reply{Text: fence(`submit({total: 3})`)}, nil
+		})
+		act := module.NewCodeAct(rating, model, inProcess(t), toolSet(t, weigh), nil)
+		script := act.Program(module.Script{Code: code}).Script
+		script.Seen = []string{".limit is positive", "answer.total is positive"}
+		p := act.Program(script)
+		const differ = "the program and the model gave different answers; no example had a run of this kind: "
+		for limit, want := range map[int]string{5: "", 60: "answer.total is zero", 101: "answer.total is zero, calls weigh"} {
+			pred, err := p.Run(t.Context(), crate{Limit: limit})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want != "" {
+				want = differ + want
+			}
+			if class == tools.Effect {
+				want = ""
+			}
+			if got := pred.Trajectory.Fallback; got != want {
+				t.Errorf("%v, limit %d: got %q, want %q", class, limit, got, want)
+			}
+		}
+	}
+}

@@ -46,7 +46,8 @@ type Script struct {
 	From string
 
 	// Seen are the kinds of values that the examples had, such as ".lines[].amount is negative", ".note is absent" or
-	// `.mode is "fast"`. If it is empty, the kinds of inputs do not matter; see [Program].
+	// `.mode is "fast"`, with "answer" before those of answers, and the tools that were called, such as
+	// "calls shop.refund". If it is empty, kinds do not matter; see [Program].
 	Seen []string
 
 	// Examples are questions with the right answers. [Program.Verify] runs the program on them.

@@ -7,6 +7,11 @@
 // @from optimize.Compile: 40 training, 20 validation, 20 test examples: score 1 (20 of 20 right; up to 14 % of all answers may be wrong); CodeAct: score 1
 // @seen .customer is positive
 // @seen .customer is zero
+// @seen answer.open is positive
+// @seen answer.reminded is false
+// @seen answer.reminded is true
+// @seen calls invoices
+// @seen calls remind
 // @example {"inputs":{"customer":3},"outputs":{"open":103,"reminded":false}}
 // @example {"inputs":{"customer":6},"outputs":{"open":106,"reminded":true}}
 // @example {"inputs":{"customer":18},"outputs":{"open":118,"reminded":true}}

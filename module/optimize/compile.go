@@ -310,6 +310,11 @@ func (c *compiler[In, Out]) accepted(try CompileTry) *module.Program[In, Out] {
 	for _, report := range []*evaluate.Report{try.Train, try.Val, try.Test} {
 		for _, r := range c.right(report) {
 			s.Seen = append(s.Seen, kinds.Of(sig.Spec().InputSchema(), r.Inputs)...)
+			for _, step := range r.Trajectory.Steps {
+				if step.Outcome != nil {
+					s.Seen = append(s.Seen, kinds.OfRun(sig.Spec().OutputSchema(), r.Got, step.Outcome.Calls)...)
+				}
+			}
 		}
 	}
 	slices.Sort(s.Seen)

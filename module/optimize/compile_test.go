@@ -245,7 +245,10 @@ func TestCompileSeesNewKinds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := []string{`.mode is "sale"`, ".net is positive", ".net is zero", ".note is absent"}
+	seen := []string{
+		`.mode is "sale"`, ".net is positive", ".net is zero", ".note is absent", "answer.total is positive",
+		"answer.total is zero",
+	}
 	if !p.Shadow || !slices.Equal(p.Script.Seen, seen) {
 		t.Errorf("Shadow is %v, and the kinds are %q", p.Shadow, p.Script.Seen)
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature/schema"
 )
 
@@ -21,6 +22,19 @@ func Of(inputs *schema.Schema, input json.RawMessage) []string {
 	found.add("", value, declared)
 	delete(found, " is not empty") // the input as a whole
 	return slices.Sorted(maps.Keys(found))
+}
+
+// OfRun returns the kinds of the values in an answer, and the tools that a program called to find it, such as
+// `answer.team is "sales"` and "calls shop.refund".
+func OfRun(outputs *schema.Schema, answer json.RawMessage, calls []sandbox.Call) (list []string) {
+	for _, kind := range Of(outputs, answer) {
+		list = append(list, "answer"+kind)
+	}
+	for _, c := range calls {
+		list = append(list, "calls "+c.Tool)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 type set map[string]bool
