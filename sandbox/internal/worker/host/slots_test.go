@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 )
 
 // newSlotsForTest returns slots for one program that computes and three workers.
@@ -154,6 +155,12 @@ func TestSlotsEnd(t *testing.T) {
 	go func() { waits <- s.enter(t.Context(), NewTicket(nil, nil)) }()
 	nested := make(chan error)
 	go func() { nested <- s.enter(t.Context(), NewTicket(&Ticket{slots: s}, nil)) }()
+	// Every nested run begins while its outer run is in progress.
+	for begun := false; !begun; time.Sleep(time.Millisecond) {
+		s.mu.Lock()
+		begun = s.workers == 2
+		s.mu.Unlock()
+	}
 	closed := make(chan bool)
 	go func() { s.close(); closed <- true }()
 	if err := <-waits; !errors.Is(err, ErrClosed) {
