@@ -23,9 +23,10 @@ import (
 //
 // A program may ignore a rare case. If Shadow is set, an input or the program's answer has a kind of value that no
 // example had, or the program calls a tool that it called in no example, and Predictor has a model, the model answers
-// as well, as if there were no program, and its answer is returned. If both answers are equal, the program is trusted with that kind. If they differ, Trajectory.Fallback says so, and the model alone
-// answers all further inputs of that kind. If the module has tools with effects, which must not happen twice, the model
-// alone answers all inputs of such kinds, and answers and calls are not compared. What the comparisons find is not saved.
+// as well, as if there were no program, and its answer is returned. If both answers are equal, the program is trusted
+// with that kind. If they differ, Trajectory.Fallback says so, and the model alone answers all further inputs of that
+// kind. If the module has tools with effects, which must not happen twice, the model alone answers all inputs of such
+// kinds, and answers and calls are not compared. What the comparisons find is not saved.
 //
 // Where judgment is needed, a program may call
 //

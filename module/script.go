@@ -38,8 +38,8 @@ type Script struct {
 	Instructions string
 
 	// Tools are the tools whose names occur in Code, even in a comment. Each entry has a hash of the tool's schemas and
-	// the tool's declaration: "5d2c01aa orders.list(args: …): …". If Code has any other tool's name, the program is not
-	// run.
+	// the tool's declaration: "5d2c01aa orders.list(args: …): …". If Code has any other tool's name, the program is
+	// not run.
 	Tools []string
 
 	// From says where the program came from, for people who read the file.

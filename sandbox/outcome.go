@@ -82,7 +82,7 @@ func (o Output) Cut() bool { return len(o.Text) < o.Bytes }
 // Error.Unwrap returns the cause, for the host's log.
 type Call struct {
 	ID       int              `json:"id"`                 // 1, 2, … in the order in which the program made them
-	Tool     string           `json:"tool"`               // path by which the program called the tool, such as mail.send
+	Tool     string           `json:"tool"`               // the path in the call, such as mail.send
 	Args     json.RawMessage  `json:"args,omitempty"`     // the argument
 	Result   json.RawMessage  `json:"result,omitempty"`   // nil means undefined
 	Error    *tools.ToolError `json:"error,omitempty"`    // thrown into the program; nil if the call succeeded

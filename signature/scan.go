@@ -14,7 +14,7 @@ const (
 	maxFields  = 500      // fields on one side of the arrow
 	maxNesting = 50       // levels of types within types
 	maxChoices = 500      // alternatives of one union
-	maxSchemas = 1000     // schemas, each of which is compiled
+	maxSchemas = 1000     // schemas; each one is compiled
 )
 
 // scanner scans a signature's source. If the source has a mistake, the methods panic with a syntaxError, which rescue

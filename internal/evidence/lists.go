@@ -115,8 +115,8 @@ func limited(args json.RawMessage, rows int) bool {
 
 var searching = regexp.MustCompile(`(?i)(^|[^a-z])search($|[^a-z])|Search`)
 
-// Unfinished returns facts about the lists of which the last program that read anything read a part, and which no
-// program has read to the end. It leaves out searches.
+// Unfinished returns facts about partly read lists. A list counts if the last program that read anything read part of
+// it, and no program has read it to the end. Searches do not count.
 func (l *Lists) Unfinished() []sandbox.Finding {
 	l.mu.Lock()
 	defer l.mu.Unlock()

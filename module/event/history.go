@@ -70,7 +70,9 @@ func (c modelCall) reply() []llms.MessageContent {
 	if r.Err != nil {
 		said = llms.TextParts("error", message(r.Err))
 	}
-	list := []llms.MessageContent{llms.TextParts("thinking", r.Thinking), said, llms.TextParts("usage", r.Usage.String())}
+	list := []llms.MessageContent{
+		llms.TextParts("thinking", r.Thinking), said, llms.TextParts("usage", r.Usage.String()),
+	}
 	if r.Thinking == "" {
 		list = list[1:]
 	}

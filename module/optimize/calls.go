@@ -31,7 +31,7 @@ type predictorCall struct {
 	run      uint64 // of its module
 	step     int    // the number of the step in its run, from 1
 	failed   bool   // whether its program failed
-	parallel bool   // whether the reply called several tools, of which Outputs has the first
+	parallel bool   // whether the reply called several tools; Outputs then has the first call
 }
 
 // callRecorder converts the events of a run of a module, and of the runs within it, to calls.

@@ -59,8 +59,8 @@ func (s *gepaSearch) atFault(ctx context.Context, parent *gepaCandidate, failed 
 // faultPrompt asks which of the predictors caused wrong answers.
 func (s *gepaSearch) faultPrompt(parent *gepaCandidate, paths []string, failed []outcome) string {
 	var b strings.Builder
-	b.WriteString("A program asks a language model in several steps, and some of its answers are wrong. These are the " +
-		"steps:\n\n")
+	b.WriteString("A program asks a language model in several steps, and some of its answers are wrong. " +
+		"These are the steps:\n\n")
 	for _, p := range s.task.predictors {
 		fmt.Fprintf(&b, "Step %s. ", p.Path)
 		writeStep(&b, p)

@@ -105,7 +105,7 @@ const (
 // Event is a step of a search.
 type Event struct {
 	Text      string     // describes the event in a line; empty if the event is the end of a run
-	Candidate *Candidate // the candidate being run, accepted or rejected; nil if there is none
+	Candidate *Candidate // the candidate that the event is about, or nil
 	Rejected  bool       // whether the candidate was rejected before it was evaluated on all of Val
 	Done      int        // the number of runs of the evaluation in progress that have ended
 	Total     int        // the number of runs of the evaluation in progress

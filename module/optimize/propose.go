@@ -100,7 +100,8 @@ func toolCallText(call sandbox.Call) string {
 	if call.Error != nil {
 		result = "failed: " + call.Error.Message
 	}
-	return fmt.Sprintf("%s(%s) → %s", call.Tool, prompt.Cut(string(call.Args), maxBytes), prompt.Cut(result, maxBytes))
+	args := prompt.Cut(string(call.Args), maxBytes)
+	return fmt.Sprintf("%s(%s) → %s", call.Tool, args, prompt.Cut(result, maxBytes))
 }
 
 // element writes a text between tags, unless the text is empty.

@@ -79,7 +79,7 @@ func (x *explainer) explain(e *jsonschema.ValidationError) []problem {
 	return []problem{x.single(e)}
 }
 
-// joins reports whether an error only joins other errors, all of which must be fixed.
+// joins reports whether an error only groups other errors. The value is valid once all of them are fixed.
 func joins(e *jsonschema.ValidationError) bool {
 	switch e.ErrorKind.(type) {
 	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:

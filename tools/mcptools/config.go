@@ -81,7 +81,8 @@ type ServerConfig struct {
 func ReadConfig(path string) (*Config, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf(`mcp configuration: %w; create it with {"mcpServers": {"name": {"command": "…"}}}`, err)
+		return nil, fmt.Errorf(`mcp configuration: %w; create it with {"mcpServers": {"name": {"command": "…"}}}`,
+			err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("mcp configuration: %w", err)

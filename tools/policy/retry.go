@@ -35,7 +35,8 @@ type RetryOptions struct {
 func Retry(o *RetryOptions) tools.Policy {
 	o = cmp.Or(o, &RetryOptions{})
 	if o.Tries < 0 || min(o.Delay, o.MaxDelay) < 0 {
-		return broken("Retry options must not be negative: Tries %d, Delay %v, MaxDelay %v", o.Tries, o.Delay, o.MaxDelay)
+		return broken("Retry options must not be negative: Tries %d, Delay %v, MaxDelay %v",
+			o.Tries, o.Delay, o.MaxDelay)
 	}
 	tries, longest := cmp.Or(o.Tries, 3), cmp.Or(o.MaxDelay, 5*time.Second)
 	return of(func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
@@ -43,7 +44,8 @@ func Retry(o *RetryOptions) tools.Policy {
 		for try := 1; ; try++ {
 			result, err := next.Call(ctx, c)
 			after := retryAfter(err)
-			if try == tries || !temporary(c.Tool.Hints, err) || after > longest || !pause(ctx, max(jitter(delay), after)) {
+			if try == tries || !temporary(c.Tool.Hints, err) || after > longest ||
+				!pause(ctx, max(jitter(delay), after)) {
 				return result, tried(err, try)
 			}
 			delay = min(2*delay, longest)

@@ -75,7 +75,8 @@ func TaskText(spec *signature.Spec, inputs signature.Values) string {
 	return text
 }
 
-// Matching introduces the declarations of the tools that match a question. It returns "" if there are none.
+// Matching adds an introduction to the declarations of the tools that match a question. It returns "" if declarations
+// is empty.
 func Matching(declarations string) string {
 	if declarations == "" {
 		return ""

@@ -65,8 +65,8 @@ func ReadProgram(said string, truncated bool) (ProgramReply, error) {
 	case found != nil:
 		return ProgramReply{withoutMarks(text[:found.start]), found.text}.checked()
 	case len(blocks) > 0:
-		return ProgramReply{}, fmt.Errorf("the reply has a code fence of %s, but no program in JavaScript; write it in one "+
-			"```js block", blocks[0].tag)
+		return ProgramReply{}, fmt.Errorf("the reply has a code fence of %s, but no program in JavaScript; "+
+			"write it in one ```js block", blocks[0].tag)
 	}
 	return ProgramReply{Code: text}, errNoProgram
 }

@@ -91,8 +91,8 @@ func results(parts []llms.ContentPart) ([]any, error) {
 }
 
 func unknownPart(part llms.ContentPart) error {
-	return fmt.Errorf("a part of type %T is not allowed in this message; move it to a message with the role for that type",
-		part)
+	return fmt.Errorf("a part of type %T is not allowed in this message; move it to a message with the role for that "+
+		"type", part)
 }
 
 // content encodes text parts as one string, since some servers accept nothing else, and other parts as a list.
