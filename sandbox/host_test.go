@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/internal/dispatch"
+	"github.com/writ-go/writ/internal/effect"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
@@ -151,6 +152,8 @@ type entry struct{ known json.RawMessage }
 func (e entry) Recorded() (json.RawMessage, error, bool) { return e.known, nil, e.known != nil }
 
 func (e entry) Dispatched(json.RawMessage) error { return nil }
+
+func (e entry) Effect() effect.ID { return effect.ID{} }
 
 func (e entry) Settled(json.RawMessage, error, bool) string { return "" }
 

@@ -3,6 +3,7 @@ package dispatch
 import (
 	"encoding/json"
 
+	"github.com/writ-go/writ/internal/effect"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -15,9 +16,27 @@ type Attempt interface {
 	Issue(c tools.Call, all []*tools.Binding) (Entry, error)
 }
 
+// Recorder is an Attempt that records how its program runs, so that the program can be repeated. The sandbox repeats a
+// program by giving it the recorded start, and the replies of its calls in the recorded order of turns.
+type Recorder interface {
+	Attempt
+
+	// Begin is called once, before the program runs. The source is the program and everything else that decides what it
+	// does, such as its inputs; start has the seed and the time of a new run. If the attempt repeats a recorded one with
+	// the same source, Begin returns the recorded start and all recorded turns, after which the program goes on by
+	// itself. Otherwise, it records start and returns it.
+	Begin(source, start []byte) (recorded []byte, turns [][]byte, err error)
+
+	// Turns records the turns since the last call of Turns. It is called before Issue.
+	Turns(turns [][]byte)
+}
+
 // Entry is the journal's entry of one call. Methods of different entries may be called
 // concurrently.
 type Entry interface {
+	// Effect identifies the call.
+	Effect() effect.ID
+
 	// Recorded returns the result that the journal already has for the call. If ok is
 	// true, the call is not made and no other method is called.
 	Recorded() (result json.RawMessage, err error, ok bool)

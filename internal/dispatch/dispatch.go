@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/writ-go/writ/internal/effect"
 	"github.com/writ-go/writ/internal/globals"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
@@ -223,7 +224,11 @@ func (x *Execution) advised(te *tools.ToolError, id string) *tools.ToolError {
 
 func (x *Execution) chain(ctx context.Context) (result json.RawMessage, err error) {
 	defer x.recovered(&err, tools.KindDenied, "a policy crashed")
-	ctx, x.cancel = context.WithCancel(context.WithValue(ctx, performedKey{}, x))
+	ctx = context.WithValue(ctx, performedKey{}, x)
+	if x.entry != nil {
+		ctx = effect.With(ctx, x.entry.Effect())
+	}
+	ctx, x.cancel = context.WithCancel(ctx)
 	defer x.cancel()
 	if !x.dispatcher.wait(x) || ctx.Err() != nil {
 		return nil, errEnded

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/writ-go/writ/internal/dispatch"
+	"github.com/writ-go/writ/internal/effect"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -119,6 +120,8 @@ func (l *recorder) Dispatched(json.RawMessage) error {
 	l.add("dispatched")
 	return l.dispatched
 }
+
+func (l *recorder) Effect() effect.ID { return effect.ID{} }
 
 func (l *recorder) Settled(result json.RawMessage, err error, _ bool) string {
 	l.add("settled %s", outcome(result, err))

@@ -1,7 +1,10 @@
 // Package place lets work give up its place in a queue while it waits.
 package place
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Place is a limited resource that running work occupies, for example one of the slots for calls.
 type Place interface {
@@ -44,4 +47,30 @@ func Find[P Place](ctx context.Context) (p P, ok bool) {
 		p, ok = o.Place.(P)
 	}
 	return p, ok
+}
+
+// ErrPaused is the cause with which a run ends that waits only for decisions which people make later. The calls that
+// wait have not been made. When the run is resumed, the program is repeated, and the calls are issued again.
+var ErrPaused = errors.New("the run is paused until somebody decides about its calls")
+
+// Parker is a Place whose work can wait for longer than the process lives.
+type Parker interface {
+	Place
+
+	// Park is like Leave. In addition, the work waits for something that may take longer than the process lives. If all
+	// work of a run is parked, the run ends: the context of the work is canceled with the cause [ErrPaused].
+	Park()
+
+	// Unpark ends what Park began, and returns to the place.
+	Unpark()
+}
+
+// Park parks the innermost place of a context, until unpark is called. It returns false if the place cannot be parked.
+func Park(ctx context.Context) (unpark func(), ok bool) {
+	p, ok := Of(ctx).(Parker)
+	if !ok {
+		return nil, false
+	}
+	p.Park()
+	return p.Unpark, true
 }

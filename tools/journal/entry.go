@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/writ-go/writ/internal/dispatch"
+	"github.com/writ-go/writ/internal/effect"
 	"github.com/writ-go/writ/internal/lists"
 	"github.com/writ-go/writ/tools"
 )
@@ -97,6 +98,11 @@ func (e *entry) before(other *entry) bool { return e.ended > 0 && e.ended < othe
 
 func (e *entry) settle(s State) {
 	e.State, e.ended = s, e.attempt.journal.tick()
+}
+
+// Effect implements [dispatch.Entry].
+func (e *entry) Effect() effect.ID {
+	return effect.ID{Run: e.attempt.journal.run, Step: e.Step, Attempt: e.Attempt, Entry: e.ID}
 }
 
 // Recorded implements [dispatch.Entry]. The call of a new entry is not done before it is dispatched.

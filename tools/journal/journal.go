@@ -2,10 +2,12 @@ package journal
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/writ-go/writ/internal/dispatch"
@@ -29,6 +31,7 @@ type Reconciled struct {
 // Journal records one run's calls in memory. Use [New] to create one. It is safe for concurrent use.
 type Journal struct {
 	options Options
+	run     string // the run's ID
 
 	mu       sync.Mutex
 	entries  []*entry
@@ -46,7 +49,7 @@ type toolID struct{ server, name string }
 
 // New returns an empty journal whose first step is open. Nil options are the defaults.
 func New(o *Options) *Journal {
-	j := &Journal{step: 1, byKey: map[string][]*entry{}, fresh: map[toolID]bool{}}
+	j := &Journal{run: "r-" + strings.ToLower(rand.Text()[:8]), step: 1, byKey: map[string][]*entry{}, fresh: map[toolID]bool{}}
 	if o != nil {
 		j.options = *o
 	}

@@ -1,0 +1,27 @@
+// Package effect identifies a call of a run, so that policies can log the call and servers can recognize its
+// repetition.
+package effect
+
+import "context"
+
+// ID identifies a call in all runs.
+type ID struct {
+	Run     string // the run's ID
+	Step    int    // the step of the run, from 1
+	Attempt int    // the program's number in the step, from 1
+	Entry   string // the ID of the journal's entry, such as E7
+}
+
+// String returns the ID as text: r-7f3a:E7. It is the same if a call whose outcome is unknown is sent again.
+func (id ID) String() string { return id.Run + ":" + id.Entry }
+
+type key struct{}
+
+// With returns the context of a call.
+func With(ctx context.Context, id ID) context.Context { return context.WithValue(ctx, key{}, id) }
+
+// Of returns the call to which a context belongs. It is the zero ID if no journal records the call.
+func Of(ctx context.Context) ID {
+	id, _ := ctx.Value(key{}).(ID)
+	return id
+}
