@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/internal/durable"
 	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/internal/budget"
 	"github.com/writ-go/writ/module/internal/conversation"
@@ -72,6 +73,10 @@ func toolsRefused(err error) bool {
 
 // send sends a conversation to the model, records the request and the response, and charges the budgets.
 func (r *run) send(ctx context.Context, step int, messages []conversation.Message) (err error) {
+	model, err := durable.Model(ctx, r.predictor.Model, r.path)
+	if err != nil {
+		return err
+	}
 	promptTokens := estimateTokens(conversation.Size(messages))
 	charge, err := budget.Of(ctx).Begin(ctx, promptTokens)
 	if err != nil {
@@ -100,7 +105,7 @@ func (r *run) send(ctx context.Context, step int, messages []conversation.Messag
 	params := lm.ParamsOf(ctx)
 	params.Schema, params.CacheSystem = request.Schema, true
 	ctx = lm.WithParams(charge.Context(ctx), params)
-	reply, err := r.reply(ctx, step, request.Messages, options)
+	reply, err := r.reply(ctx, model, step, request.Messages, options)
 	r.wrote, r.toolCalls = reply.Message, reply.ToolCalls
 	response = responseOf(reply, err)
 	response.Origin = r.at(step)
@@ -134,19 +139,19 @@ func responseOf(reply lm.Reply, err error) event.ModelResponse {
 
 // reply calls the model. If an observer wants TextDelta events, reply emits them while the reply arrives.
 func (r *run) reply(
-	ctx context.Context, step int, messages []llms.MessageContent, options []llms.CallOption,
+	ctx context.Context, model llms.Model, step int, messages []llms.MessageContent, options []llms.CallOption,
 ) (lm.Reply, error) {
 	p := r.predictor
 	call := lm.Call{Rollout: p.Rollout, Temperature: p.Temperature}
 	if !r.scope.deltas {
-		return lm.Ask(ctx, p.Model, call, messages, options...)
+		return lm.Ask(ctx, model, call, messages, options...)
 	}
 	splitter := r.splitter(func(field, text string) {
 		r.emit(event.TextDelta{Origin: r.at(step), Field: field, Text: text})
 	})
 	call.OnText = splitter.Add
 	call.OnReasoning = func(text string) { r.emit(event.TextDelta{Origin: r.at(step), Text: text, Thinking: true}) }
-	reply, err := lm.Ask(ctx, p.Model, call, messages, options...)
+	reply, err := lm.Ask(ctx, model, call, messages, options...)
 	if err == nil {
 		splitter.End()
 	}

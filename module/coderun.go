@@ -19,7 +19,6 @@ import (
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/declare"
-	"github.com/writ-go/writ/tools/journal"
 	"github.com/writ-go/writ/tools/search"
 )
 
@@ -220,7 +219,9 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	if r.shadow != nil && r.compiled == nil {
 		r.fallback = r.shadow.why
 	}
-	r.keepCalls(journal.New(r.options.Journal))
+	if err := r.openJournal(ctx, r.options.Journal); err != nil {
+		return nil, nil, err
+	}
 	return ctx, r, nil
 }
 

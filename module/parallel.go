@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/writ-go/writ/internal/place"
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
@@ -191,7 +192,7 @@ func (b *batch[Out]) end(i int) {
 		if b.failed++; b.failed == 1 {
 			b.first = i
 		}
-		if !b.Collect {
+		if !b.Collect && !errors.Is(b.results[i].Err, place.ErrPaused) { // a paused run does not disturb the others
 			b.stop()
 		}
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/declare"
-	"github.com/writ-go/writ/tools/journal"
 )
 
 // ReAct answers by calling tools. In each step, the model says what it thinks and which tool to call, and then sees the
@@ -201,7 +200,9 @@ func (a *ReAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *re
 		return nil, nil, err
 	}
 	r.allowance = a.options.allowance()
-	r.keepCalls(journal.New(a.options.Journal))
+	if err := r.openJournal(ctx, a.options.Journal); err != nil {
+		return nil, nil, err
+	}
 	r.attempt = r.journal.Attempt()
 	return ctx, r, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/internal/durable"
 	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/lm"
@@ -77,6 +78,16 @@ func (r *recorder) newRun(path string, p *Predictor, q conversation.Question, op
 		recorder: r, predictor: p, spec: p.Spec, path: cmp.Or(path, ownField), asked: q,
 		conversation: conversation.Conversation{Opening: opening},
 	}
+}
+
+// openJournal opens the journal for the run's calls.
+func (r *run) openJournal(ctx context.Context, o *journal.Options) error {
+	j, err := durable.Journal(ctx, r.path, r.asked.Inputs, o)
+	if err != nil {
+		return r.incomplete(fmt.Errorf("module: the journal of %s: %w", r.path, err))
+	}
+	r.keepCalls(j)
+	return nil
 }
 
 // allowance limits a run's steps.

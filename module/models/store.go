@@ -6,12 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 
 	"github.com/tmc/langchaingo/llms"
-	"github.com/writ-go/writ/module/internal/lines"
 	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/tools/journal"
 )
 
 // Mode says how a [Store] answers requests.
@@ -42,6 +41,10 @@ type StoreOptions struct {
 	// keeps replies only in memory. Only one Cache or Resume can have the file open at a time, even across processes.
 	Path string
 
+	// Log, if set, stores the exchanges instead of a file, for Resume. A reply is durable before the caller gets it. The
+	// caller closes the log.
+	Log journal.Log
+
 	// MaxBytes limits the replies that a Cache keeps in memory; it forgets the least recently used first. Zero means
 	// 64 MB.
 	MaxBytes int
@@ -59,7 +62,7 @@ type StoreOptions struct {
 // streaming functions, the [Params], the label, and the sample's number if a module takes several.
 type Store struct {
 	options StoreOptions
-	file    *lines.File // nil without a path and for Replay
+	file    storeFile // nil without a path and for Replay
 
 	mu     sync.Mutex
 	stats  StoreStats
@@ -69,6 +72,13 @@ type Store struct {
 	kept   map[occurrence]*exchange // for Resume and Replay: the stored exchanges
 	loaded []*exchange              // for Replay: the stored exchanges, in the order of the file
 	asked  map[string]int           // for Resume and Replay: how often each request was made
+}
+
+// storeFile is where a store keeps its exchanges.
+type storeFile interface {
+	Append(v any) error
+	Broken() error // the error with which every Append fails, or nil
+	Close() error
 }
 
 // occurrence is the nth occurrence of a request, from 0.
@@ -124,31 +134,22 @@ func OpenStore(o *StoreOptions) (*Store, error) {
 	switch {
 	case s.options.Mode == Cache && s.options.Redact != nil: // requests that differ would share a reply
 		return nil, errors.New("models: a cache cannot redact; use the mode Resume, or leave StoreOptions.Redact nil")
+	case s.options.Log != nil && (s.options.Mode != Resume || path != ""):
+		return nil, errors.New("models: StoreOptions.Log is for the mode Resume without a Path")
+	case s.options.Log != nil:
+		s.file, err = openLog(s.options.Log, s.add)
 	case path == "" && s.options.Mode != Cache:
 		return nil, errors.New("models: a store with the mode Resume or Replay needs a file; set StoreOptions.Path")
 	case path == "":
 	case s.options.Mode == Replay:
 		err = s.load(path)
 	default:
-		s.file, err = lines.Open(path, []string{`{"key":"`, `{"retry":true}`}, errNotStore, s.add)
+		s.file, err = openFile(path, s.add)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("models: the store %s: %w", path, err)
 	}
 	return s, nil
-}
-
-func (s *Store) load(path string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	_, incomplete, err := lines.Read(file, s.add)
-	if err == nil && len(s.loaded) == 0 && incomplete != "" {
-		err = errNotStore
-	}
-	return err
 }
 
 // add adds an exchange from a line of the file.

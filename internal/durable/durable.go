@@ -1,0 +1,47 @@
+// Package durable lets modules record their runs, so that a run can go on in another process. A module runs again from
+// the start, and gets the recorded replies of models and the recorded results of calls.
+package durable
+
+import (
+	"context"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/tools/journal"
+)
+
+// Run records a run. Its methods may be called concurrently.
+type Run interface {
+	// Model returns a model that answers the requests of a predictor from the record, or else by asking m. Predictor is
+	// the predictor's path. The error says why the run must not ask.
+	Model(ctx context.Context, m llms.Model, predictor string) (llms.Model, error)
+
+	// Journal returns the journal of a module's run within the run. Predictor is the path of the module's predictor, and
+	// inputs are the inputs of the module.
+	Journal(ctx context.Context, predictor string, inputs any, o *journal.Options) (*journal.Journal, error)
+}
+
+type key struct{}
+
+// With returns a context in which all runs are recorded by r.
+func With(ctx context.Context, r Run) context.Context { return context.WithValue(ctx, key{}, r) }
+
+func of(ctx context.Context) Run {
+	r, _ := ctx.Value(key{}).(Run)
+	return r
+}
+
+// Model returns m, or in a recorded run the model that Run.Model returns.
+func Model(ctx context.Context, m llms.Model, predictor string) (llms.Model, error) {
+	if r := of(ctx); r != nil && m != nil {
+		return r.Model(ctx, m, predictor)
+	}
+	return m, nil
+}
+
+// Journal returns a journal in memory, or in a recorded run the journal that Run.Journal returns.
+func Journal(ctx context.Context, predictor string, inputs any, o *journal.Options) (*journal.Journal, error) {
+	if r := of(ctx); r != nil {
+		return r.Journal(ctx, predictor, inputs, o)
+	}
+	return journal.New(o), nil
+}
