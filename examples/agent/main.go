@@ -3,7 +3,15 @@
 //	go run ./examples/agent -config mcp_servers.json -model openai:gpt-5 "task"
 //
 // It prints progress to stderr and the answer to stdout. The exit code is 0 if the task
-// has an answer, 1 if it has no answer, and 2 if the flags are wrong.
+// has an answer, 1 if it has no answer, 2 if the flags are wrong, and 3 if the run is paused.
+//
+// At a terminal, it asks before each call of a destructive tool. With -journal, a run can go on after Ctrl-C, after a
+// crash, and after decisions that are made later:
+//
+//	go run ./examples/agent -journal runs -config mcp_servers.json -model openai:gpt-5 "task"
+//	go run ./examples/agent -journal runs -runs
+//	go run ./examples/agent -journal runs -config mcp_servers.json -model openai:gpt-5 -resume r-abc123
+//	go run ./examples/agent -journal runs -config mcp_servers.json -rollback r-abc123
 package main
 
 import (
@@ -33,15 +41,15 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := command(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process
+	code := command(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	os.Exit(code)
 }
 
 // command is the program: arguments in, exit code out.
-func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	stdout, stderr = show.Writer(stdout), show.Writer(stderr)
-	c := config{stderr: stderr}
+	c := config{stdin: stdin, stdout: stdout, stderr: stderr}
 	flags := flag.NewFlagSet("agent", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&c.servers, "config", "mcp_servers.json", "`file` that lists the MCP servers")
@@ -51,6 +59,10 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.IntVar(&c.steps, "steps", 0, "how many programs the model may write (default 5)")
 	flags.IntVar(&c.tokens, "tokens", 0, "how many tokens the model may read and write in total (default: no limit)")
 	flags.DurationVar(&c.timeout, "timeout", 0, "how long the whole task may take (default: no limit)")
+	flags.StringVar(&c.journal, "journal", "", "`folder` that records runs, so that they can be resumed")
+	flags.StringVar(&c.resume, "resume", "", "`ID` of the run in -journal to resume; it needs no task")
+	flags.BoolVar(&c.runs, "runs", false, "list the runs in -journal, and how they ended")
+	flags.StringVar(&c.rollback, "rollback", "", "`ID` of the run in -journal whose effects are to be undone")
 	flags.Func("trust", "comma-separated `servers` to trust when they say which of their tools only read",
 		func(names string) error {
 			c.trust = strings.Split(names, ",")
@@ -70,27 +82,46 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "agent: write flags before the task; -steps and -tokens must not be negative")
 		return 2
 	}
-	c.task = strings.Join(flags.Args(), " ")
-	pred, err := c.run(ctx)
-	c.print(stdout, pred, err)
-	if err != nil {
-		fmt.Fprintln(stderr, "agent:", strings.TrimPrefix(err.Error(), "agent: "))
-		return 1
+	c.task, c.flags = strings.Join(flags.Args(), " "), args[:len(args)-flags.NArg()]
+	if c.journal == "" && (c.runs || c.resume != "" || c.rollback != "") {
+		fmt.Fprintln(stderr, "agent: -runs, -resume and -rollback need -journal")
+		return 2
 	}
-	return 0
+	err := c.perform(ctx)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(stderr, "agent:", strings.TrimPrefix(err.Error(), "agent: "))
+	if _, paused := errors.AsType[*agent.PausedError](err); paused {
+		return 3
+	}
+	return 1
+}
+
+// perform does what the flags ask for.
+func (c *config) perform(ctx context.Context) error {
+	if c.runs {
+		return c.list(ctx)
+	}
+	pred, err := c.run(ctx)
+	c.print(c.stdout, pred, err)
+	return err
 }
 
 type config struct {
-	servers, model, task string
-	trust                []string
-	json, quiet          bool
-	steps, tokens        int
-	timeout              time.Duration
-	stderr               io.Writer
+	servers, model, task      string
+	journal, resume, rollback string
+	trust, flags              []string
+	json, quiet, runs         bool
+	steps, tokens             int
+	timeout                   time.Duration
+	stdin                     io.Reader
+	stdout, stderr            io.Writer
+	terminal                  terminal
 }
 
 func (c *config) run(ctx context.Context) (*module.Prediction[agent.Answer], error) {
-	if strings.TrimSpace(c.task) == "" {
+	if strings.TrimSpace(c.task) == "" && c.resume == "" {
 		return nil, agent.ErrNoTask
 	}
 	if c.timeout > 0 {
@@ -126,9 +157,12 @@ func (c *config) run(ctx context.Context) (*module.Prediction[agent.Answer], err
 	if !c.quiet {
 		options.OnEvent = show.Progress(c.stderr)
 	}
-	bot, err := agent.New(model, &agent.Options{Sandbox: box, Tools: set, Module: options})
+	bot, err := agent.New(model, &agent.Options{Sandbox: box, Tools: set.With(c.approval()), Module: options})
 	if err != nil {
 		return nil, err
+	}
+	if c.journal != "" {
+		return c.durable(ctx, bot)
 	}
 	return bot.Run(ctx, agent.Task{Task: c.task})
 }

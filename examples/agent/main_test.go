@@ -84,7 +84,7 @@ const report = `{"chair":7,"table":3,"lamp":7}`
 func run(t *testing.T, ctx context.Context, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = command(ctx, args, &out, &errs)
+	code = command(ctx, args, strings.NewReader(""), &out, &errs)
 	return code, out.String(), errs.String()
 }
 

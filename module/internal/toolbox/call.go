@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/internal/dispatch"
+	"github.com/writ-go/writ/internal/place"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
@@ -25,6 +26,9 @@ func (t *Toolbox) Perform(
 	if again != nil {
 		c.Repeat = &tools.Repeat{Again: again}
 	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	ctx = place.With(ctx, alone{place.Of(ctx), stop})
 	issued := dispatch.New(t.set, attempt).Issue(c, tool)
 	result, err := settle(ctx, issued.Perform)
 	if hold, ok := errors.AsType[*tools.HoldError](err); ok && !tools.IsFatal(err) {
@@ -37,6 +41,42 @@ func (t *Toolbox) Perform(
 	}
 	out, err = outcomeOf(call, err)
 	return out, held, err
+}
+
+// alone is the place of a call that its run waits for, and nothing else. So if the call is parked, the run is.
+type alone struct {
+	outer place.Place // the place of the call that started the run, or nil
+	stop  context.CancelCauseFunc
+}
+
+// Leave implements [place.Place].
+func (a alone) Leave() {
+	if a.outer != nil {
+		a.outer.Leave()
+	}
+}
+
+// Return implements [place.Place].
+func (a alone) Return() {
+	if a.outer != nil {
+		a.outer.Return()
+	}
+}
+
+// Park implements [place.Parker].
+func (a alone) Park() {
+	if p, ok := a.outer.(place.Parker); ok {
+		p.Park()
+	} else {
+		a.stop(place.ErrPaused)
+	}
+}
+
+// Unpark implements [place.Parker].
+func (a alone) Unpark() {
+	if p, ok := a.outer.(place.Parker); ok {
+		p.Unpark()
+	}
 }
 
 // outcomeOf returns the outcome of a program that consists of a call. If the call ends the run, it also returns why.

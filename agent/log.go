@@ -1,0 +1,88 @@
+package agent
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"iter"
+	"sync"
+
+	"github.com/writ-go/writ/tools/journal"
+)
+
+// runLog divides the log of a run into parts: what happened to the run, the replies of models, and the journals. It
+// counts the records and chains their hashes, so that a [Checkpoint] can name a state of the log.
+type runLog struct {
+	log journal.Log
+
+	mu    sync.Mutex
+	parts map[string][][]byte // the records that the log had when it was opened
+	count int
+	sum   [sha256.Size]byte
+}
+
+// divide reads a log.
+func divide(log journal.Log) (*runLog, error) {
+	l := &runLog{log: log, parts: map[string][][]byte{}}
+	for record, err := range log.Records() {
+		if err != nil {
+			return nil, err
+		}
+		name, content, ok := bytes.Cut(record, []byte("\t"))
+		if !ok {
+			return nil, fmt.Errorf("record %d has no part; is this the log of a run?", l.count+1)
+		}
+		l.parts[string(name)] = append(l.parts[string(name)], content)
+		l.add(record)
+	}
+	return l, nil
+}
+
+// add counts a record.
+func (l *runLog) add(record []byte) {
+	l.count++
+	l.sum = sha256.Sum256(append(l.sum[:], record...))
+}
+
+// head returns the number of records, and the hash of all of them.
+func (l *runLog) head() (count int, sum string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.count, hex.EncodeToString(l.sum[:])
+}
+
+// part returns a part of the log.
+func (l *runLog) part(name string) *logPart { return &logPart{l, name} }
+
+// logPart is a part of a log. It implements [journal.Log].
+type logPart struct {
+	log  *runLog
+	name string
+}
+
+func (p *logPart) Records() iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for _, record := range p.log.parts[p.name] {
+			if !yield(record, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (p *logPart) Append(content []byte) error {
+	record := append([]byte(p.name+"\t"), content...)
+	p.log.mu.Lock()
+	defer p.log.mu.Unlock()
+	if err := p.log.log.Append(record); err != nil {
+		return err
+	}
+	p.log.add(record)
+	return nil
+}
+
+func (p *logPart) Sync() error { return p.log.log.Sync() }
+
+// Close does nothing, because the run closes the log.
+func (p *logPart) Close() error { return nil }

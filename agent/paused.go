@@ -1,0 +1,154 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
+	"github.com/writ-go/writ/tools/policy"
+)
+
+// PausedError says that a durable run has paused. [Resume] continues it, in this process or another.
+type PausedError struct {
+	Checkpoint Checkpoint
+
+	// Err is the error with which the module ended, such as a *[module.IncompleteError].
+	Err error
+}
+
+// Error says what the run waits for.
+func (e *PausedError) Error() string {
+	var waits []string
+	for _, w := range e.Checkpoint.Waiting {
+		waits = append(waits, w.String())
+	}
+	if waits == nil {
+		return fmt.Sprintf("agent: run %s is paused; resume it", e.Checkpoint.Run)
+	}
+	return fmt.Sprintf("agent: run %s is paused; it waits for decisions on %s", e.Checkpoint.Run,
+		strings.Join(waits, ", "))
+}
+
+// Unwrap returns Err.
+func (e *PausedError) Unwrap() error { return e.Err }
+
+// Checkpoint names a state of a durable run. It can be stored as JSON.
+type Checkpoint struct {
+	Run     string    `json:"run"`
+	Records int       `json:"records"` // in the log of the run
+	Hash    string    `json:"hash"`    // of these records
+	Waiting []Waiting `json:"waiting,omitempty"`
+}
+
+// Waiting is a call that waits for a [Decision]. Its strings are safe to display, except for those in Args.
+type Waiting struct {
+	ID          string          `json:"id"`   // the ID of the effect: r-7f3a/1c9b2f:E7
+	Tool        string          `json:"tool"` // the tool's path: mail.send
+	Args        json.RawMessage `json:"args"`
+	Destructive bool            `json:"destructive,omitempty"` // the effect cannot be undone
+	Line        int             `json:"line,omitempty"`        // of the call in the program, from 1; 0 if unknown
+	Source      string          `json:"source,omitempty"`      // that line's text
+
+	// Unknown is set if the call was made, but its outcome is unknown. Its Decision must have an Outcome. Otherwise, the
+	// call has not been made and waits for approval.
+	Unknown bool `json:"unknown,omitempty"`
+}
+
+// String describes the call on one line.
+func (w Waiting) String() string {
+	text := fmt.Sprintf("%s %s(%.200s)", w.ID, w.Tool, w.Args)
+	if w.Unknown {
+		text += ", whose outcome is unknown"
+	}
+	return text
+}
+
+// Decision is a person's decision on a [Waiting] call. It applies only to the call with these arguments, and once.
+type Decision struct {
+	policy.Decision // on a call that waits for approval
+
+	// Outcome says what a call did whose outcome is unknown: it was done, with this result, or it was not done, and will
+	// be made now.
+	Outcome *journal.Reconciled `json:"outcome,omitempty"`
+}
+
+// decided is the record of a decision.
+type decided struct {
+	Call     string          `json:"call"` // the ID of the effect
+	Args     json.RawMessage `json:"args"`
+	Decision Decision        `json:"decision"`
+}
+
+func waitingFor(q policy.Request) Waiting {
+	return Waiting{ID: q.ID, Tool: q.Tool, Args: q.Call.Args, Destructive: q.Destructive, Line: q.Line, Source: q.Source}
+}
+
+// resume records the decisions with which a run continues.
+func (r *run) resume(c Checkpoint, info RunInfo, decisions map[string]Decision) error {
+	if now := r.checkpoint(nil); c.Records != now.Records || c.Hash != now.Hash {
+		return fmt.Errorf("agent: run %s has gone on since the checkpoint was made; decide again, with a new checkpoint",
+			r.id)
+	}
+	waiting := map[string]Waiting{}
+	for _, w := range info.Waiting {
+		waiting[w.ID] = w
+	}
+	for id, d := range decisions {
+		w, ok := waiting[id]
+		switch {
+		case !ok:
+			return fmt.Errorf("agent: run %s has no call %s that waits for a decision", r.id, id)
+		case w.Unknown != (d.Outcome != nil):
+			return fmt.Errorf("agent: the decision on %s: set Outcome if and only if the outcome is unknown", w)
+		}
+		record, err := json.Marshal(decided{Call: id, Args: w.Args, Decision: d})
+		if err == nil {
+			err = r.keep("decision", record)
+		}
+		if err != nil {
+			return err
+		}
+		if d.Outcome != nil {
+			r.outcomes[id] = *d.Outcome
+		} else {
+			r.decided[id] = decided{Call: id, Args: w.Args, Decision: d}
+		}
+	}
+	if info.State == Failed {
+		if err := r.replies.RetryFailures(); err != nil {
+			return err
+		}
+	}
+	return r.reach(milestone{State: Interrupted, At: time.Now()})
+}
+
+// checkpoint returns a checkpoint of the present state.
+func (r *run) checkpoint(waiting []Waiting) Checkpoint {
+	count, hash := r.log.head()
+	return Checkpoint{Run: r.id, Records: count, Hash: hash, Waiting: waiting}
+}
+
+// unknown returns the calls whose outcome is unknown, if err says that the run cannot go on because of one of them.
+func (r *run) unknown(err error) (list []Waiting) {
+	if _, ok := errors.AsType[*journal.UnknownError](err); !ok {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for key, j := range r.journals {
+		for _, e := range j.Unresolved() {
+			if e.State == journal.StateUnknown && e.Class != tools.Read {
+				list = append(list, Waiting{ID: key + ":" + e.ID, Tool: e.Tool, Args: e.Args, Unknown: true})
+			}
+		}
+	}
+	return list
+}
+
+// about reports whether the decision is about a call with these arguments.
+func (d decided) about(args json.RawMessage) bool { return bytes.Equal(d.Args, args) }

@@ -1,0 +1,202 @@
+package agent
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/internal/durable"
+	"github.com/writ-go/writ/internal/effect"
+	"github.com/writ-go/writ/internal/place"
+	"github.com/writ-go/writ/module/event"
+	"github.com/writ-go/writ/module/models"
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
+	"github.com/writ-go/writ/tools/policy"
+)
+
+// run is a durable run that this process owns. It records the run of the module, and is the desk at which its calls
+// wait for decisions.
+type run struct {
+	id      string
+	log     *runLog
+	replies *models.Store
+	close   func()
+
+	milestones []milestone // of earlier processes, and of this one
+	pausing    atomic.Bool // the run must not do anything visible any more
+
+	mu       sync.Mutex
+	opened   map[string]int                // how many journals with a name were opened
+	journals map[string]*journal.Journal   // by the run that their effects' IDs name
+	decided  map[string]decided            // by call
+	outcomes map[string]journal.Reconciled // decisions of this process on calls whose outcome was unknown
+	waiting  []Waiting
+}
+
+var _ durable.Run = (*run)(nil)
+
+// newRun reads the log of a run.
+func newRun(id string, log journal.Log) (*run, error) {
+	parts, err := divide(log)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{id: id, log: parts, opened: map[string]int{}, journals: map[string]*journal.Journal{},
+		decided: map[string]decided{}, outcomes: map[string]journal.Reconciled{}}
+	for _, record := range parts.parts["run"] {
+		var m milestone
+		if err := json.Unmarshal(record, &m); err != nil {
+			return nil, err
+		}
+		r.milestones = append(r.milestones, m)
+	}
+	if len(r.milestones) > 0 && r.milestones[0].Format != logFormat {
+		return nil, fmt.Errorf("its log has the format %q, but this version of Writ reads %q",
+			r.milestones[0].Format, logFormat)
+	}
+	for _, record := range parts.parts["decision"] {
+		var d decided
+		if err := json.Unmarshal(record, &d); err != nil {
+			return nil, err
+		}
+		if d.Decision.Outcome == nil {
+			r.decided[d.Call] = d
+		}
+	}
+	r.replies, err = models.OpenStore(&models.StoreOptions{Mode: models.Resume, Log: parts.part("model")})
+	return r, err
+}
+
+// info describes the run by its milestones.
+func (r *run) info() (RunInfo, error) {
+	if len(r.milestones) == 0 {
+		return RunInfo{}, fmt.Errorf("%w: %s", ErrNoRun, r.id)
+	}
+	first, last := r.milestones[0], r.milestones[len(r.milestones)-1]
+	return RunInfo{ID: r.id, State: last.State, Began: first.At, Input: first.Input, Output: last.Output,
+		Error: last.Error, Waiting: last.Waiting}, nil
+}
+
+// reach records a milestone.
+func (r *run) reach(m milestone) error {
+	record, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	if err := r.keep("run", record); err != nil {
+		return err
+	}
+	r.milestones = append(r.milestones, m)
+	return nil
+}
+
+// keep appends a record to a part of the log, durably.
+func (r *run) keep(part string, record []byte) error {
+	p := r.log.part(part)
+	if err := errors.Join(p.Append(record), p.Sync()); err != nil {
+		return fmt.Errorf("agent: run %s cannot be recorded: %w", r.id, err)
+	}
+	return nil
+}
+
+// Model implements [durable.Run].
+func (r *run) Model(ctx context.Context, m llms.Model, predictor string) (llms.Model, error) {
+	if r.pausing.Load() {
+		return nil, place.ErrPaused
+	}
+	if err := r.log.part("model").Sync(); err != nil { // a request shows the results of calls to the model
+		return nil, fmt.Errorf("agent: run %s cannot be recorded: %w", r.id, err)
+	}
+	return r.replies.Model(m, effect.Of(ctx).String()+" "+predictor), nil
+}
+
+// Journal implements [durable.Run]. The name of a journal is the same when the module runs again.
+func (r *run) Journal(
+	ctx context.Context, predictor string, inputs any, o *journal.Options,
+) (*journal.Journal, error) {
+	name, err := json.Marshal([]any{effect.Of(ctx).String(), predictor, inputs})
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := r.opened[string(name)]
+	r.opened[string(name)]++
+	sum := sha256.Sum256(fmt.Append(name, n))
+	key := fmt.Sprintf("%s/%x", r.id, sum[:3])
+	options := journal.Options{}
+	if o != nil {
+		options = *o
+	}
+	options.Run = key
+	j, err := journal.Open(r.log.part("calls "+key), &options)
+	if err != nil {
+		return nil, err
+	}
+	for id, outcome := range r.outcomes {
+		if entry, ok := strings.CutPrefix(id, key+":"); ok {
+			if err := j.Resolve(entry, outcome); err != nil {
+				return nil, err
+			}
+		}
+	}
+	r.journals[key] = j
+	return j, nil
+}
+
+// gate is the outermost policy. It stops calls if the run is to pause.
+func (r *run) gate(next tools.Caller) tools.Caller {
+	return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+		if r.pausing.Load() {
+			if _, ok := place.Park(ctx); ok {
+				<-ctx.Done()
+			}
+			return nil, tools.Fatal(place.ErrPaused)
+		}
+		return next.Call(ctx, c)
+	})
+}
+
+// observe makes the whole run pause if a module within it has paused.
+func (r *run) observe(_ context.Context, e event.Event) {
+	if end, ok := e.(event.RunEnd); ok && errors.Is(end.Err, place.ErrPaused) {
+		r.pausing.Store(true)
+	}
+}
+
+// Decide implements [policy.Desk].
+func (r *run) Decide(_ context.Context, q policy.Request) (policy.Decision, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if d, ok := r.decided[q.ID]; ok && d.about(q.Call.Args) {
+		return d.Decision.Decision, true
+	}
+	r.waiting = append(r.waiting, waitingFor(q))
+	return policy.Decision{}, false
+}
+
+// ended records how a run ended that has no answer.
+func (r *run) ended(err error) error {
+	waiting := r.unknown(err)
+	if !errors.Is(err, place.ErrPaused) && !r.pausing.Load() && len(waiting) == 0 {
+		if failed := r.reach(milestone{State: Failed, At: time.Now(), Error: err.Error()}); failed != nil {
+			return failed
+		}
+		return err
+	}
+	r.mu.Lock()
+	waiting = append(waiting, r.waiting...)
+	r.mu.Unlock()
+	if err := r.reach(milestone{State: Paused, At: time.Now(), Waiting: waiting}); err != nil {
+		return err
+	}
+	return &PausedError{Checkpoint: r.checkpoint(waiting), Err: err}
+}

@@ -1,0 +1,226 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/writ-go/writ/internal/durable"
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
+	"github.com/writ-go/writ/tools/policy"
+)
+
+// Runs makes durable runs of modules: everything that a run gets from models and tools is recorded in a
+// [journal.Store], so that the run can go on after it was paused, or after its process has ended. A run that goes on
+// runs its module again from the start, with the recorded replies and results, so nothing is paid for or done twice. See
+// the package journal for what is promised.
+//
+// A Runs is safe for concurrent use. A run has at most one owner, in all processes that use the store.
+type Runs struct {
+	store journal.Store
+
+	mu     sync.Mutex
+	active map[string]*run
+}
+
+// NewRuns returns a Runs that keeps its runs in a store, such as [journal.OpenDir] or [journal.NewMemory].
+func NewRuns(s journal.Store) *Runs { return &Runs{store: s, active: map[string]*run{}} }
+
+// RunState says how a run ended.
+type RunState string
+
+// The states of a run.
+const (
+	Running     RunState = "running"     // somebody owns it
+	Interrupted RunState = "interrupted" // its process has ended
+	Paused      RunState = "paused"      // it waits for decisions
+	Done        RunState = "done"        // it has an answer
+	Failed      RunState = "failed"      // it has ended with an error
+)
+
+// RunInfo describes a run.
+type RunInfo struct {
+	ID      string          `json:"id"`
+	State   RunState        `json:"state"`
+	Began   time.Time       `json:"began"`
+	Input   json.RawMessage `json:"input"`
+	Output  json.RawMessage `json:"output,omitempty"`  // if it is done
+	Error   string          `json:"error,omitempty"`   // if it has failed
+	Waiting []Waiting       `json:"waiting,omitempty"` // if it is paused: the calls that wait for decisions
+}
+
+// milestone is a record of the part "run" of a log: the run has begun, goes on, or has ended.
+type milestone struct {
+	Format  string          `json:"format,omitempty"` // in the first record only
+	State   RunState        `json:"state"`
+	At      time.Time       `json:"at"`
+	Input   json.RawMessage `json:"input,omitempty"`
+	Output  json.RawMessage `json:"output,omitempty"`
+	Error   string          `json:"error,omitempty"`
+	Waiting []Waiting       `json:"waiting,omitempty"`
+}
+
+// logFormat is the version of the format of logs.
+const logFormat = "writ run 1"
+
+// ErrNoRun is returned for a run that the store does not have.
+var ErrNoRun = errors.New("agent: there is no such run")
+
+// Start begins a durable run of a module. The ID names the run in the store; it must be new. The input must be
+// representable as JSON.
+//
+// Besides the errors of the module, Start returns a *[PausedError] if the run waits for decisions, or if [Runs.Pause]
+// stopped it. After any error, and after a crash, [Resume] continues the run.
+func Start[In, Out any](
+	ctx context.Context, r *Runs, id string, m module.Module[In, Out], in In,
+) (*module.Prediction[Out], error) {
+	input, err := json.Marshal(in)
+	if err != nil {
+		return nil, fmt.Errorf("agent: the input of run %s: %w", id, err)
+	}
+	owned, err := r.open(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	defer owned.close()
+	if len(owned.milestones) > 0 {
+		return nil, fmt.Errorf("agent: the run %s exists already; resume it, or choose another ID", id)
+	}
+	first := milestone{Format: logFormat, State: Interrupted, At: time.Now(), Input: input}
+	if err := owned.reach(first); err != nil {
+		return nil, err
+	}
+	return execute(ctx, owned, m, in)
+}
+
+// Resume continues a run at a checkpoint, with decisions on its waiting calls by their IDs. It needs the module that
+// [Start] ran, with the same tools. The checkpoint is in the [PausedError], or comes from [Runs.Checkpoint]; if
+// anything has happened to the run since, Resume returns an error. Calls without a decision keep waiting. The run of a
+// module that has answered returns the answer again, with an empty Trajectory.
+func Resume[In, Out any](
+	ctx context.Context, r *Runs, m module.Module[In, Out], c Checkpoint, decisions map[string]Decision,
+) (*module.Prediction[Out], error) {
+	owned, err := r.open(ctx, c.Run)
+	if err != nil {
+		return nil, err
+	}
+	defer owned.close()
+	info, err := owned.info()
+	if err != nil {
+		return nil, err
+	}
+	if info.State == Done {
+		pred := &module.Prediction[Out]{}
+		if err := json.Unmarshal(info.Output, &pred.Output); err != nil {
+			return nil, fmt.Errorf("agent: the answer of run %s: %w", c.Run, err)
+		}
+		return pred, nil
+	}
+	var in In
+	if err := json.Unmarshal(info.Input, &in); err != nil {
+		return nil, fmt.Errorf("agent: the input of run %s: %w", c.Run, err)
+	}
+	if err := owned.resume(c, info, decisions); err != nil {
+		return nil, err
+	}
+	return execute(ctx, owned, m, in)
+}
+
+// execute runs the module of a run.
+func execute[In, Out any](
+	ctx context.Context, r *run, m module.Module[In, Out], in In,
+) (*module.Prediction[Out], error) {
+	ctx = durable.With(policy.WithDesk(ctx, r), r)
+	ctx = tools.WithPolicies(module.Observe(ctx, r.observe), r.gate)
+	pred, err := m.Run(ctx, in)
+	if err != nil {
+		return nil, r.ended(err)
+	}
+	output, err := json.Marshal(pred.Output)
+	if err != nil {
+		return nil, fmt.Errorf("agent: the answer of run %s cannot be recorded: %w", r.id, err)
+	}
+	return pred, r.reach(milestone{State: Done, At: time.Now(), Output: output})
+}
+
+// Pause makes a run in progress pause: it asks no model and makes no call any more. Once the calls in progress have
+// ended, the run returns a *[PausedError]. Pause returns false if this Runs has no such run in progress.
+func (r *Runs) Pause(id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if active := r.active[id]; active != nil {
+		active.pausing.Store(true)
+		return true
+	}
+	return false
+}
+
+// Checkpoint returns the last state of a run that nobody owns.
+func (r *Runs) Checkpoint(ctx context.Context, id string) (Checkpoint, error) {
+	owned, err := r.open(ctx, id)
+	if err != nil {
+		return Checkpoint{}, err
+	}
+	defer owned.close()
+	info, err := owned.info()
+	if err != nil {
+		return Checkpoint{}, err
+	}
+	return owned.checkpoint(info.Waiting), nil
+}
+
+// List describes the runs in the store, the oldest first. A run that cannot be read is described as failed.
+func (r *Runs) List(ctx context.Context) ([]RunInfo, error) {
+	ids, err := r.store.Runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var list []RunInfo
+	for _, id := range ids {
+		info, err := r.describe(ctx, id)
+		switch {
+		case errors.Is(err, journal.ErrInUse):
+			info = RunInfo{ID: id, State: Running}
+		case err != nil:
+			info = RunInfo{ID: id, State: Failed, Error: err.Error()}
+		}
+		list = append(list, info)
+	}
+	return list, nil
+}
+
+func (r *Runs) describe(ctx context.Context, id string) (RunInfo, error) {
+	owned, err := r.open(ctx, id)
+	if err != nil {
+		return RunInfo{}, err
+	}
+	defer owned.close()
+	return owned.info()
+}
+
+// open opens the log of a run and becomes its owner.
+func (r *Runs) open(ctx context.Context, id string) (*run, error) {
+	log, err := r.store.Open(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("agent: run %s: %w", id, err)
+	}
+	owned, err := newRun(id, log)
+	if err != nil {
+		return nil, fmt.Errorf("agent: run %s: %w", id, errors.Join(err, log.Close()))
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.active[id] = owned
+	owned.close = func() {
+		r.mu.Lock()
+		delete(r.active, id)
+		r.mu.Unlock()
+		_ = log.Close() // everything that matters has been synced
+	}
+	return owned, nil
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/writ-go/writ/agent"
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
+	"github.com/writ-go/writ/tools/policy"
+)
+
+// durable runs the agent so that the run can go on after a pause, Ctrl-C or a crash.
+func (c *config) durable(ctx context.Context, bot *agent.Agent) (*module.Prediction[agent.Answer], error) {
+	store, err := journal.OpenDir(c.journal)
+	if err != nil {
+		return nil, err
+	}
+	runs := agent.NewRuns(store)
+	id := c.resume
+	if id == "" {
+		id = "r-" + strings.ToLower(rand.Text()[:6])
+	}
+	// Ctrl-C pauses the run: the calls in progress may end. A second Ctrl-C ends the process.
+	defer context.AfterFunc(ctx, func() { runs.Pause(id) })()
+	ctx = context.WithoutCancel(ctx)
+	var pred *module.Prediction[agent.Answer]
+	if c.resume == "" {
+		pred, err = agent.Start(ctx, runs, id, bot, agent.Task{Task: c.task})
+	} else {
+		pred, err = c.resumed(ctx, runs, bot)
+	}
+	var paused *agent.PausedError
+	if errors.As(err, &paused) {
+		fmt.Fprintf(c.stderr, "to resume it: go run ./examples/agent %s\n", c.again(id))
+	}
+	return pred, err
+}
+
+// again returns the flags that resume a run.
+func (c *config) again(id string) string {
+	flags := c.flags
+	if c.resume == "" {
+		flags = append(flags[:len(flags):len(flags)], "-resume", id)
+	}
+	var words []string
+	for _, word := range flags {
+		if word == "" || strings.ContainsAny(word, " \t\n'\"\\$`*?[](){}<>|&;#~!") {
+			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, " ")
+}
+
+// resumed resumes a run. It asks the person at the terminal for the decisions that the run waits for.
+func (c *config) resumed(ctx context.Context, runs *agent.Runs, bot *agent.Agent) (
+	*module.Prediction[agent.Answer], error) {
+	at, err := runs.Checkpoint(ctx, c.resume)
+	if err != nil {
+		return nil, err
+	}
+	decisions := map[string]agent.Decision{}
+	for _, w := range at.Waiting {
+		if !c.asks() {
+			break
+		}
+		if w.Unknown {
+			decisions[w.ID] = agent.Decision{Outcome: c.askOutcome(w)}
+			continue
+		}
+		d, err := c.decide(fmt.Sprintf("%s\n%s\nline %d: %s", w.Tool, w.Args, w.Line, w.Source))
+		if err != nil {
+			return nil, err
+		}
+		decisions[w.ID] = agent.Decision{Decision: d}
+	}
+	return agent.Resume(ctx, runs, bot, at, decisions)
+}
+
+// approval returns the policy under which destructive calls, and calls that repeat an effect on purpose, need a
+// person's approval. Without a terminal, the run pauses.
+func (c *config) approval() tools.Policy {
+	var ask policy.Approver
+	if c.asks() {
+		ask = func(_ context.Context, r policy.Request) (policy.Decision, error) { return c.decide(r.String()) }
+	} else if c.journal == "" {
+		return policy.AllowDestructive
+	}
+	return policy.If(policy.Or(policy.Destructive(), policy.Repeats()), policy.Approve(ask))
+}
+
+// asks reports whether a person at the terminal can be asked.
+func (c *config) asks() bool {
+	info, err := os.Stdin.Stat()
+	return c.stdin != os.Stdin || err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// terminal lets one question at a time be asked.
+type terminal struct {
+	mu    sync.Mutex
+	lines *bufio.Scanner
+}
+
+// ask prints a question and reads a line.
+func (c *config) ask(question string) (string, error) {
+	c.terminal.mu.Lock()
+	defer c.terminal.mu.Unlock()
+	if c.terminal.lines == nil {
+		c.terminal.lines = bufio.NewScanner(c.stdin)
+	}
+	fmt.Fprint(c.stderr, question)
+	if !c.terminal.lines.Scan() {
+		return "", errors.Join(errors.New("no answer: the input has ended"), c.terminal.lines.Err())
+	}
+	return strings.TrimSpace(c.terminal.lines.Text()), nil
+}
+
+func (c *config) decide(call string) (policy.Decision, error) {
+	answer, err := c.ask(call + "\nallow it? y, or n and why: ")
+	if err != nil || answer == "y" {
+		return policy.Decision{Approved: err == nil, By: "terminal"}, err
+	}
+	return policy.Decision{Reason: strings.TrimSpace(strings.TrimPrefix(answer, "n")), By: "terminal"}, nil
+}
+
+// askOutcome asks what a call did whose outcome is unknown.
+func (c *config) askOutcome(w agent.Waiting) *journal.Reconciled {
+	answer, err := c.ask(fmt.Sprintf("%s\nwas it done? n, or its result as JSON: ", w))
+	switch {
+	case err != nil:
+		return &journal.Reconciled{State: journal.StateUnknown}
+	case answer == "n":
+		return &journal.Reconciled{State: journal.StateRejected}
+	}
+	return &journal.Reconciled{State: journal.StateOK, Result: json.RawMessage(answer)}
+}
+
+// list prints the runs in the journal, and how they ended.
+func (c *config) list(ctx context.Context) error {
+	store, err := journal.OpenDir(c.journal)
+	if err != nil {
+		return err
+	}
+	runs, err := agent.NewRuns(store).List(ctx)
+	for _, r := range runs {
+		var in agent.Task
+		_ = json.Unmarshal(r.Input, &in) // a run of another program has no task
+		fmt.Fprintf(c.stdout, "%s  %s  %-11s  %s\n", r.ID, r.Began.Format("2006-01-02 15:04"), r.State, in.Task)
+		for _, w := range r.Waiting {
+			fmt.Fprintf(c.stdout, "    waits for a decision: %s\n", w)
+		}
+	}
+	return err
+}
