@@ -31,6 +31,25 @@ type Recorder interface {
 	Turns(turns [][]byte)
 }
 
+// Replayed is an Entry whose result was recorded when the same program ran before. The call counts as made by the
+// program.
+type Replayed interface {
+	Entry
+
+	// Performed returns the arguments with which the tool was called, or nil if it was not called.
+	Performed() json.RawMessage
+}
+
+// InterruptedError wraps an error with which a call ends, if the program does not get the error, because the program
+// has ended or has got another reply.
+type InterruptedError struct{ Err error }
+
+// Error returns the wrapped error's text.
+func (e *InterruptedError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the wrapped error.
+func (e *InterruptedError) Unwrap() error { return e.Err }
+
 // Entry is the journal's entry of one call. Methods of different entries may be called
 // concurrently.
 type Entry interface {
@@ -45,6 +64,7 @@ type Entry interface {
 	Dispatched(args json.RawMessage) error
 	// Settled is called when the call has ended, even if the tool was never called; see [StateOf]. If pending is true,
 	// a policy has stopped waiting for a try (a call to the tool) that is still in progress. Settled is called again
-	// when that try ends. It returns the ID with which the program may repeat the call, or "": see [tools.ToolError].
+	// when that try ends. The error is an *[InterruptedError] if the program does not get it. Settled returns the ID
+	// with which the program may repeat the call, or "": see [tools.ToolError].
 	Settled(result json.RawMessage, err error, pending bool) (again string)
 }

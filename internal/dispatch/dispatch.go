@@ -95,7 +95,16 @@ func (d *Dispatcher) Issue(c tools.Call, tool int) *Execution {
 		return &Execution{known: true, err: ending(err)}
 	}
 	if result, err, ok := entry.Recorded(); ok {
-		return &Execution{Recorded: true, known: true, result: result, err: err}
+		x.known, x.result, x.err = true, result, err
+		if te, ok := err.(*tools.ToolError); ok {
+			x.err = x.advised(te, te.ID)
+		}
+		if again, ok := entry.(Replayed); ok {
+			x.performed = again.Performed()
+		} else {
+			x.Recorded = true
+		}
+		return x
 	}
 	x.entry = entry
 	return x
@@ -174,9 +183,13 @@ var errEnded = &tools.ToolError{Kind: tools.KindDenied, Message: "the program en
 // the program, or a *[tools.HoldError] or [tools.Fatal] error, which ends the program.
 func (x *Execution) Perform(ctx context.Context) (json.RawMessage, error) {
 	if x.known {
+		if s := StateOf(x.err); x.performed != nil && x.acts && (s == StateOK || s == StateUnknown) {
+			effectCounterOf(ctx).add(1)
+		}
 		return x.result, x.err
 	}
 	result, err := x.chain(ctx)
+	interrupted := err != nil && (ctx.Err() != nil || errors.Is(err, errEnded))
 	if err == nil && len(result) > 0 && !json.Valid(result) {
 		err = &tools.ToolError{Kind: tools.KindInvalidResult, Message: "the call was made, but its result is not JSON"}
 	}
@@ -188,7 +201,11 @@ func (x *Execution) Perform(ctx context.Context) (json.RawMessage, error) {
 	if err != nil || len(result) == 0 {
 		result = nil
 	}
-	id := x.settle(result, err)
+	ended := err
+	if interrupted {
+		ended = &InterruptedError{err}
+	}
+	id := x.settle(result, ended)
 	if te, ok := err.(*tools.ToolError); ok && x.entry != nil {
 		err = x.advised(te, id)
 	}
@@ -325,6 +342,9 @@ func (x *Execution) end(ctx context.Context, result json.RawMessage, err error) 
 	}
 	x.state = maxState(x.state, state)
 	if x.settled && x.entry != nil && (err != nil || json.Valid(result)) {
+		if err != nil {
+			err = &InterruptedError{err}
+		}
 		x.entry.Settled(result, err, x.pending > 0)
 	}
 }

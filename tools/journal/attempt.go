@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
 )
 
-// Attempt records one program's calls. It is the Attempt of a sandbox.Program.
+// Attempt records one program's calls. It is the Attempt of a sandbox.Program. If the journal has a log, it also records
+// how the program runs.
 type Attempt struct {
 	journal *Journal
 	step    int
@@ -17,11 +19,13 @@ type Attempt struct {
 	number  int // number in the run, from 1
 
 	over    bool            // the program has ended
+	calls   int             // the number of calls that were issued, including held ones
+	turns   int             // the number of recorded turns that the program has not repeated
 	named   map[*entry]bool // entries that this program has named in calls' second arguments
 	changed *entry          // a read that returned a different value than in an earlier attempt
 }
 
-var _ dispatch.Attempt = (*Attempt)(nil)
+var _ dispatch.Recorder = (*Attempt)(nil)
 
 // errOver is the error for calls that a program makes after it has ended.
 var errOver = errors.New("journal: the program that made this call has ended")
@@ -30,8 +34,9 @@ var errOver = errors.New("journal: the program that made this call has ended")
 var errUnanswered = errors.New("the tool had not answered when the program that called it ended")
 
 // Issue decides what happens to a tool call that the program makes. The parameter all has the tools that
-// the program may call. The error is a *[tools.HoldError], or a [tools.Fatal] error: an *[UnknownError], or an error
-// that says that the program has ended or that the arguments are not JSON.
+// the program may call. The error is a *[tools.HoldError], or a [tools.Fatal] error: an *[UnknownError], a
+// *[DivergedError], an error of the log, or an error that says that the program has ended or that the arguments are not
+// JSON.
 func (a *Attempt) Issue(c tools.Call, all []*tools.Binding) (dispatch.Entry, error) {
 	key, err := c.Tool.Key(c.Args)
 	if err != nil {
@@ -40,46 +45,56 @@ func (a *Attempt) Issue(c tools.Call, all []*tools.Binding) (dispatch.Entry, err
 	j := a.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.failed != nil {
+		return nil, j.failed
+	}
 	if a != j.current || a.over {
 		return nil, tools.Fatal(errOver)
 	}
+	if j.log != nil {
+		c.Args = compact(c.Args)
+	}
+	op := &operation{
+		Op: opIssue, Tool: c.Tool.Path(), Server: c.Tool.Namespace, Name: c.Tool.Name, Args: c.Args, Repeat: c.Repeat,
+	}
+	if recorded := j.next(op); recorded != nil {
+		return j.repeat(recorded, c, all)
+	}
+	return a.decide(op, c, all, key)
+}
+
+// decide applies the rules, and records what they say.
+func (a *Attempt) decide(op *operation, c tools.Call, all []*tools.Binding, key string) (dispatch.Entry, error) {
+	j := a.journal
+	j.bind(all)
 	q := a.query(c, all, key)
 	e, err := q.decide()
+	if hold, ok := err.(*tools.HoldError); ok {
+		op.Hold, op.Told, op.Unseen = hold, q.told, q.unseen
+	} else if err != nil {
+		return nil, err // the program may be repeated, and make this call, after somebody has found out what happened
+	}
+	for o := range q.named {
+		op.Named = append(op.Named, o.ID)
+	}
+	slices.Sort(op.Named)
+	if e != nil {
+		op.ID = e.ID
+	} else if err == nil {
+		op.ID, op.Key, op.Class, op.Again = fmt.Sprintf("E%d", len(j.entries)+1), []byte(key), q.class, ids(q.again)
+		op.Repeatable, op.Destructive = c.Tool.Hints.Repeatable, c.Tool.Hints.Destructive
+	}
+	if err := j.commit(op); err != nil {
+		return nil, err
+	}
 	if err != nil {
 		return nil, err
 	}
-	for e := range q.named {
-		a.named[e] = true
-	}
 	if e == nil {
-		e = a.add(q)
+		e = j.entries[len(j.entries)-1]
+		e.binding, e.call, e.all = c.Tool, c, all
 	}
-	e.consumedBy = a.number
 	return e, nil
-}
-
-// add records a call that will be performed.
-func (a *Attempt) add(q *query) *entry {
-	j, c := a.journal, q.call
-	e := &entry{
-		Entry: Entry{
-			ID: fmt.Sprintf("E%d", len(j.entries)+1), Step: a.step, Attempt: a.inStep,
-			Tool: c.Tool.Path(), Class: q.class, Args: c.Args, State: dispatch.StateIntended,
-			Repeatable: c.Tool.Hints.Repeatable, Repeats: ids(q.again),
-		},
-		attempt: a, binding: c.Tool, call: c, all: q.tools, key: q.key, performed: q.key, id: q.id,
-		server: c.Tool.Namespace, issued: j.tick(),
-		fresh: c.Repeat != nil && c.Repeat.Fresh && q.class == tools.Read,
-	}
-	for _, o := range q.again {
-		o.repeatedBy = append(o.repeatedBy, e)
-	}
-	for o := range q.named {
-		o.namedBy = append(o.namedBy, e)
-	}
-	j.entries = append(j.entries, e)
-	j.byKey[q.key] = append(j.byKey[q.key], e)
-	return e
 }
 
 // orphaned reports whether the attempt neither consumed nor named e, and could not have seen it. If a is nil, every

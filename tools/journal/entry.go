@@ -3,11 +3,14 @@ package journal
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/internal/effect"
 	"github.com/writ-go/writ/internal/lists"
+	"github.com/writ-go/writ/internal/place"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -29,6 +32,9 @@ type Entry struct {
 
 	// Repeats are the entries that the call repeats on purpose.
 	Repeats []string `json:"repeats,omitempty"`
+
+	// Labels are reserved for labels of the call's data.
+	Labels uint64 `json:"labels,omitempty"`
 
 	State  State           `json:"state"`
 	Result json.RawMessage `json:"result,omitempty"`
@@ -52,10 +58,10 @@ func (e Entry) String() string {
 // entry is an Entry and what the rules need to know about its call. It implements [dispatch.Entry].
 type entry struct {
 	Entry
-	attempt    *Attempt // the attempt that made the call
-	binding    *tools.Binding
-	call       tools.Call
-	all        []*tools.Binding // the tools that the program may call
+	attempt    *Attempt         // the attempt that made the call
+	binding    *tools.Binding   // nil if the entry was read from a log and its program was not repeated
+	call       tools.Call       // as binding
+	all        []*tools.Binding // the tools that the program may call; as binding
 	id         toolID
 	server     string
 	key        string   // the call's key as requested
@@ -67,8 +73,13 @@ type entry struct {
 	consumedBy int      // the number of the last attempt that made the call or used its result
 	reconciled bool     // Options.Reconcile was called
 	pending    bool     // the tool is still working on the call
+	finished   bool     // the tool will not answer any more
+	paused     bool     // the call waits for a person, and the run has ended meanwhile
 	repeatedBy []*entry // calls that repeat this one on purpose
 	namedBy    []*entry // calls that name this one
+
+	destructive bool       // tools.Hints.Destructive of the tool
+	answer      *operation // the settle whose reply the program got, or nil
 
 	told   *Attempt     // the last attempt that was held because this call failed; in ReAct, the attempt continues
 	unseen bool         // a repetition was held because nothing that was read can show the effect of this call
@@ -79,7 +90,7 @@ type entry struct {
 func (e *entry) is(key string) bool { return e.key == key || e.performed == key }
 
 // ordered reports whether the order of the call matters.
-func (e *entry) ordered() bool { return e.Class != tools.Read && !e.binding.Hints.Repeatable }
+func (e *entry) ordered() bool { return e.Class != tools.Read && !e.Repeatable }
 
 // done reports whether the call had an effect. A call that a policy answered had no effect.
 func (e *entry) done() bool { return e.ordered() && e.called && e.State == StateOK }
@@ -116,79 +127,112 @@ func (e *entry) Recorded() (json.RawMessage, error, bool) {
 	return e.Result, e.Err, true
 }
 
-// Dispatched implements [dispatch.Entry]. The error says that the program has ended, or that a policy has changed the
-// call into one that is held or whose outcome is unknown.
+// Dispatched implements [dispatch.Entry]. The error says that the program has ended, that a policy has changed the call
+// into one that is held or whose outcome is unknown, or that the log cannot be written.
 func (e *entry) Dispatched(args json.RawMessage) error {
+	if err := e.dispatched(args); err != nil || e.Class == tools.Read {
+		return err
+	}
+	return e.attempt.journal.sync()
+}
+
+func (e *entry) dispatched(args json.RawMessage) error {
 	j := e.attempt.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if e.State != dispatch.StateIntended && e.State != dispatch.StateDispatched { // dispatched if a policy tries again
+	if !e.mayDispatch() {
 		return errOver
 	}
+	op := &operation{Op: opDispatch, ID: e.ID}
+	if j.log != nil {
+		args = compact(args)
+	}
 	if !bytes.Equal(args, e.Args) {
-		if err := e.changed(args); err != nil {
+		if err := e.changed(op, args); err != nil {
 			return err
 		}
 	}
-	e.pending = true
-	if e.fresh {
-		j.fresh[e.id] = true
-	}
-	e.State, e.called = dispatch.StateDispatched, true
-	return nil
+	return j.commit(op)
 }
 
-// changed records arguments that a policy has changed. The rules also apply to the changed call, with the original
-// call's second argument.
-func (e *entry) changed(args json.RawMessage) error {
+// mayDispatch reports whether the program still waits for the call. A policy may try several times. If the process
+// ended before the program got a reply, the call may be made again when the program is repeated.
+func (e *entry) mayDispatch() bool {
+	j := e.attempt.journal
+	tip := j.tip(e)
+	waits := tip.State == dispatch.StateIntended || tip.State == dispatch.StateDispatched
+	return waits || tip.answer == nil && e.attempt == j.current && !e.attempt.over
+}
+
+// changed adds arguments that a policy has changed to the operation. The rules also apply to the changed call, with the
+// original call's second argument.
+func (e *entry) changed(op *operation, args json.RawMessage) error {
 	key, err := e.binding.Key(args)
 	if err != nil {
 		return err
 	}
-	j := e.attempt.journal
-	if !e.is(key) {
-		c := e.call
-		c.Args = args
-		q := e.attempt.query(c, e.all, key)
-		if q.class != tools.Read && !e.binding.Hints.Repeatable {
-			for _, rule := range []func() (verdict, error){q.unknown, q.changedIntoDone, q.failed, q.earlier} {
-				v, err := rule()
-				if err != nil {
-					return err
-				}
-				if v.decided {
-					break
-				}
-			}
+	op.Args, op.Key = args, []byte(key)
+	if e.is(key) {
+		return nil
+	}
+	c := e.call
+	c.Args = args
+	q := e.attempt.query(c, e.all, key)
+	if q.class == tools.Read || e.Repeatable {
+		return nil
+	}
+	for _, rule := range []func() (verdict, error){q.unknown, q.changedIntoDone, q.failed, q.earlier} {
+		v, err := rule()
+		if hold, ok := err.(*tools.HoldError); ok && (q.told || q.unseen) {
+			op.Hold, op.Told, op.Unseen, op.Server, op.Name = hold, q.told, q.unseen, q.id.server, q.id.name
+			op.Args, op.Key = nil, nil
+			_ = e.attempt.journal.commit(op) // the program ends in any case
 		}
-		j.byKey[key] = append(j.byKey[key], e)
+		if err != nil || v.decided {
+			return err
+		}
 	}
-	if e.Requested == nil {
-		e.Requested = e.Args
-	}
-	e.Args, e.performed = args, key
 	return nil
 }
 
-// Settled implements [dispatch.Entry]. It also records a result that arrives after the attempt has ended.
+// Settled implements [dispatch.Entry]. It also records a result that arrives after the attempt has ended. It records
+// nothing if the run is paused, so that the call is made when the run is resumed.
 func (e *entry) Settled(result json.RawMessage, err error, pending bool) (again string) {
 	j := e.attempt.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	state := dispatch.StateOf(err)
-	if e.pending = pending; e.State == StateOK && state != StateOK {
-		return "" // an abandoned try has ended after a successful one
+	if errors.Is(err, place.ErrPaused) {
+		e.paused = true
+		return ""
 	}
-	if err != nil && !e.called || state == StateFailed && e.binding.Hints.ErrorsAreFinal {
+	interrupted, unheard := err.(*dispatch.InterruptedError)
+	if unheard {
+		err = interrupted.Err
+	}
+	tip, state := j.tip(e), dispatch.StateOf(err)
+	if err != nil && !tip.called || state == StateFailed && e.binding.Hints.ErrorsAreFinal {
 		state = StateRejected // the tool was not called, or says that it has done nothing
 	}
-	e.Result, e.Err = result, err
-	e.settle(state)
-	if state == StateOK && e.Class == tools.Read {
-		e.attempt.compare(e)
+	op := &operation{Op: opSettle, ID: e.ID, State: state, Result: result, Pending: pending}
+	op.Unheard = (unheard || tools.IsFatal(err)) && (state == StateRejected || state == StateUnknown)
+	if j.log != nil {
+		op.Result, err = compact(result), recordable(err)
 	}
-	if state == StateFailed && e.Class != tools.Read {
+	op.setError(err)
+	if tip.State != StateOK && state == StateFailed && e.Class != tools.Read {
 		again = e.ID
 	}
+	_ = j.commit(op) // Sync and the next call return the error
 	return again
+}
+
+// recordable returns a copy of an error with the message and data that its record has.
+func recordable(err error) error {
+	te, ok := err.(*tools.ToolError)
+	if !ok {
+		return err
+	}
+	te = te.WithCause(te.Unwrap())
+	te.Message, te.Data = strings.ToValidUTF8(te.Message, "\ufffd"), compact(te.Data)
+	return te
 }

@@ -88,9 +88,7 @@ func (q *query) holdFailed(open []*entry) error {
 		return q.hold(open, "%s made exactly this call, and it is done, although its result cannot be used. "+
 			"To do it once more, pass {again: %s} as the second argument", names(open), oneOrList(quoted(open)))
 	}
-	for _, e := range open {
-		e.told = q.Attempt
-	}
+	q.told = true
 	return q.hold(open, "%s made exactly this call and reported an error, so it may have taken effect. %s%s%s",
 		names(open), q.mayOnlyRead(), q.lookFirst(nil), capital(q.answer()))
 }

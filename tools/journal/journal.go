@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -16,19 +17,24 @@ import (
 
 // Options configures a [Journal]. Nil means the defaults.
 type Options struct {
+	// Run is the run's ID, with which the IDs of its effects begin (see [tools.EffectID]). It is the log's ID by default,
+	// and a random one if the run is new.
+	Run string
+
 	// Reconcile, if set, finds out whether a call whose outcome is unknown took effect, for
 	// example by looking for the effect on the server. If Reconcile is nil, the run ends when
 	// a program repeats such a call. If Reconcile returns an error, the call stays unknown.
 	Reconcile func(ctx context.Context, e Entry) (Reconciled, error)
 }
 
-// Reconciled is the result of Options.Reconcile.
+// Reconciled says what has become of a call whose outcome was unknown.
 type Reconciled struct {
 	State  State           // StateOK, StateRejected if the call was not performed, or StateUnknown
 	Result json.RawMessage // if State is StateOK
 }
 
-// Journal records one run's calls in memory. Use [New] to create one. It is safe for concurrent use.
+// Journal records one run's calls, in memory or in a log. Use [New] or [Open] to create one. It is safe for concurrent
+// use.
 type Journal struct {
 	options Options
 	run     string // the run's ID
@@ -42,6 +48,15 @@ type Journal struct {
 	current  *Attempt // nil before the first attempt
 	numbers  int      // number of attempts in the run
 	clock    int      // counts the events: a call is issued, or ends
+	unbound  bool     // some entries may have no binding
+
+	log     Log          // nil: the journal is only in memory
+	records int          // the number of records in the log
+	synced  int          // the number of records that are durable
+	head    [32]byte     // the hash of all records
+	failed  error        // fatal: the log cannot be written, or the run differs from it; nothing is recorded any more
+	pending []*operation // recorded operations that have not been repeated
+	ahead   *Journal     // the state after them; nil if there are none
 }
 
 // toolID identifies a tool.
@@ -49,10 +64,11 @@ type toolID struct{ server, name string }
 
 // New returns an empty journal whose first step is open. Nil options are the defaults.
 func New(o *Options) *Journal {
-	j := &Journal{run: "r-" + strings.ToLower(rand.Text()[:8]), step: 1, byKey: map[string][]*entry{}, fresh: map[toolID]bool{}}
+	j := &Journal{step: 1, byKey: map[string][]*entry{}, fresh: map[toolID]bool{}}
 	if o != nil {
 		j.options = *o
 	}
+	j.run = cmp.Or(j.options.Run, "r-"+strings.ToLower(rand.Text()[:8]))
 	return j
 }
 
@@ -62,11 +78,9 @@ func New(o *Options) *Journal {
 func (j *Journal) Attempt() *Attempt {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.settleOpen()
-	j.attempts++
-	j.numbers++
-	j.current = &Attempt{journal: j, step: j.step, inStep: j.attempts, number: j.numbers, named: map[*entry]bool{}}
-	return j.current
+	a := &Attempt{}
+	j.do(&operation{Op: opAttempt, attempt: a})
+	return a
 }
 
 // Accept closes the step, after its program has finished and its answer, if any, was accepted. It returns the orphans:
@@ -75,13 +89,13 @@ func (j *Journal) Attempt() *Attempt {
 func (j *Journal) Accept() (orphans []Entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.settleOpen()
+	step, last := j.step, j.current
+	j.do(&operation{Op: opAccept})
 	for _, e := range j.entries {
-		if e.Step == j.step && e.done() && j.current.orphaned(e) {
+		if e.Step == step && e.done() && last.orphaned(e) {
 			orphans = append(orphans, e.Entry)
 		}
 	}
-	j.step, j.attempts, j.current = j.step+1, 0, nil
 	return orphans
 }
 
@@ -89,20 +103,25 @@ func (j *Journal) Accept() (orphans []Entry) {
 func (j *Journal) End() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.settleOpen()
-	if j.current != nil {
-		j.current.over = true
+	paused := func(e *entry) bool { return e.paused && e.attempt == j.current }
+	if j.current == nil || j.current.over {
+		return
+	}
+	j.current.over = true
+	if !slices.ContainsFunc(j.entries, paused) {
+		j.passBy(opEnd)
 	}
 }
 
-// settleOpen settles the calls that have not ended.
+// settleOpen settles the calls that have not ended, unless they wait for a person and the run is paused.
 func (j *Journal) settleOpen() {
 	for _, e := range j.entries {
-		switch e.State {
-		case dispatch.StateIntended:
+		switch {
+		case e.paused:
+		case e.State == dispatch.StateIntended:
 			e.Err = errOver
 			e.settle(StateRejected)
-		case dispatch.StateDispatched:
+		case e.State == dispatch.StateDispatched:
 			e.Err = errUnanswered
 			e.settle(StateUnknown)
 		}
@@ -118,12 +137,15 @@ func (j *Journal) Reconcile(ctx context.Context) error {
 	}
 	var errs []error
 	for _, e := range j.unreconciled() {
-		r, err := j.options.Reconcile(ctx, j.entry(e))
-		if err != nil {
-			errs = append(errs, fmt.Errorf("journal: reconciling %s %s: %w", e.ID, e.Tool, err))
-			continue
+		err, known := j.reconciled(e)
+		if !known {
+			var r Reconciled
+			if r, err = j.options.Reconcile(ctx, j.entry(e)); err != nil {
+				err = fmt.Errorf("journal: reconciling %s %s: %w", e.ID, e.Tool, err)
+			}
+			j.reconcile(ctx, e, r, err)
 		}
-		j.reconciled(e, r)
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
@@ -131,6 +153,7 @@ func (j *Journal) Reconcile(ctx context.Context) error {
 func (j *Journal) unreconciled() (list []*entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.look()
 	for _, e := range j.entries {
 		if e.State == StateUnknown && !e.reconciled && !e.pending && e.ordered() {
 			list = append(list, e)
@@ -145,19 +168,20 @@ func (j *Journal) entry(e *entry) Entry {
 	return e.Entry
 }
 
-func (j *Journal) reconciled(e *entry, r Reconciled) {
+// reconcile records the result of Options.Reconcile.
+func (j *Journal) reconcile(ctx context.Context, e *entry, r Reconciled, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	e.reconciled = true
-	if e.State != StateUnknown { // the tool has answered meanwhile
-		return
+	op := &operation{Op: opReconcile, ID: e.ID, State: r.State, Result: r.Result}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return // the run ends; it is asked again when the run is repeated
+	case err != nil:
+		op.Fatal, op.Result = err.Error(), nil
+	case j.log != nil:
+		op.Result = compact(r.Result)
 	}
-	switch r.State {
-	case StateOK:
-		e.State, e.Result, e.Err = StateOK, r.Result, nil
-	case StateRejected:
-		e.State = StateRejected
-	}
+	_ = j.commit(op) // Sync and the next call return the error
 }
 
 // Open returns the calls made by all attempts in the open step, without reads, in order of issue.
@@ -183,6 +207,7 @@ func (j *Journal) Entries() []Entry {
 func (j *Journal) list(keep func(*entry) bool) []Entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.look()
 	var list []Entry
 	for _, e := range j.entries {
 		if keep(e) {

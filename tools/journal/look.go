@@ -26,9 +26,7 @@ func (q *query) holdUnseen() error {
 	if unseen == nil || len(q.readers()) == 0 {
 		return nil
 	}
-	for _, e := range q.journal.entries {
-		e.unseen = e.unseen || e.id == q.id && e.State == StateFailed
-	}
+	q.unseen = true
 	return q.hold(unseen, "%s reported an error and may have taken effect, and nothing that was read since can "+
 		"show that. %s%s", names(unseen), q.lookFirst(partial), capital(q.answer()))
 }
@@ -79,7 +77,7 @@ func (j *Journal) seen(e *entry) (seen bool, partial []*entry) {
 func (e *entry) listState() lists.State {
 	if e.list == nil {
 		s, _ := lists.Read(e.Args, e.Result)
-		if s.Pagination == lists.Total && !lists.Paged(e.binding.InputSchema) {
+		if s.Pagination == lists.Total && (e.binding == nil || !lists.Paged(e.binding.InputSchema)) {
 			s = lists.State{}
 		}
 		e.list = &s

@@ -2,8 +2,6 @@ package journal
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/writ-go/writ/tools"
 )
@@ -22,6 +20,9 @@ type query struct {
 	again   []*entry        // entries with this key that the call repeats on purpose
 	insists bool            // the call repeats earlier calls on purpose: recorded results do not answer it
 	missing []string        // IDs in the second argument that do not belong to calls to the tool
+
+	told   bool // the call is held because the same call failed
+	unseen bool // the call is held because nothing that was read shows what it repeats
 }
 
 func (a *Attempt) query(c tools.Call, all []*tools.Binding, key string) *query {
@@ -60,11 +61,7 @@ func (q *query) readNames(r tools.Repeat) {
 
 // entryOf returns the entry with an ID, or nil if it is not a call to the same tool.
 func (q *query) entryOf(id string) *entry {
-	number, err := strconv.Atoi(strings.TrimPrefix(id, "E"))
-	if err != nil || number < 1 || number > len(q.journal.entries) {
-		return nil
-	}
-	if e := q.journal.entries[number-1]; e.ID == id && e.id == q.id {
+	if e := q.journal.find(id); e != nil && e.id == q.id {
 		return e
 	}
 	return nil
@@ -250,7 +247,7 @@ func (j *Journal) outdated(e *entry) *entry {
 	i := slices.IndexFunc(j.entries, func(o *entry) bool {
 		return o.server == e.server && o.id != e.id && o.ordered() && o.called && o.counts() && e.before(o)
 	})
-	if i < 0 || e.Class != tools.Unclassified || e.binding.Hints.Destructive {
+	if i < 0 || e.Class != tools.Unclassified || e.destructive {
 		return nil
 	}
 	return j.entries[i]

@@ -1,0 +1,216 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/writ-go/writ/internal/dispatch"
+	"github.com/writ-go/writ/tools"
+)
+
+// apply changes the state of the journal. All changes are made here, so that a log leads to the same state as the run
+// that wrote it. An error says that the operation does not fit the state.
+func (j *Journal) apply(op *operation) error {
+	a := j.current
+	switch op.Op {
+	case opAttempt:
+		j.start(op.attempt)
+		return nil
+	case opAccept:
+		j.settleOpen()
+		j.step, j.attempts, j.current = j.step+1, 0, nil
+		return nil
+	case opTurns, opLook:
+		return nil
+	case opEnd:
+		j.settleOpen()
+		return nil
+	case opBegin, opIssue:
+		if a == nil {
+			return errors.New("no program is running")
+		}
+		if op.Op == opIssue {
+			return j.applyIssue(a, op)
+		}
+		return nil
+	}
+	e := j.find(op.ID)
+	if e == nil {
+		return fmt.Errorf("%q is not an entry", op.ID)
+	}
+	switch op.Op {
+	case opDispatch:
+		return e.dispatch(op)
+	case opSettle:
+		e.settleAs(op)
+	case opReconcile, opResolve:
+		e.resolve(op)
+	default:
+		return fmt.Errorf("the kind of operation %q is unknown", op.Op)
+	}
+	return nil
+}
+
+// start starts an attempt. It allocates one if a is nil.
+func (j *Journal) start(a *Attempt) {
+	if a == nil {
+		a = &Attempt{}
+	}
+	j.settleOpen()
+	j.attempts++
+	j.numbers++
+	*a = Attempt{journal: j, step: j.step, inStep: j.attempts, number: j.numbers, named: map[*entry]bool{}}
+	j.current = a
+}
+
+func (j *Journal) applyIssue(a *Attempt, op *operation) error {
+	a.calls++
+	if op.Hold != nil {
+		j.hold(op)
+		return nil
+	}
+	again, named := j.findAll(op.Again), j.findAll(op.Named)
+	if len(again) < len(op.Again) || len(named) < len(op.Named) {
+		return errors.New("it names an entry that does not exist")
+	}
+	e := j.find(op.ID)
+	if op.Key != nil {
+		if e = j.add(a, op); e.ID != op.ID {
+			return fmt.Errorf("the next entry is %s, not %q", e.ID, op.ID)
+		}
+		e.repeat(again, named)
+	}
+	if e == nil {
+		return fmt.Errorf("%q is not an entry", op.ID)
+	}
+	for _, o := range named {
+		a.named[o] = true
+	}
+	e.consumedBy = a.number
+	return nil
+}
+
+// add adds the entry of a call that will be performed.
+func (j *Journal) add(a *Attempt, op *operation) *entry {
+	e := &entry{
+		Entry: Entry{
+			ID: fmt.Sprintf("E%d", len(j.entries)+1), Step: a.step, Attempt: a.inStep,
+			Tool: op.Tool, Class: op.Class, Args: op.Args, State: dispatch.StateIntended,
+			Repeatable: op.Repeatable, Repeats: op.Again, Labels: op.Labels,
+		},
+		attempt: a, key: string(op.Key), id: toolID{op.Server, op.Name}, server: op.Server, issued: j.tick(),
+		destructive: op.Destructive, fresh: op.Repeat != nil && op.Repeat.Fresh && op.Class == tools.Read,
+	}
+	e.performed = e.key
+	j.entries = append(j.entries, e)
+	j.byKey[e.key] = append(j.byKey[e.key], e)
+	return e
+}
+
+func (e *entry) repeat(again, named []*entry) {
+	for _, o := range again {
+		o.repeatedBy = append(o.repeatedBy, e)
+	}
+	for _, o := range named {
+		o.namedBy = append(o.namedBy, e)
+	}
+}
+
+// hold remembers why a call was held.
+func (j *Journal) hold(op *operation) {
+	if op.Told {
+		for _, e := range j.findAll(op.Hold.Entries) {
+			e.told = j.current
+		}
+	}
+	for _, e := range j.entries {
+		e.unseen = e.unseen || op.Unseen && e.id == toolID{op.Server, op.Name} && e.State == StateFailed
+	}
+}
+
+func (e *entry) dispatch(op *operation) error {
+	j := e.attempt.journal
+	if op.Hold != nil {
+		j.hold(op)
+		return nil
+	}
+	if e.answer != nil {
+		return fmt.Errorf("%s has ended already", e.ID)
+	}
+	if op.Key != nil {
+		key := string(op.Key)
+		if !e.is(key) {
+			j.byKey[key] = append(j.byKey[key], e)
+		}
+		if e.Requested == nil {
+			e.Requested = e.Args
+		}
+		e.Args, e.performed = op.Args, key
+	}
+	if e.fresh {
+		j.fresh[e.id] = true
+	}
+	e.State, e.called, e.pending, e.finished = dispatch.StateDispatched, true, true, false
+	return nil
+}
+
+// settleAs records how a call has ended. It may end several times: see [dispatch.Entry].
+func (e *entry) settleAs(op *operation) {
+	e.pending, e.finished = op.Pending, !op.Pending
+	if e.answer == nil && !op.Unheard {
+		e.answer = op
+	}
+	if e.State == StateOK && op.State != StateOK {
+		return // an abandoned try has ended after a successful one
+	}
+	e.Result, e.Err = op.Result, op.failure()
+	e.settle(op.State)
+	if op.State == StateOK && e.Class == tools.Read {
+		e.attempt.compare(e)
+	}
+}
+
+// resolve records what Options.Reconcile or a person has found out.
+func (e *entry) resolve(op *operation) {
+	if op.Fatal != "" {
+		return
+	}
+	e.reconciled = true
+	if !e.open() { // the tool has answered meanwhile
+		return
+	}
+	switch op.State {
+	case StateOK:
+		e.Result, e.Err = op.Result, nil
+	case StateRejected:
+	default:
+		return
+	}
+	if e.State = op.State; e.ended == 0 {
+		e.settle(op.State)
+	}
+}
+
+// open reports whether it is unknown how the call has ended.
+func (e *entry) open() bool { return e.State == StateUnknown || e.State == dispatch.StateDispatched }
+
+// find returns the entry with an ID, or nil.
+func (j *Journal) find(id string) *entry {
+	number, err := strconv.Atoi(strings.TrimPrefix(id, "E"))
+	if err != nil || number < 1 || number > len(j.entries) || j.entries[number-1].ID != id {
+		return nil
+	}
+	return j.entries[number-1]
+}
+
+// findAll returns the entries that exist.
+func (j *Journal) findAll(ids []string) (list []*entry) {
+	for _, id := range ids {
+		if e := j.find(id); e != nil {
+			list = append(list, e)
+		}
+	}
+	return list
+}
