@@ -81,7 +81,7 @@ func (g *gate) confirmed(e journal.Entry) bool {
 // guardedAttempt is an attempt that stops a program before the run's first effect if the program has read only parts of
 // lists. It does so at most once in a run.
 type guardedAttempt struct {
-	dispatch.Attempt
+	*journal.Attempt
 	run *codeRun
 }
 

@@ -20,6 +20,7 @@ import (
 // Call implements [engine.Host].
 func (h *host) Call(c engine.Call, reply func(engine.Reply)) {
 	c.Pos = h.origin.pos(c.Pos)
+	h.recordTurns(c.Turns)
 	if h.step != nil {
 		number, answer := h.recordCall(c), reply
 		reply = func(r engine.Reply) {
@@ -28,6 +29,7 @@ func (h *host) Call(c engine.Call, reply func(engine.Reply)) {
 		}
 	}
 	if te := h.overLimit(c.Tool); te != nil {
+		h.replies()
 		h.goroutines.do(func() { reply(engine.Reply{Error: te}) })
 		return
 	}
@@ -97,6 +99,13 @@ type tracker struct {
 	holds bool // the call occupies a slot
 	over  bool // the call has ended
 	waits int  // how many persons and nested runs the call waits for
+
+	// What the call waits for, guarded by host.mu.
+	decisions int  // number of decisions that may take longer than the process lives
+	runs      int  // number of nested runs
+	resting   int  // number of nested runs that are at rest
+	done      bool // the call has ended
+	paused    bool // the call ended because the run was paused
 }
 
 // begin starts to track a call. It returns nil if the program has ended.
@@ -180,14 +189,20 @@ func (t *tracker) perform(reply func(engine.Reply)) {
 	result, err := t.execution.Perform(place.With(h.callCtx, t))
 	returned = true
 	te, catchable := toolError(err, t.Tool)
-	t.settle(result, te)
+	if errors.Is(err, place.ErrPaused) {
+		t.park(func() { t.paused = true })
+	} else {
+		t.settle(result, te)
+	}
 	switch {
 	case tools.IsFatal(err) && h.callCtx.Err() == nil: // aborts the run even if the program has ended
 		h.abort(fmt.Errorf("tool %s: %w", t.Tool, err))
 	case h.hasEnded(): // the program gets no reply
 	case err == nil:
+		h.replies()
 		reply(resultReply(t.Tool, result))
 	case catchable:
+		h.replies()
 		reply(engine.Reply{Error: engineError(te)})
 	default:
 		h.abort(err)

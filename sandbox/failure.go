@@ -71,7 +71,9 @@ func (h *host) outcome(r *engine.Result) *Outcome {
 	for _, c := range h.calls {
 		call := c.Call
 		if c.Pending {
-			out.Abandoned++
+			if !c.paused {
+				out.Abandoned++
+			}
 			if c.execution != nil && c.execution.Args() != nil {
 				call.Args = c.execution.Args()
 			}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/internal/dispatch"
+	"github.com/writ-go/writ/internal/place"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	workers "github.com/writ-go/writ/sandbox/internal/worker/host"
 	"github.com/writ-go/writ/tools"
@@ -30,6 +31,8 @@ type host struct {
 	bindings   []*tools.Binding
 	plain      []engine.Binding // the bindings as the engine sees them
 	dispatcher *dispatch.Dispatcher
+	recorder   dispatch.Recorder // nil if the program's turns are not recorded
+	outer      *tracker          // the call that started the run, or nil
 	ticket     *workers.Ticket
 	slots      chan struct{} // has an element for each call that is being performed; nil before the first call
 	goroutines goroutines    // perform the calls
@@ -52,16 +55,21 @@ type host struct {
 	over      bool           // the run has ended; results from handlers that return now are ignored
 	running   sync.WaitGroup
 	clock     engine.RunClock
-	open      int // calls in progress
-	paused    int // calls that wait for a person or a nested run
+	open      int  // calls in progress
+	paused    int  // calls that wait for a person or a nested run
+	parked    int  // calls that wait only for what may take longer than the process lives
+	replied   int  // replies that the program has been sent
+	idle      int  // the last number of replies after which the program only waited for calls; -1 before that
+	resting   bool // nothing but parked calls is in progress
 }
 
 func newHost(ctx context.Context, limits Limits, p *Program, bound *boundTools) *host {
 	h := &host{
-		ticket:  newTicket(ctx),
 		program: p, limits: limits, bindings: bound.bindings, plain: bound.plain,
-		parent: ctx, start: time.Now(), ended: make(chan struct{}), goroutines: newGoroutines(),
+		parent: ctx, start: time.Now(), ended: make(chan struct{}), goroutines: newGoroutines(), idle: -1,
 	}
+	h.outer, _ = place.Find[*tracker](ctx)
+	h.ticket = newTicket(ctx, h.outer)
 	var attempt dispatch.Attempt
 	if p.Attempt != nil {
 		attempt = abortingAttempt{p.Attempt, h}
@@ -118,15 +126,19 @@ func isProgramError(err error) bool {
 // abort ends the program, which cannot catch the error.
 func (h *host) abort(err error) {
 	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.abortLocked(err)
+}
+
+func (h *host) abortLocked(err error) {
 	if h.aborted == nil || isProgramError(h.aborted) && !isProgramError(err) {
 		h.aborted = err
 	}
-	cancel := h.cancelCalls
-	h.mu.Unlock()
 	h.stop(err)
-	if h.drop(); cancel != nil && !isProgramError(err) {
-		cancel(err)
+	if h.cancelCalls != nil && !isProgramError(err) {
+		h.cancelCalls(err)
 	}
+	h.drop()
 }
 
 // drop rejects the calls that have not reached their tools, so that no further tool is called and no approver is
@@ -176,8 +188,9 @@ func (h *host) end(r *engine.Result) {
 	h.cancelCalls(context.Canceled)
 	wait(settled, settleTime)
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	h.over = true
-	h.mu.Unlock()
+	h.rest()
 }
 
 // endedByItself reports whether no limit ended the program.

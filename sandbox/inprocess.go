@@ -133,9 +133,6 @@ func (w *watchedHost) Begin(stop func(error)) {
 	w.heap.enter(w)
 }
 
-// Waiting implements [engine.Supervisor].
-func (w *watchedHost) Waiting(int) {}
-
 // Patience implements [engine.Supervisor]. On a busy machine, a program needs time to react. Giving up earlier would
 // gain nothing, because a goroutine cannot be ended from outside.
 func (w *watchedHost) Patience() time.Duration { return 2 * time.Second }

@@ -27,15 +27,23 @@ func sampled(name string, n uint32) bool {
 }
 
 // TestMain checks that the tests, all of which close their sandboxes, leave nothing behind. The process may
-// also be a host of TestAttacks, to which the same applies.
+// also be a host of TestAttacks or TestRepeat, to which the same applies.
 func TestMain(m *testing.M) {
-	time.Local = time.UTC // as in a worker: a program in this process has the machine's zone
+	archive, recordings := os.Getenv(attackEnv), os.Getenv(repeatFileEnv)
+	if recordings == "" {
+		time.Local = time.UTC // as in a worker: a program in this process has the machine's zone
+	}
 	os.Exit(leaktest.Run(func() int {
-		archive := os.Getenv(attackEnv)
-		if archive == "" {
+		var err error
+		switch {
+		case archive != "":
+			err = attackHost(archive, os.Stdout)
+		case recordings != "":
+			err = repeatAll(recordings, os.Stdout)
+		default:
 			return m.Run()
 		}
-		if err := attackHost(archive, os.Stdout); err != nil {
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}

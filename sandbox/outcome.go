@@ -79,7 +79,8 @@ type Output struct {
 func (o Output) Cut() bool { return len(o.Text) < o.Bytes }
 
 // Call is one tool call in a run. If Error is not nil, Error.Kind says whether the call failed or was not made, and
-// Error.Unwrap returns the cause, for the host's log.
+// Error.Unwrap returns the cause, for the host's log. The effect of a Pending call is unknown, unless the run was paused
+// while the call waited for a person's decision: then the call was not made.
 type Call struct {
 	ID       int              `json:"id"`                 // 1, 2, … in the order in which the program made them
 	Tool     string           `json:"tool"`               // the path in the call, such as mail.send
@@ -87,7 +88,7 @@ type Call struct {
 	Result   json.RawMessage  `json:"result,omitempty"`   // nil means undefined
 	Error    *tools.ToolError `json:"error,omitempty"`    // thrown into the program; nil if the call succeeded
 	Recorded bool             `json:"recorded,omitempty"` // answered from the journal; the tool was not called
-	Pending  bool             `json:"pending,omitempty"`  // still in progress when the run ended; its effect is unknown
+	Pending  bool             `json:"pending,omitempty"`  // still in progress when the run ended; see below
 	Started  time.Duration    `json:"started_ns"`         // since the start of the run
 	Duration time.Duration    `json:"duration_ns"`
 	Line     int              `json:"line,omitempty"` // the call's position in the source, from 1; 0 if unknown

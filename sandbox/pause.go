@@ -30,6 +30,7 @@ func (t *tracker) end() {
 	defer t.mu.Unlock()
 	t.over = true
 	t.free()
+	t.park(func() { t.done = true })
 	t.host.pause(-1, -min(t.waits, 1))
 }
 
@@ -64,6 +65,7 @@ func (h *host) pause(open, paused int) {
 	if still := h.open > 0 && h.open == h.paused; still != was {
 		h.clock.SetStill(still)
 	}
+	h.rest()
 }
 
 // Clock implements [engine.Host].
@@ -76,19 +78,23 @@ func (h *host) Clock(c engine.RunClock) {
 // nested makes the tool call that started a run leave its slot until done is called. If no tool
 // call started the run, nested does nothing.
 func nested(ctx context.Context) (done func()) {
-	if call, ok := place.Find[*tracker](ctx); ok {
-		call.Leave()
-		return call.Return
+	call, ok := place.Find[*tracker](ctx)
+	if !ok {
+		return func() {}
 	}
-	return func() {}
+	call.Leave()
+	call.park(func() { call.runs++ })
+	return func() {
+		call.park(func() { call.runs-- })
+		call.Return()
+	}
 }
 
-// newTicket returns the ticket of a run with this context.
-func newTicket(ctx context.Context) *workers.Ticket {
+// newTicket returns the ticket of a run with this context, which the given call started.
+func newTicket(ctx context.Context, call *tracker) *workers.Ticket {
 	p := place.Of(ctx)
-	call, ok := place.Find[*tracker](ctx)
 	switch {
-	case !ok:
+	case call == nil:
 		return workers.NewTicket(nil, p)
 	case p == call:
 		p = nil

@@ -204,12 +204,7 @@ func validStep(s *engine.Step) error {
 			return fmt.Errorf("the name %.50q is not an identifier", name)
 		}
 	}
-	for _, t := range s.Turns {
-		if t.Call < 0 || t.Call > len(s.Replies) {
-			return fmt.Errorf("a turn refers to call %d, which does not exist", t.Call)
-		}
-	}
-	return validInputs(s.Inputs)
+	return errors.Join(engine.CheckTurns(s.Turns, len(s.Replies)), validInputs(s.Inputs))
 }
 
 // validLibrary returns an error if a library's source does not match its hash, by which workers identify libraries, or

@@ -9,6 +9,7 @@ import (
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/sandbox/internal/worker"
 	workers "github.com/writ-go/writ/sandbox/internal/worker/host"
+	"github.com/writ-go/writ/tools"
 )
 
 // Options configures a [Sandbox].
@@ -208,7 +209,13 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, step *sess
 	if step != nil {
 		step.prepare(job)
 	}
+	if err := s.startRecording(h, job); err != nil {
+		return nil, err
+	}
 	result, err := s.runner.Run(h.ctx, h.ticket, job, h)
+	if err == nil {
+		h.recordEnd(result)
+	}
 	h.end(result)
 	result = h.unlessAborted(result)
 	h.origin.translate(result)
@@ -217,8 +224,11 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, step *sess
 		return nil, ErrClosed
 	case err != nil:
 		return h.partial(), fmt.Errorf("sandbox: %w", err)
-	case result.Failure != nil && result.Failure.Kind == engine.KindDiverged:
+	case result.Failure != nil && result.Failure.Kind == engine.KindLost:
 		return nil, fmt.Errorf("%w: %s", ErrSessionLost, result.Failure.Message)
+	case result.Failure != nil && result.Failure.Kind == engine.KindDiverged:
+		return h.outcome(result), tools.Fatal(fmt.Errorf("sandbox: the program was run again from its record, but did "+
+			"not do the same; it can only go on as a new run: %s", result.Failure.Message))
 	case step != nil:
 		h.finishStep(result)
 	}

@@ -229,6 +229,7 @@ func stepSize(s *engine.Step) int {
 func (h *host) recordCall(c engine.Call) (number int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.step.record.Turns = append(h.step.record.Turns, c.Turns...)
 	replies := &h.step.record.Replies
 	*replies = append(*replies, engine.RecordedReply{Tool: h.path(c.Tool), Args: engine.Digest(c.Args), More: c.More})
 	return len(*replies) - 1
@@ -248,7 +249,8 @@ func (h *host) finishStep(result *engine.Result) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	step, record := h.step, &h.step.record
-	record.Value, record.Submitted, record.Turns = result.Value, result.Submitted, result.Turns
+	record.Value, record.Submitted = result.Value, result.Submitted
+	record.Turns = append(record.Turns, result.Turns...)
 	for _, tool := range result.Used {
 		record.Tools = append(record.Tools, h.plain[tool])
 	}

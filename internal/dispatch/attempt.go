@@ -27,7 +27,9 @@ type Recorder interface {
 	// itself. Otherwise, it records start and returns it.
 	Begin(source, start []byte) (recorded []byte, turns [][]byte, err error)
 
-	// Turns records the turns since the last call of Turns. It is called before Issue.
+	// Turns records the turns since the last call of Turns. It is called before Issue, and when the program has ended,
+	// because its result depends on the turns after the last call. While the program is repeated, Turns gets the
+	// recorded turns again.
 	Turns(turns [][]byte)
 }
 

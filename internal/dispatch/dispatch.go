@@ -14,6 +14,7 @@ import (
 
 	"github.com/writ-go/writ/internal/effect"
 	"github.com/writ-go/writ/internal/globals"
+	"github.com/writ-go/writ/internal/place"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 )
@@ -200,6 +201,9 @@ func (x *Execution) Perform(ctx context.Context) (json.RawMessage, error) {
 	}
 	if err != nil || len(result) == 0 {
 		result = nil
+	}
+	if err != nil && errors.Is(context.Cause(ctx), place.ErrPaused) { // the call waited when the run was paused
+		err = tools.Fatal(place.ErrPaused)
 	}
 	ended := err
 	if interrupted {

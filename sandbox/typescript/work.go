@@ -126,6 +126,9 @@ func (fileHost) Allowed() bool { return true }
 // Clock implements [engine.Host].
 func (fileHost) Clock(engine.RunClock) {}
 
+// Waiting implements [engine.Host].
+func (fileHost) Waiting(int) {}
+
 // Call implements [engine.Host]. It replies before it returns. Therefore a worker that sends requests too fast
 // must wait, and no request is in progress when the bundle is complete.
 func (s fileHost) Call(c engine.Call, reply func(engine.Reply)) {

@@ -29,7 +29,18 @@ type Job struct {
 
 	Clock   *Clock      `json:"clock,omitempty"`   // fixes time and random numbers; nil for the real clock
 	Session *SessionJob `json:"session,omitempty"` // nil for a program outside of a session
+
+	// Record means that turns are recorded. They are recorded for every program in a session.
+	Record bool `json:"record,omitempty"`
+
+	// Turns are the recorded turns of an earlier run, which had the same Clock. The program is resumed by exactly these
+	// turns, in this order, before it goes on by itself. If a turn is impossible, or if the program ends before the last
+	// one, the run ends with KindDiverged.
+	Turns []Turn `json:"turns,omitempty"`
 }
+
+// Recorded reports whether turns are recorded.
+func (j *Job) Recorded() bool { return j.Record || j.Session != nil }
 
 // Input is a constant that the program can read.
 type Input struct {
@@ -86,6 +97,11 @@ type Host interface {
 
 	// Clock receives the clock of the run, before the program runs.
 	Clock(RunClock)
+
+	// Waiting is called, possibly on another goroutine, when the program has only waited for calls for 10 ms. The
+	// argument is the number of replies that the program has received. Waiting is not called after the run has ended.
+	// It must not call the methods of the RunClock.
+	Waiting(replies int)
 }
 
 // RunClock is the clock of Limits.Time.
@@ -95,16 +111,12 @@ type RunClock interface {
 	SetStill(bool)
 }
 
-// Supervisor is a [Host] that can stop the program, and is notified when the program waits or does not react to
-// being stopped.
+// Supervisor is a [Host] that can stop the program, and is notified when the program does not react to being stopped.
 type Supervisor interface {
+	Host
+
 	// Begin is called before the program runs. stop ends the program.
 	Begin(stop func(error))
-
-	// Waiting is called on another goroutine when the program has only waited for calls for
-	// 10 ms. The argument is the number of replies that the program has received.
-	// Waiting is not called after the run has ended.
-	Waiting(replies int)
 
 	// Patience returns how long a stopped program may take to react. A program in a native function, which goja
 	// cannot interrupt, may never react. Any other program reacts as soon as it gets processor time.
@@ -121,6 +133,8 @@ type Call struct {
 	Tool int             `json:"tool"` // index into Job.Tools
 	Args json.RawMessage `json:"args"`
 	More json.RawMessage `json:"more,omitempty"` // the second argument, or nil if the program passed only one
+
+	Turns []Turn `json:"turns,omitempty"` // the turns since the previous call, if turns are recorded
 	Pos
 }
 
@@ -149,7 +163,7 @@ type Result struct {
 	Computed  time.Duration   `json:"computed,omitempty"`
 	Waited    time.Duration   `json:"waited,omitempty"`
 	Lost      []string        `json:"lost,omitempty"`  // values in the answer without a JSON form: "total is NaN"
-	Turns     []Turn          `json:"turns,omitempty"` // set only for programs in sessions
+	Turns     []Turn          `json:"turns,omitempty"` // the turns since the last call, if turns are recorded
 	// the sorted indices of the tools that a program in a session used
 	Used           []int           `json:"used,omitempty"`
 	Variables      []Variable      `json:"variables,omitempty"` // the session's variables; see SessionJob.List
@@ -185,7 +199,8 @@ const (
 	KindTimeout      = "timeout"       // Limits.Time passed
 	KindComputeLimit = "compute_limit" // Limits.Compute passed
 	KindStale        = "stale"         // the engine lacks the VM of the session and has not received its log
-	KindDiverged     = "diverged"      // one of a session's programs behaved differently when it was run again
+	KindLost         = "lost"          // the session's earlier programs cannot be run again with the same result
+	KindDiverged     = "diverged"      // the program did not behave as Job.Turns say
 	KindStopped      = "stopped"       // the context was cancelled
 	KindDeadlock     = "deadlock"      // the program awaits a promise that nothing can settle
 	KindUnawaited    = "unawaited"     // submitted before all calls had settled, or with a promise as text

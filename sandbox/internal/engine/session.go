@@ -71,15 +71,27 @@ func Digest(args json.RawMessage) json.RawMessage {
 	return fmt.Appendf(nil, `"%d bytes, SHA-256 %x"`, len(args), sha256.Sum256(args))
 }
 
-// Turn is one event after which the event loop resumed the program.
+// Turn is one event after which the event loop resumed the program, or ended it.
 type Turn struct {
 	Call  int   `json:"call,omitempty"`  // the call whose reply arrived
 	Timer int64 `json:"timer,omitempty"` // the timer that fired
 	At    int64 `json:"at"`              // the time that the program's clock then shows, in ms since 1970
+
+	Stop *Failure `json:"stop,omitempty"` // the program exceeded a limit; always the last turn
 }
 
-// MaxTurns bounds the turns of one program.
+// MaxTurns bounds the recorded turns of one program. The program ends with the turn that exceeds the bound.
 const MaxTurns = 100_000
+
+// CheckTurns returns an error if a turn refers to a call that a program with the given number of calls did not make.
+func CheckTurns(turns []Turn, calls int) error {
+	for _, t := range turns {
+		if t.Call < 0 || t.Call > calls {
+			return fmt.Errorf("a turn refers to call %d, which does not exist", t.Call)
+		}
+	}
+	return nil
+}
 
 // Clock fixes the time and the random numbers that a program sees. Date starts at
 // Start, stands still while the program computes, and moves when the program is

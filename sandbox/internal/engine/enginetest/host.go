@@ -20,6 +20,9 @@ type Host struct {
 // Clock implements [engine.Host].
 func (h *Host) Clock(engine.RunClock) {}
 
+// Waiting implements [engine.Host].
+func (h *Host) Waiting(int) {}
+
 // Report implements [engine.Host].
 func (h *Host) Report(r engine.Report) {
 	if h.OnReport != nil {

@@ -121,12 +121,9 @@ func (r *machine) callTool(namespace, name string, fc goja.FunctionCall) goja.Va
 	return object
 }
 
-// issue passes a call to the host or, in a rerun, to the replay.
+// issue passes a call to the host.
 func (r *machine) issue(c callPromise) {
-	if r.replay != nil {
-		r.replay.expect(r, c)
-		return
-	}
+	c.Turns, r.turns = r.turns, nil
 	if r.replies == nil {
 		r.replies, r.done = make(chan callPromise, 16), make(chan struct{})
 	}
@@ -240,7 +237,7 @@ func (r *machine) submit(fc goja.FunctionCall) goja.Value {
 	} else {
 		r.end(&engine.Result{Value: value, Submitted: true, Lost: lost})
 	}
-	if r.replay != nil {
+	if r.rerun {
 		panic(r.typeError("the program has submitted"))
 	}
 	r.vm.Interrupt(errEnded)

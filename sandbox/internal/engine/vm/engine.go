@@ -34,7 +34,7 @@ func (e *Engine) Run(ctx context.Context, job *engine.Job, host engine.Host) (re
 	if failure != nil {
 		return &engine.Result{Failure: failure}
 	}
-	result = r.runJob(ctx, e, job, host, nil)
+	result = r.runJob(ctx, e, job, host, false)
 	s := job.Session
 	if s == nil || result.Submitted || result.Failure != nil && r.started {
 		return result // do not keep the VM: after submit, the interrupt may have left frames on its stack
@@ -79,21 +79,21 @@ func notRebuilt(number int, f *engine.Failure) *engine.Failure {
 		return f
 	}
 	return &engine.Failure{
-		Kind: engine.KindDiverged, Message: fmt.Sprintf("rerun of program %d of the session: %s", number, f.Message),
+		Kind: engine.KindLost, Message: fmt.Sprintf("rerun of program %d of the session: %s", number, f.Message),
 	}
 }
 
-// runJob runs one program in a VM that may have run other programs. In a rerun, host is nil and again replays the
-// recorded run.
+// runJob runs one program in a VM that may have run other programs. rerun means that the program has run before and
+// only rebuilds its session.
 func (r *machine) runJob(
-	ctx context.Context, e *Engine, job *engine.Job, host engine.Host, again *replay,
+	ctx context.Context, e *Engine, job *engine.Job, host engine.Host, rerun bool,
 ) (result *engine.Result) {
 	if len(r.sessionInputs) > 0 {
 		complete := *job
 		complete.Inputs = slices.Concat(r.sessionInputs, job.Inputs)
 		job = &complete
 	}
-	r.begin(ctx, e.scope(job, r.exports), job, host, again)
+	r.begin(ctx, e.scope(job, r.exports), job, host, rerun)
 	defer func() {
 		if p := recover(); p != nil {
 			r.recovered(p)
@@ -129,11 +129,11 @@ func (r *machine) pipeline(e *Engine, job *engine.Job) *engine.Failure {
 		return failure
 	}
 	r.program = p
-	if r.replay == nil { // otherwise the program has already been checked
+	if !r.rerun { // otherwise the program has already been checked
 		r.host.Report(p.report(r.scope, job))
 	}
 	code, failure := p.compile()
-	ok := r.replay != nil || r.host.Allowed()
+	ok := r.host.Allowed()
 	switch {
 	case failure != nil:
 		return failure

@@ -52,6 +52,7 @@ type programState struct {
 
 	replies chan callPromise // replies and done are nil before the first call
 	done    chan struct{}    // closed when the run has ended
+	early   []callPromise    // calls whose replies arrived before their recorded turns
 	timers  timers
 	issued  int          // calls made so far
 	waiting map[int]bool // calls that have no reply yet
@@ -64,9 +65,12 @@ type programState struct {
 	exported  bool // the program has exported its declarations
 	recording bool // turns are recorded
 	turns     []engine.Turn
+	turned    int               // the number of turns so far
+	schedule  []engine.Turn     // recorded turns that have not been repeated
+	repeating bool              // every turn so far was a recorded one
+	rerun     bool              // the run only rebuilds a session
 	used      toolUses          // recorded together with turns
 	listed    []engine.Variable // the session's variables, if the job lists them
-	replay    *replay           // the recorded run that this run repeats, or nil
 
 	stdout, stderr stream
 
@@ -78,9 +82,10 @@ type programState struct {
 }
 
 // begin prepares the VM for a program.
-func (r *machine) begin(ctx context.Context, s *scope, job *engine.Job, host engine.Host, again *replay) {
+func (r *machine) begin(ctx context.Context, s *scope, job *engine.Job, host engine.Host, rerun bool) {
 	r.programState = programState{
-		host: host, replay: again, limits: job.Limits, scope: s, recording: job.Session != nil && again == nil,
+		host: host, rerun: rerun, limits: job.Limits, scope: s, recording: job.Recorded() && !rerun,
+		schedule: job.Turns, repeating: len(job.Turns) > 0,
 		stdout: stream{limit: job.Limits.Output}, stderr: stream{limit: job.Limits.Output},
 	}
 	r.vm.ClearInterrupt()
@@ -91,9 +96,7 @@ func (r *machine) begin(ctx context.Context, s *scope, job *engine.Job, host eng
 	if supervisor != nil {
 		supervisor.Begin(r.watch.stop)
 	}
-	if host != nil {
-		host.Clock(r.watch)
-	}
+	host.Clock(r.watch)
 }
 
 // execute runs the program until it ends.
@@ -159,25 +162,49 @@ func (r *machine) unsettled(main *goja.Promise) bool {
 	return main.State() == goja.PromiseStatePending
 }
 
-// next waits for the next event and delivers it.
+// next waits for the next event and delivers it. The recorded turns come first.
 func (r *machine) next() {
-	if r.replay != nil {
-		r.replayTurn()
-		return
+	switch {
+	case len(r.schedule) > 0:
+		r.repeat(r.schedule[0])
+	case r.rerun:
+		r.diverge("the program waited %d times, but its rerun waited once more", r.turned)
+	case len(r.early) > 0:
+		r.reply(r.take(0))
+	default:
+		r.live()
 	}
-	r.watch.wait(len(r.timers.list) == 0, r.issued-len(r.waiting))
+}
+
+// live waits for whatever happens first, and delivers it.
+func (r *machine) live() {
+	r.watch.wait(len(r.timers.list) == 0, r.received())
 	select {
 	case c := <-r.replies:
 		r.watch.resume()
-		r.turn(engine.Turn{Call: c.ID})
-		r.deliver(c)
+		r.reply(c)
 	case <-r.timers.next():
 		r.watch.resume()
-		r.turn(engine.Turn{Timer: r.timers.list[0].id})
-		r.timers.fire(0)
+		r.fire(0)
 	case <-r.watch.over:
 		r.watch.resume()
 		r.interrupted(r.watch.cause)
+	}
+}
+
+// received returns the number of replies that have arrived.
+func (r *machine) received() int { return r.issued - len(r.waiting) + len(r.early) }
+
+// reply resumes the program with the reply to a call.
+func (r *machine) reply(c callPromise) {
+	r.turn(engine.Turn{Call: c.ID})
+	r.deliver(c)
+}
+
+// fire resumes the program with the timer at index i.
+func (r *machine) fire(i int) {
+	if r.turn(engine.Turn{Timer: r.timers.list[i].id}); !r.ended {
+		r.timers.fire(r.now(), i)
 	}
 }
 
@@ -186,6 +213,7 @@ func (r *machine) end(result *engine.Result) {
 	if !r.ended {
 		r.ended, r.result = true, result
 		r.timers.list = nil
+		r.checkSchedule()
 	}
 }
 

@@ -5,80 +5,102 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
-// stepJob returns the job that runs a step again. number is the number of earlier steps.
-func stepJob(s *engine.Step, number int, limits engine.Limits) *engine.Job {
-	limits.Output, limits.Argument = cmp.Or(s.Output, limits.Output), cmp.Or(s.Argument, limits.Argument)
-	return &engine.Job{
-		Source: s.Source, Prelude: s.Prelude, Inputs: s.Inputs, Tools: s.Tools, Submit: s.Submit,
-		Limits: limits, Clock: s.Clock,
-		Session: &engine.SessionJob{Step: number},
-	}
-}
-
-// turn records a turn and moves the clock.
+// turn begins a turn: it moves the clock and records the turn.
 func (r *machine) turn(t engine.Turn) {
-	t.At = r.clock.turn()
-	if r.recording {
-		r.turns = append(r.turns, t)
+	if len(r.schedule) > 0 { // its first turn is t
+		t, r.schedule = r.schedule[0], r.schedule[1:]
+		r.clock.set(t.At)
+	} else {
+		t.At, r.repeating = r.clock.turn(), false
 	}
-	if len(r.turns) > engine.MaxTurns {
+	if r.turned++; !r.recording {
+		return
+	}
+	if r.turns = append(r.turns, t); r.turned > engine.MaxTurns {
 		r.end(&engine.Result{Failure: &engine.Failure{
 			Kind: engine.KindComputeLimit, Hint: "sleep longer",
-			Message: fmt.Sprintf("more than %d timers and calls in one program of a session", engine.MaxTurns),
+			Message: fmt.Sprintf("more than %d timers and calls in one program", engine.MaxTurns),
 		}})
 		r.vm.Interrupt(errEnded)
 	}
 }
 
-// replay is the state of a program that runs again and receives the recorded replies in the recorded order.
-type replay struct {
-	step    *engine.Step
-	at      int // number of repeated turns
-	pending map[int]callPromise
+// now returns the time at which new timers begin. While the program is repeated, it is the recorded time, so that the
+// program does not sleep again after it has caught up.
+func (r *machine) now() time.Time {
+	if r.repeating {
+		return r.clock.now
+	}
+	return time.Now()
 }
 
-// rebuild runs a program from the log again, within the current run's limits.
-func (r *machine) rebuild(ctx context.Context, e *Engine, s *engine.Step, limits engine.Limits) *engine.Failure {
-	p := &replay{step: s, pending: map[int]callPromise{}}
-	result := r.runJob(ctx, e, stepJob(s, r.steps, limits), nil, p)
-	switch f := result.Failure; {
-	case f != nil:
-		return f
-	case r.stopped:
-		return diverged("the program had ended, but its rerun did not end")
-	case r.issued < len(s.Replies):
-		return diverged("the program made %d calls, but its rerun made %d", len(s.Replies), r.issued)
-	case p.at < len(s.Turns):
-		return diverged("the program waited %d times, but its rerun waited %d times", len(s.Turns), p.at)
-	case result.Submitted != s.Submitted || !bytes.Equal(result.Value, s.Value):
-		return diverged("the value was %.80s, but the value of the rerun was %.80s", s.Value, result.Value)
+// repeat repeats a recorded turn.
+func (r *machine) repeat(t engine.Turn) {
+	if t.Stop != nil {
+		r.stopped = true
+		r.end(&engine.Result{Failure: t.Stop})
+		return
 	}
-	r.steps++
-	return nil
+	if t.Call == 0 {
+		if i := r.timers.index(t.Timer); i >= 0 {
+			r.fire(i)
+			return
+		}
+		r.diverge("at turn %d timer %d fired, but the rerun has no such timer", r.turned+1, t.Timer)
+		return
+	}
+	if !r.waiting[t.Call] {
+		r.diverge("at turn %d the reply to call %d arrived, but the rerun did not make the call", r.turned+1, t.Call)
+		return
+	}
+	for {
+		i := slices.IndexFunc(r.early, func(c callPromise) bool { return c.ID == t.Call })
+		if i >= 0 {
+			r.reply(r.take(i))
+			return
+		}
+		r.watch.wait(true, r.received())
+		select {
+		case c := <-r.replies:
+			r.watch.resume()
+			r.early = append(r.early, c)
+		case <-r.watch.over:
+			r.watch.resume()
+			r.interrupted(r.watch.cause)
+			return
+		}
+	}
+}
+
+// take removes the call at index i from r.early.
+func (r *machine) take(i int) callPromise {
+	c := r.early[i]
+	r.early = slices.Delete(r.early, i, i+1)
+	return c
+}
+
+// checkSchedule turns the result of a program that ended by itself, before its last recorded turn, into a failure.
+func (r *machine) checkSchedule() {
+	f := r.result.Failure
+	if len(r.schedule) == 0 || !r.started || r.stopped || f != nil && f.Kind == engine.KindDiverged {
+		return
+	}
+	how := ""
+	if f != nil {
+		how = " and then failed: " + f.Message
+	}
+	r.result = &engine.Result{Failure: diverged("the program waited %d times, but its rerun waited %d times%s",
+		r.turned+len(r.schedule), r.turned, how)}
 }
 
 func diverged(format string, args ...any) *engine.Failure {
 	return &engine.Failure{Kind: engine.KindDiverged, Message: fmt.Sprintf(format, args...)}
-}
-
-// expect compares a call with the recorded call, and ends the run if they differ.
-func (p *replay) expect(r *machine, c callPromise) {
-	tool := r.scope.tools[c.Tool].Path()
-	if c.ID > len(p.step.Replies) {
-		r.diverge("the program made %d calls, but its rerun also made %s(%.80s)", len(p.step.Replies), tool, c.Args)
-		return
-	}
-	then := p.step.Replies[c.ID-1]
-	args := engine.Digest(c.Args)
-	if then.Tool != tool || !bytes.Equal(then.Args, args) || !bytes.Equal(then.More, c.More) {
-		r.diverge("call %d was %s(%.80s), but in the rerun it was %s(%.80s)", c.ID, then.Tool, then.Args, tool, args)
-		return
-	}
-	p.pending[c.ID] = c
 }
 
 func (r *machine) diverge(format string, args ...any) {
@@ -86,32 +108,58 @@ func (r *machine) diverge(format string, args ...any) {
 	r.vm.Interrupt(errEnded)
 }
 
-// replayTurn repeats the next recorded turn.
-func (r *machine) replayTurn() {
-	p := r.replay
-	if p.at == len(p.step.Turns) {
-		r.diverge("the program waited %d times, but its rerun waited once more", p.at)
-		clear(r.waiting)
+// rebuild runs a session's program from the log again, within the current run's limits.
+func (r *machine) rebuild(ctx context.Context, e *Engine, s *engine.Step, limits engine.Limits) *engine.Failure {
+	limits.Output, limits.Argument = cmp.Or(s.Output, limits.Output), cmp.Or(s.Argument, limits.Argument)
+	job := &engine.Job{
+		Source: s.Source, Prelude: s.Prelude, Inputs: s.Inputs, Tools: s.Tools, Submit: s.Submit,
+		Limits: limits, Clock: s.Clock, Turns: s.Turns,
+		Session: &engine.SessionJob{Step: r.steps}, // r.steps is the number of earlier programs
+	}
+	result := r.runJob(ctx, e, job, recordedHost{s, r}, true)
+	switch f := result.Failure; {
+	case f != nil:
+		return f
+	case r.stopped:
+		return diverged("the program had ended, but its rerun did not end")
+	case r.issued < len(s.Replies):
+		return diverged("the program made %d calls, but its rerun made %d", len(s.Replies), r.issued)
+	case result.Submitted != s.Submitted || !bytes.Equal(result.Value, s.Value):
+		return diverged("the value was %.80s, but the value of the rerun was %.80s", s.Value, result.Value)
+	}
+	r.steps++
+	return nil
+}
+
+// recordedHost answers the calls of a session's program with the recorded replies. It implements [engine.Host].
+type recordedHost struct {
+	step *engine.Step
+	run  *machine
+}
+
+// Report implements [engine.Host].
+func (recordedHost) Report(engine.Report) {}
+
+// Allowed implements [engine.Host].
+func (recordedHost) Allowed() bool { return true }
+
+// Clock implements [engine.Host].
+func (recordedHost) Clock(engine.RunClock) {}
+
+// Waiting implements [engine.Host].
+func (recordedHost) Waiting(int) {}
+
+// Call implements [engine.Host]. It ends the run if the call differs from the recorded one.
+func (h recordedHost) Call(c engine.Call, reply func(engine.Reply)) {
+	tool, args, replies := h.step.Tools[c.Tool].Path(), engine.Digest(c.Args), h.step.Replies
+	if c.ID > len(replies) {
+		h.run.diverge("the program made %d calls, but its rerun also made %s(%.80s)", len(replies), tool, c.Args)
 		return
 	}
-	t := p.step.Turns[p.at]
-	p.at++
-	r.clock.set(t.At)
-	if t.Call != 0 {
-		c, ok := p.pending[t.Call]
-		if !ok {
-			r.diverge("at turn %d the reply to call %d arrived, but the rerun did not make the call", p.at, t.Call)
-			clear(r.waiting)
-			return
-		}
-		c.reply = p.step.Replies[t.Call-1].Reply
-		r.deliver(c)
+	then := replies[c.ID-1]
+	if then.Tool != tool || !bytes.Equal(then.Args, args) || !bytes.Equal(then.More, c.More) {
+		h.run.diverge("call %d was %s(%.80s), but in the rerun it was %s(%.80s)", c.ID, then.Tool, then.Args, tool, args)
 		return
 	}
-	if i := r.timers.index(t.Timer); i >= 0 {
-		r.timers.fire(i)
-		return
-	}
-	r.diverge("at turn %d timer %d fired, but the rerun has no such timer", p.at, t.Timer)
-	clear(r.waiting)
+	go reply(then.Reply)
 }

@@ -24,9 +24,9 @@ type timer struct {
 }
 
 // set adds a timer and returns its ID.
-func (t *timers) set(delay time.Duration, repeat bool, fire func()) int64 {
+func (t *timers) set(now time.Time, delay time.Duration, repeat bool, fire func()) int64 {
 	t.last++
-	added := &timer{id: t.last, due: time.Now().Add(delay), fire: fire}
+	added := &timer{id: t.last, due: now.Add(delay), fire: fire}
 	if repeat {
 		added.every = max(delay, time.Millisecond)
 	}
@@ -59,12 +59,12 @@ func (t *timers) next() <-chan time.Time {
 	return t.clock.C
 }
 
-// fire runs the timer at index i. In a rerun, it may not be the first timer.
-func (t *timers) fire(i int) {
+// fire runs the timer at index i. If its turn was recorded, it may not be the first timer.
+func (t *timers) fire(now time.Time, i int) {
 	due := t.list[i]
 	t.list = slices.Delete(t.list, i, i+1)
 	if due.every > 0 {
-		due.due = time.Now().Add(due.every)
+		due.due = now.Add(due.every)
 		t.insert(due)
 	}
 	due.fire()
@@ -85,7 +85,7 @@ func (r *machine) startTimer(call goja.FunctionCall, repeat bool) goja.Value {
 	if len(call.Arguments) > 2 {
 		args = slices.Clone(call.Arguments[2:]) // the arguments are on the VM's stack
 	}
-	id := r.timers.set(milliseconds(call.Argument(1)), repeat, func() {
+	id := r.timers.set(r.now(), milliseconds(call.Argument(1)), repeat, func() {
 		_, err := callback(goja.Undefined(), args...)
 		r.check(err)
 	})
@@ -104,7 +104,7 @@ func (r *machine) clearTimer(call goja.FunctionCall) goja.Value {
 // sleep returns a promise that is resolved after a number of milliseconds.
 func (r *machine) sleep(call goja.FunctionCall) goja.Value {
 	promise, resolve, _ := r.vm.NewPromise()
-	r.timers.set(milliseconds(call.Argument(0)), false, func() { r.check(resolve(goja.Undefined())) })
+	r.timers.set(r.now(), milliseconds(call.Argument(0)), false, func() { r.check(resolve(goja.Undefined())) })
 	return r.vm.ToValue(promise)
 }
 

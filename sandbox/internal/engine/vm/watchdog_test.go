@@ -8,22 +8,22 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/writ-go/writ/sandbox/internal/engine"
+	"github.com/writ-go/writ/sandbox/internal/engine/enginetest"
 )
 
 // patient is a host that waits for an hour.
-type patient struct{}
+type patient struct{ enginetest.Host }
 
-func (patient) Begin(func(error))       {}
-func (patient) Patience() time.Duration { return time.Hour }
-func (patient) Waiting(int)             {}
+func (*patient) Begin(func(error))       {}
+func (*patient) Patience() time.Duration { return time.Hour }
 
-func (patient) Stuck(*engine.Failure) {}
+func (*patient) Stuck(*engine.Failure) {}
 
 // stopped returns a weak pointer to the VM of a program that was stopped and has ended.
 func stopped(t *testing.T) weak.Pointer[goja.Runtime] {
 	t.Helper()
 	vm := goja.New()
-	w := newWatchdog(t.Context(), vm, engine.Limits{Time: time.Hour}, patient{})
+	w := newWatchdog(t.Context(), vm, engine.Limits{Time: time.Hour}, &patient{})
 	w.stop(engine.ErrMemory)
 	w.end()
 	return weak.Make(vm)
@@ -44,7 +44,7 @@ func TestStoppedIsReleased(t *testing.T) {
 
 // announced records what a watchdog tells its host.
 type announced struct {
-	patient
+	*patient
 	replies chan int
 }
 

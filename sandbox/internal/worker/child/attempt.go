@@ -100,7 +100,7 @@ func (r *attempt) clock(f worker.Frame) error {
 // Begin implements [engine.Supervisor].
 func (r *attempt) Begin(func(error)) {}
 
-// Waiting implements [engine.Supervisor].
+// Waiting implements [engine.Host].
 func (r *attempt) Waiting(replies int) {
 	if err := r.s.out.Send(worker.KindWaiting, r.id, replies); err != nil {
 		r.s.end(err)

@@ -34,8 +34,8 @@ const (
 	// sourceFactor is the number of bytes that one source byte may add to the report, both in the frame and in the
 	// decoded arrays.
 	sourceFactor = 256
-	// turnSize is the number of bytes that a turn in a session, or a tool that the program has seen, may add to a
-	// result. turnRoom is the number of bytes that it may add to the decoded result.
+	// turnSize is the number of bytes that a recorded turn, or a tool that a session's program has seen, may add to a
+	// frame. turnRoom is the number of bytes that it may add to the decoded message.
 	turnSize, turnRoom = 64, 256
 	// arrayRoom is the number of bytes that any message's decoded arrays may take.
 	arrayRoom = 1 << 20
@@ -57,6 +57,7 @@ type attempt struct {
 	job      *engine.Job
 	host     engine.Host
 	calls    int         // the number of calls made so far
+	turns    int         // the number of recorded turns so far
 	late     int         // the number of calls made after the run was canceled
 	heard    bool        // whether the worker has sent anything
 	reported bool        // whether the report has arrived
@@ -114,7 +115,7 @@ func (r *attempt) failed(err error) (*engine.Result, error) {
 	}
 	f := r.failure(err)
 	if r.replays && !r.reported && f.Kind != engine.KindStopped { // an earlier program is the cause
-		f = &engine.Failure{Kind: engine.KindDiverged, Message: "the replay of earlier programs failed: " + f.Message}
+		f = &engine.Failure{Kind: engine.KindLost, Message: "the replay of earlier programs failed: " + f.Message}
 	}
 	if !r.heard && errors.Is(r.w.killed(), errUnused) { // something other than the host killed it
 		if s, ok := signalOf(r.w.cmd.ProcessState); ok && s == syscall.SIGKILL {
@@ -150,19 +151,40 @@ func (r *attempt) limit(k worker.Kind) int {
 	case k == worker.KindReport:
 		return min(maxFrame, frameMargin+sourceFactor*len(r.job.Source))
 	case k == worker.KindCall && argument > 0: // a call has two arguments
-		return frameMargin + 2*min(argument, worker.MaxBody/4)
+		return frameMargin + 2*min(argument, worker.MaxBody/4) + turnSize*r.maxTurns()
 	case output <= 0, k == worker.KindCall:
 		return maxFrame
 	}
-	return frameMargin + outputFactor*output + turnSize*r.sessionElements()
+	return frameMargin + outputFactor*output + turnSize*r.resultElements()
 }
 
-// sessionElements returns how many array elements a result may need to describe a run in a session.
-func (r *attempt) sessionElements() int {
+// resultElements returns how many array elements a result may need for turns and for the tools that a session's program
+// used.
+func (r *attempt) resultElements() int {
 	if r.job.Session == nil {
+		return r.maxTurns()
+	}
+	return r.maxTurns() + len(r.job.Tools)
+}
+
+// maxTurns returns the maximum number of turns that the worker may still report.
+func (r *attempt) maxTurns() int {
+	if !r.job.Recorded() {
 		return 0
 	}
-	return engine.MaxTurns + 1 + len(r.job.Tools)
+	return engine.MaxTurns + 1 - r.turns
+}
+
+// checkTurns checks turns that the worker reports.
+func (r *attempt) checkTurns(turns []engine.Turn) error {
+	if len(turns) > r.maxTurns() {
+		return breach("%d turns, but %d are allowed", len(turns), r.maxTurns())
+	}
+	r.turns += len(turns)
+	if err := engine.CheckTurns(turns, r.calls); err != nil {
+		return breach("%w", err)
+	}
+	return nil
 }
 
 // startDeadline starts the timer that kills the worker if it does not end the run itself.
@@ -254,7 +276,7 @@ func (r *attempt) receive() (*engine.Result, error) {
 }
 
 func breach(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", worker.ErrBreach, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: %w", worker.ErrBreach, fmt.Errorf(format, args...))
 }
 
 // report passes the report to the host and sends the verdict if the worker waits for it.
@@ -286,7 +308,10 @@ func (r *attempt) report(f worker.Frame) error {
 // call passes a tool call to the host.
 func (r *attempt) call(f worker.Frame) error {
 	var c engine.Call
-	if err := f.DecodeUntrusted(&c, 0); err != nil {
+	if err := f.DecodeUntrusted(&c, turnRoom*r.maxTurns()); err != nil {
+		return err
+	}
+	if err := r.checkTurns(c.Turns); err != nil {
 		return err
 	}
 	switch {
@@ -317,7 +342,7 @@ func (r *attempt) call(f worker.Frame) error {
 // result decodes and checks the result.
 func (r *attempt) result(f worker.Frame) (*engine.Result, error) {
 	var res *engine.Result
-	if err := f.DecodeUntrusted(&res, arrayRoom+turnRoom*r.sessionElements()); err != nil {
+	if err := f.DecodeUntrusted(&res, arrayRoom+turnRoom*r.resultElements()); err != nil {
 		return nil, err
 	}
 	switch {
@@ -330,7 +355,7 @@ func (r *attempt) result(f worker.Frame) (*engine.Result, error) {
 	case min(res.Stdout.Bytes, res.Stderr.Bytes) < 0:
 		return nil, breach("a negative length of output")
 	}
-	if err := r.checkFailure(res.Failure); err != nil {
+	if err := errors.Join(r.checkTurns(res.Turns), r.checkFailure(res.Failure)); err != nil {
 		return nil, err
 	}
 	return res, checkSize("value", len(res.Value), r.job.Limits.Output)

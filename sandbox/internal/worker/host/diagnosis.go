@@ -108,6 +108,7 @@ func crashed(how string) *engine.Failure {
 // again.
 var failureKinds = map[string]bool{
 	engine.KindSyntax: true, engine.KindRefused: true, engine.KindThrown: true, engine.KindUnawaited: true,
+	engine.KindLost:     true,
 	engine.KindDeadlock: true, engine.KindBadValue: true, engine.KindDiverged: true, engine.KindStale: true,
 	engine.KindTimeout: false, engine.KindStopped: false, engine.KindTooLarge: false, engine.KindMemory: false,
 	engine.KindCrashed: false, engine.KindComputeLimit: false,

@@ -22,7 +22,7 @@ type waits struct {
 }
 
 // wait handles a waiting frame: the run gives up its slot. A worker that lies about waiting only delays its own
-// program.
+// program, or pauses it although it computes.
 func (r *attempt) wait(f worker.Frame) error {
 	var replies int
 	if err := f.DecodeUntrusted(&replies, 0); err != nil {
@@ -34,6 +34,7 @@ func (r *attempt) wait(f worker.Frame) error {
 		return breach("waiting after %d replies, but %d were sent", replies, r.sent)
 	}
 	r.next = replies + 1
+	r.host.Waiting(replies)
 	if replies == r.sent && r.sent < r.calls && !r.canceled.Load() { // otherwise, another frame is on its way
 		r.waiting = true
 		r.ticket.slots.wait(r.ticket, r.w.resident())

@@ -1,0 +1,116 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/writ-go/writ/internal/dispatch"
+	"github.com/writ-go/writ/sandbox/internal/engine"
+	workers "github.com/writ-go/writ/sandbox/internal/worker/host"
+)
+
+// recordedSource is everything that decides what a program does, except for its turns and the results of its calls. The
+// tools are not part of it, because the recorder compares the calls.
+type recordedSource struct {
+	Engine  string // versions, the kind of sandbox, and its rules
+	Source  string // JavaScript
+	Library string // the hash of the library
+	Inputs  []engine.Input
+	Submit  bool
+	Earlier []*engine.Clock // the clocks of the session's earlier programs, which identify their runs
+	Limits  Limits          // the limits whose errors programs can catch
+}
+
+func (s *Sandbox) recordedSource(job *engine.Job, l Limits) recordedSource {
+	source := recordedSource{
+		Engine: fmt.Sprintf("%s, %s, %s", s.maker(), runtime.Version(), runtime.GOARCH),
+		Source: job.Source, Inputs: job.Inputs, Submit: job.Submit,
+		Limits: Limits{Output: l.Output, Argument: l.Argument, Calls: l.Calls, Result: l.Result, Results: l.Results},
+	}
+	if _, ok := s.runner.(*workers.Pool); !ok { // workers use UTC
+		for _, month := range []time.Month{time.January, time.July} {
+			source.Engine += time.Date(2026, month, 1, 0, 0, 0, 0, time.Local).Format(", -0700")
+		}
+	}
+	if job.Prelude != nil {
+		source.Library = job.Prelude.Hash
+	}
+	if job.Session != nil {
+		source.Inputs = slices.Concat(job.Session.Inputs, job.Inputs)
+		for _, step := range job.Session.Log {
+			source.Earlier = append(source.Earlier, step.Clock)
+		}
+	}
+	return source
+}
+
+// startRecording gives the job the clock and the turns of the recorded run that it repeats, or records the clock of a
+// new run. It does nothing if the attempt does not record the program.
+func (s *Sandbox) startRecording(h *host, job *engine.Job) (err error) {
+	recorder, ok := h.program.Attempt.(dispatch.Recorder)
+	if !ok || h.checkOnly {
+		return nil
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("sandbox: record the program: %w", err)
+		}
+	}()
+	if job.Clock == nil {
+		job.Clock = newClock()
+	}
+	source, err := json.Marshal(s.recordedSource(job, h.limits))
+	if err != nil {
+		return err
+	}
+	start, err := json.Marshal(job.Clock)
+	if err != nil {
+		return err
+	}
+	recorded, turns, err := recorder.Begin(source, start)
+	if err != nil {
+		return err
+	}
+	h.recorder, job.Record = recorder, true
+	if err := decodeStrictly(recorded, job.Clock); err != nil { // a session's step shares the clock
+		return err
+	}
+	job.Turns = make([]engine.Turn, min(len(turns), engine.MaxTurns+1))
+	for i := range job.Turns {
+		if err := decodeStrictly(turns[i], &job.Turns[i]); err != nil {
+			return err
+		}
+	}
+	return engine.CheckTurns(job.Turns, math.MaxInt)
+}
+
+// recordEnd records the turns after the last call, because the program's result depends on them, and whether a limit
+// ended the program, because the repeated program would go on.
+func (h *host) recordEnd(r *engine.Result) {
+	turns := r.Turns
+	if f := r.Failure; f != nil && isLimit[f.Kind] && h.ctx.Err() == nil {
+		turns = append(turns, engine.Turn{Stop: f})
+	}
+	h.recordTurns(turns)
+}
+
+// isLimit has the kinds of failures that depend on the machine.
+var isLimit = map[string]bool{
+	engine.KindTimeout: true, engine.KindComputeLimit: true, engine.KindMemory: true, engine.KindCrashed: true,
+}
+
+// recordTurns records turns of the program before its next call.
+func (h *host) recordTurns(turns []engine.Turn) {
+	if h.recorder == nil || len(turns) == 0 {
+		return
+	}
+	list := make([][]byte, len(turns))
+	for i, t := range turns {
+		list[i], _ = json.Marshal(t) // cannot fail
+	}
+	h.recorder.Turns(list)
+}
