@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 
 	"github.com/tmc/langchaingo/llms"
@@ -164,11 +165,7 @@ func (s *Store) add(n int, line []byte) error {
 	}
 	switch {
 	case e.Retry:
-		for at, old := range s.kept {
-			if old.Failure != nil {
-				delete(s.kept, at)
-			}
-		}
+		s.forgetFailures()
 		return nil
 	case e.Key == "" || reply == nil && e.Failure == nil:
 		return errNotStore
@@ -372,9 +369,19 @@ func (s *Store) append(e *exchange) error {
 	return err
 }
 
-// RetryFailures marks all failed requests, so that the next program that opens the store with Resume sends them to the
-// model again. Call it before the program ends because of errors, such as an expired key.
-func (s *Store) RetryFailures() error { return s.append(&exchange{Retry: true}) }
+// RetryFailures marks all failed requests, so that they are sent to the model again when they are repeated: by this
+// program, or by the next one that opens the store with Resume. Call it before the program ends because of errors, such
+// as an expired key.
+func (s *Store) RetryFailures() error {
+	s.mu.Lock()
+	s.forgetFailures()
+	s.mu.Unlock()
+	return s.append(&exchange{Retry: true})
+}
+
+func (s *Store) forgetFailures() {
+	maps.DeleteFunc(s.kept, func(_ occurrence, e *exchange) bool { return e.Failure != nil })
+}
 
 // Len returns the number of replies that Resume or Replay found in the file.
 func (s *Store) Len() int { return len(s.kept) }

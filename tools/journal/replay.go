@@ -85,6 +85,7 @@ func (j *Journal) repeat(op *operation, c tools.Call, all []*tools.Binding) (dis
 	e.binding, e.call, e.all = c.Tool, c, all
 	tip := j.tip(e)
 	answer, again := tip.replay()
+	again = again || c.Tool.Module != nil // a module's calls are recorded, too: it goes on where it was
 	switch {
 	case answer != nil:
 		return replayed{e, answer, tip}, nil

@@ -179,7 +179,7 @@ func (p *play) reply(_ context.Context, r llmtest.Request) (llmtest.Reply, error
 		return llmtest.Reply{}, errDead
 	}
 	said := write(p.drafts, p.result.careful, r.Messages)
-	p.tell("program:\n%s", said)
+	p.tell("asked:\n%s\nprogram:\n%s", text(r.Messages[len(r.Messages)-1]), said)
 	return llmtest.Reply{Text: said}, nil
 }
 
@@ -284,8 +284,12 @@ func judge(r result, rows []row) (problems []string) {
 		if byEffect[row.Effect]++; byEffect[row.Effect] > 1 {
 			problems = append(problems, "dispatched twice: "+row.Effect)
 		}
-		if byPerson[row.Tool+row.To]++; byPerson[row.Tool+row.To] > 1 && !row.Named {
+		byPerson[row.Tool+row.To]++
+		switch repeated := byPerson[row.Tool+row.To] > 1; {
+		case repeated && !row.Named:
 			problems = append(problems, "repeated in silence: "+row.Tool+" "+row.To)
+		case repeated && r.careful && row.Tool == "mail.send":
+			problems = append(problems, "repeated although the program looked: "+row.To)
 		}
 	}
 	if r.err != nil {

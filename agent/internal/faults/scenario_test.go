@@ -20,14 +20,23 @@ type draft struct {
 	bug       int  // the number of mails after which the program throws, or -1
 	batch     bool // sends all mails at once
 	listFirst bool
-	open      bool // does not answer
-	wrong     bool // submits an answer that is not valid
+	open      bool   // does not answer
+	wrong     bool   // submits an answer that is not valid
+	repeated  string // the tool whose calls have the second argument
 	second    string
+}
+
+// again returns the second argument for the calls of a tool.
+func (d draft) again(tool string) string {
+	if tool != d.repeated {
+		return ""
+	}
+	return d.second
 }
 
 // source returns the program.
 func (d draft) source() string {
-	send := fmt.Sprintf("mail.send({to, text: %q}%s)", d.text, d.second)
+	send := fmt.Sprintf("mail.send({to, text: %q}%s)", d.text, d.again("mail.send"))
 	var b strings.Builder
 	fmt.Fprintf(&b, "const people = %q.split(\" \");\nconst sent = [];\n", strings.Join(d.people, " "))
 	if d.listFirst {
@@ -53,7 +62,7 @@ func (d draft) source() string {
 		b.WriteString("submit({answer: {sent}})")
 	default:
 		fmt.Fprintf(&b, "await tickets.create({to: \"audit\"}%s);\nsubmit({answer: people.map((p, i) => p + sent[i]).join()})",
-			d.second)
+			d.again("tickets.create"))
 	}
 	return "```js\n" + b.String() + "\n```"
 }
@@ -113,7 +122,8 @@ func failing(r *rand.Rand) draft {
 }
 
 var (
-	entryID = regexp.MustCompile(`\bE[0-9]+\b`)
+	stopped = regexp.MustCompile(`was stopped before the call ([a-z.]+)\(`)
+	listed  = regexp.MustCompile(`^- (E[0-9]+) ([a-z.]+)\(`)
 	done    = regexp.MustCompile(`"to":"([a-z]+)"`)
 )
 
@@ -134,15 +144,31 @@ func write(drafts []draft, careful bool, messages []llms.MessageContent) string 
 			d.people = slices.DeleteFunc(d.people, func(p string) bool { return p == name[1] })
 		}
 	}
-	if replies > 0 && strings.Contains(said, "was held") {
-		ids := slices.Compact(slices.Sorted(slices.Values(entryID.FindAllString(said, -1))))
-		list := `"` + strings.Join(ids, `", "`) + `"`
+	if held := stopped.FindStringSubmatch(said); held != nil {
 		d = whole()
-		d.text = drafts[len(drafts)-1].text
-		d.listFirst = careful
-		d.second = fmt.Sprintf(`, {again: [%s], distinct: ["all", %s]}`, list, list)
+		d.text, d.listFirst = drafts[len(drafts)-1].text, careful
+		d.repeated, d.second = held[1], second(said, held[1])
 	}
 	return d.source()
+}
+
+// second returns the second argument for the calls of a tool: they repeat those that reported an error, and differ from
+// those that are done or unknown.
+func second(said, tool string) string {
+	var failed, open []string
+	title := ""
+	for line := range strings.Lines(said) {
+		if entry := listed.FindStringSubmatch(line); entry == nil {
+			title = line
+		} else if entry[2] == tool && !strings.HasPrefix(title, "Done") {
+			open = append(open, fmt.Sprintf("%q", entry[1]))
+			if strings.HasPrefix(title, "Reported") {
+				failed = append(failed, fmt.Sprintf("%q", entry[1]))
+			}
+		}
+	}
+	return fmt.Sprintf(", {again: [%s], distinct: [%s]}", strings.Join(failed, ", "),
+		strings.Join(append(open, `"all"`), ", "))
 }
 
 func text(m llms.MessageContent) string {
