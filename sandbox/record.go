@@ -2,8 +2,6 @@ package sandbox
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,15 +10,15 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/writ-go/writ/internal/chain"
 	"github.com/writ-go/writ/internal/globals"
 	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	workers "github.com/writ-go/writ/sandbox/internal/worker/host"
 )
 
-// The first line of a session's record describes the sandbox, and each further line describes a program, as JSON. Each
-// line ends with a checksum: the SHA-256 of the previous line's checksum and the JSON. Therefore a reader notices if a
-// line was changed, removed or moved.
+// The first line of a session's record describes the sandbox, and each further line describes a program, as JSON. The
+// lines are sealed by package chain.
 
 // recordFormat is the format's version.
 const recordFormat = "writ session 1"
@@ -30,13 +28,6 @@ type recordHead struct {
 	Format string         `json:"format"`
 	Maker  string         `json:"maker"`
 	Inputs []engine.Input `json:"inputs,omitempty"`
-}
-
-// chain is the checksum at the end of a line.
-type chain [sha256.Size]byte
-
-func (c chain) next(line []byte) chain {
-	return sha256.Sum256(append(c[:], line...))
 }
 
 // AppendRecord appends the session's record to dst, beginning with program number from. If from is 0, it appends the
@@ -61,35 +52,36 @@ func (s *Session) AppendRecord(dst []byte, from int) ([]byte, error) {
 		start = 0
 	}
 	for i := min(start, len(s.sums)); i <= len(s.log); i++ {
-		line, sum, err := s.line(i)
+		text, err := s.line(i)
 		if err != nil {
 			return dst, fmt.Errorf("sandbox: append the session's record: %w", err)
 		}
+		var last chain.Sum
+		if i > 0 {
+			last = s.sums[i-1]
+		}
+		all, sum := last.Append(dst, text)
 		if i == len(s.sums) {
 			s.sums = append(s.sums, sum)
 		}
 		if i >= start {
-			dst = fmt.Appendf(append(dst, line...), " %x\n", sum)
+			dst = all
 		}
 	}
 	return dst, nil
 }
 
-// line returns a line of the record and its checksum. The checksum of the previous line
-// must be known.
-func (s *Session) line(i int) (line []byte, sum chain, err error) {
-	var content any
-	if i == 0 {
-		content = &recordHead{Format: recordFormat, Maker: s.box.maker(), Inputs: s.inputs}
-	} else {
-		content, sum = &s.log[i-1], s.sums[i-1]
+// line returns the text of a line of the record.
+func (s *Session) line(i int) ([]byte, error) {
+	var content any = &recordHead{Format: recordFormat, Maker: s.box.maker(), Inputs: s.inputs}
+	if i > 0 {
+		content = &s.log[i-1]
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false) // strings must not change, because they are compared when the programs run again
-	err = e.Encode(content)
-	line = bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-	return line, sum.next(line), err
+	err := e.Encode(content)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // RestoreSession creates a session from its record, in this process or another one. Before the next program runs, the
@@ -107,47 +99,26 @@ func (s *Sandbox) RestoreSession(record []byte) (session *Session, whole int, er
 		return nil, 0, errNotNew
 	}
 	session = newSession(s)
-	for n := 0; ; n++ {
-		length := bytes.IndexByte(record[whole:], '\n') + 1
-		if length == 0 && n == 0 {
+	var sum chain.Sum
+	for {
+		text, size, next, err := sum.Cut(record[whole:])
+		switch {
+		case err != nil:
+		case size == 0 && whole > 0:
+			return session, whole, nil
+		case size == 0:
 			err = errors.New("the first line is missing")
-		}
-		if length > 0 {
-			err = session.read(record[whole : whole+length-1])
+		case whole == 0:
+			err = session.readHead(text)
+		default:
+			err = session.readStep(text)
 		}
 		if err != nil {
-			return nil, 0, fmt.Errorf("%w: line %d of its record: %w", ErrSessionLost, n+1, err)
+			return nil, 0, fmt.Errorf("%w: line %d of its record: %w", ErrSessionLost, len(session.sums)+1, err)
 		}
-		if length == 0 {
-			return session, whole, nil
-		}
-		whole += length
+		sum, whole = next, whole+size
+		session.sums = append(session.sums, sum)
 	}
-}
-
-var errDamaged = errors.New("the line is damaged")
-
-// read reads the next line.
-func (s *Session) read(text []byte) error {
-	at := len(text) - 2*sha256.Size - 1
-	var want, sum chain
-	if at < 0 || text[at] != ' ' {
-		return errDamaged
-	}
-	if _, err := hex.Decode(want[:], text[at+1:]); err != nil {
-		return errDamaged
-	}
-	if n := len(s.sums); n > 0 {
-		sum = s.sums[n-1]
-	}
-	line := text[:at]
-	if sum.next(line) != want {
-		return errDamaged
-	}
-	if s.sums = append(s.sums, want); len(s.sums) == 1 {
-		return s.readHead(line)
-	}
-	return s.readStep(line)
 }
 
 func (s *Session) readHead(line []byte) error {

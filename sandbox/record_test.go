@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/writ-go/writ/internal/chain"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	"github.com/writ-go/writ/tools"
@@ -206,10 +207,9 @@ func TestRecordDamaged(t *testing.T) {
 // sealed makes a record of lines with valid checksums, as a forger could.
 func sealed(lines ...string) []byte {
 	var record []byte
-	var sum [sha256.Size]byte
+	var sum chain.Sum
 	for _, line := range lines {
-		sum = sha256.Sum256(append(sum[:], line...))
-		record = fmt.Appendf(record, "%s %x\n", line, sum)
+		record, sum = sum.Append(record, []byte(line))
 	}
 	return record
 }

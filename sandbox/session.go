@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/writ-go/writ/internal/chain"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 )
 
@@ -34,8 +35,8 @@ type Session struct {
 
 	mu   sync.Mutex
 	log  []engine.Step
-	size int     // the log's approximate size in bytes
-	sums []chain // checksums of the record's lines that have been read or written
+	size int         // the log's approximate size in bytes
+	sums []chain.Sum // checksums of the record's lines that have been read or written
 }
 
 // logShare limits a session's record to 1/logShare of Limits.Memory. A worker that runs the

@@ -4,25 +4,30 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"regexp"
 )
 
 // Log stores the records of one run. Records are opaque: a Log neither reads nor changes them. After an error of Append
 // or Sync, a Log writes nothing more and returns the same error. A Log is safe for concurrent use.
 type Log interface {
-	// Records returns the records that the log had when it was opened, in the order in which they were appended.
+	// Records returns the records that the log had when it was opened, in the order in which they were appended. An
+	// error ends the sequence. The caller must not change the records.
 	Records() iter.Seq2[[]byte, error]
 
-	// Append adds a record. It may be lost until Sync has returned.
+	// Append adds a record of at most 64 MiB without line breaks, and does not retain it. The record may be lost until
+	// Sync has returned. If a record is lost, all later ones are lost, too.
 	Append(record []byte) error
 
 	// Sync makes all records durable that were appended before.
 	Sync() error
 
-	// Close ends the ownership of the run.
+	// Close ends the ownership of the run. It does not make records durable.
 	Close() error
 }
 
 // Store keeps the logs of runs. It is safe for concurrent use.
+//
+// The ID of a run has at most 128 letters, digits, periods, hyphens and underscores, and begins with a letter or digit.
 type Store interface {
 	// Open opens the log of a run, and creates it if the run is new. Only one process may own a run at a time: the error
 	// wraps [ErrInUse] if another one does.
@@ -31,9 +36,21 @@ type Store interface {
 	// Runs returns the IDs of the runs, the oldest first.
 	Runs(ctx context.Context) ([]string, error)
 
-	// Remove removes a run that nobody owns.
+	// Remove removes a run, if it exists. The error wraps [ErrInUse] if the run has an owner.
 	Remove(ctx context.Context, run string) error
 }
 
 // ErrInUse is returned for a run that another process, or another part of this one, owns.
-var ErrInUse = errors.New("journal: the run is in use; wait until its owner has ended")
+var ErrInUse = errors.New("the run is in use; wait until its owner has ended")
+
+var errClosed = errors.New("journal: the log is closed")
+
+var runID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+
+func checkRun(run string) error {
+	if !runID.MatchString(run) {
+		return errors.New("the ID is invalid; use at most 128 letters, digits, periods, hyphens and underscores, and begin " +
+			"with a letter or digit")
+	}
+	return nil
+}

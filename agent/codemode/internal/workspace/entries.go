@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"os"
+
+	"github.com/writ-go/writ/internal/atomicfile"
 )
 
 // entries visits those entries of a folder that have handles as names.
@@ -88,7 +90,7 @@ func createFolder(folder *os.Root, name string, subfolders ...string) (handle st
 		err = folder.Rename(temp, handle)
 	}
 	if err == nil {
-		err = persist(folder)
+		err = atomicfile.SyncFolder(folder.Open("."))
 	}
 	if err != nil {
 		return "", broken("nothing was created", errors.Join(err, folder.RemoveAll(temp)))
@@ -111,7 +113,7 @@ func populate(folder *os.Root, name string, subfolders []string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(lock.Close(), persist(root))
+	return errors.Join(lock.Close(), atomicfile.SyncFolder(root.Open(".")))
 }
 
 // remove waits until an environment or session is no longer in use, and removes it.

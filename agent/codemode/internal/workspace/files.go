@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/writ-go/writ/internal/atomicfile"
 )
 
 // File is a code file.
@@ -167,7 +169,7 @@ func (s *Space) RemoveFile(ctx context.Context, handle string) error {
 		if err := folder.Remove(entry(handle)); err != nil {
 			return missing("file", handle, err)
 		}
-		return persist(folder)
+		return atomicfile.SyncFolder(folder.Open("."))
 	})
 }
 

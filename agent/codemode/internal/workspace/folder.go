@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/writ-go/writ/internal/atomicfile"
 )
 
 // Every operation works in an os.Root of the folder that contains the entry, and does not
@@ -39,7 +41,7 @@ func ensure(root *os.Root, name string) error {
 	for {
 		err := root.Mkdir(name, 0o700)
 		if err == nil {
-			return persist(root)
+			return atomicfile.SyncFolder(root.Open("."))
 		}
 		info, bad := root.Lstat(name)
 		switch {
@@ -97,27 +99,7 @@ func contents(root *os.Root, name string) ([]byte, os.FileInfo, error) {
 // replace writes a file atomically: after a crash, it has either the old or the new
 // content. The caller holds the folder's lock.
 func replace(root *os.Root, name string, text ...[]byte) error {
-	temp := temporary()
-	file, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	for _, part := range text {
-		if err == nil {
-			_, err = file.Write(part)
-		}
-	}
-	if err == nil {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = root.Rename(temp, name)
-	}
-	if err != nil {
-		_ = root.Remove(temp)
-		return err
-	}
-	return persist(root)
+	return atomicfile.Write(root, temporary(), name, text...)
 }
 
 // discard removes a file, or a folder with its content. It renames the entry, which therefore
@@ -129,7 +111,7 @@ func discard(root *os.Root, name string) error {
 		return err
 	}
 	_ = root.RemoveAll(temp)
-	return persist(root)
+	return atomicfile.SyncFolder(root.Open("."))
 }
 
 // list returns the entries of a folder.

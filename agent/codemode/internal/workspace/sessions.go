@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/writ-go/writ/internal/atomicfile"
 	"github.com/writ-go/writ/sandbox"
 )
 
@@ -143,7 +144,7 @@ func openRecord(root *os.Root) (*record, error) {
 	}
 	info, err := file.Stat()
 	if err == nil && seen == nil {
-		err = persist(root)
+		err = atomicfile.SyncFolder(root.Open("."))
 	}
 	if lock, bad := root.Lstat(lockFile); bad == nil {
 		use(root, lockFile, lock)
