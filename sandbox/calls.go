@@ -21,15 +21,12 @@ import (
 func (h *host) Call(c engine.Call, reply func(engine.Reply)) {
 	c.Pos = h.origin.pos(c.Pos)
 	h.recordTurns(c.Turns)
-	if h.step != nil {
-		number, answer := h.recordCall(c), reply
-		reply = func(r engine.Reply) {
-			h.recordReply(number, r)
-			answer(r)
-		}
+	number, answer := h.recordCall(c), reply
+	reply = func(r engine.Reply) {
+		h.recordReply(number, r)
+		answer(r)
 	}
 	if te := h.overLimit(c.Tool); te != nil {
-		h.replies()
 		h.goroutines.do(func() { reply(engine.Reply{Error: te}) })
 		return
 	}
@@ -199,10 +196,8 @@ func (t *tracker) perform(reply func(engine.Reply)) {
 		h.abort(fmt.Errorf("tool %s: %w", t.Tool, err))
 	case h.hasEnded(): // the program gets no reply
 	case err == nil:
-		h.replies()
 		reply(resultReply(t.Tool, result))
 	case catchable:
-		h.replies()
 		reply(engine.Reply{Error: engineError(te)})
 	default:
 		h.abort(err)

@@ -37,13 +37,6 @@ func (t *tracker) parked() int {
 	return 0
 }
 
-// replies counts a reply that is about to be sent to the program.
-func (h *host) replies() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.replied++
-}
-
 // Waiting implements [engine.Host]. It returns at once, because the engine's lock is held.
 func (h *host) Waiting(replies int) {
 	go func() {

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	workers "github.com/writ-go/writ/sandbox/internal/worker/host"
+	"github.com/writ-go/writ/tools"
 )
 
 // recordedSource is everything that decides what a program does, except for its turns and the results of its calls. The
@@ -50,42 +50,30 @@ func (s *Sandbox) recordedSource(job *engine.Job, l Limits) recordedSource {
 
 // startRecording gives the job the clock and the turns of the recorded run that it repeats, or records the clock of a
 // new run. It does nothing if the attempt does not record the program.
-func (s *Sandbox) startRecording(h *host, job *engine.Job) (err error) {
+func (s *Sandbox) startRecording(h *host, job *engine.Job) error {
 	recorder, ok := h.program.Attempt.(dispatch.Recorder)
 	if !ok || h.checkOnly {
 		return nil
 	}
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("sandbox: record the program: %w", err)
-		}
-	}()
 	if job.Clock == nil {
 		job.Clock = newClock()
 	}
-	source, err := json.Marshal(s.recordedSource(job, h.limits))
-	if err != nil {
-		return err
-	}
-	start, err := json.Marshal(job.Clock)
-	if err != nil {
-		return err
-	}
+	source, _ := json.Marshal(s.recordedSource(job, h.limits)) // cannot fail
+	start, _ := json.Marshal(job.Clock)                        // cannot fail
 	recorded, turns, err := recorder.Begin(source, start)
+	if err == nil {
+		err = decodeStrictly(recorded, job.Clock) // which a session's step shares
+	}
+	for i := 0; i < len(turns) && err == nil; i++ {
+		var t engine.Turn
+		err = decodeStrictly(turns[i], &t)
+		job.Turns = append(job.Turns, t)
+	}
 	if err != nil {
-		return err
+		return tools.Fatal(fmt.Errorf("sandbox: record the program: %w", err))
 	}
 	h.recorder, job.Record = recorder, true
-	if err := decodeStrictly(recorded, job.Clock); err != nil { // a session's step shares the clock
-		return err
-	}
-	job.Turns = make([]engine.Turn, min(len(turns), engine.MaxTurns+1))
-	for i := range job.Turns {
-		if err := decodeStrictly(turns[i], &job.Turns[i]); err != nil {
-			return err
-		}
-	}
-	return engine.CheckTurns(job.Turns, math.MaxInt)
+	return nil
 }
 
 // recordEnd records the turns after the last call, because the program's result depends on them, and whether a limit

@@ -228,6 +228,9 @@ func stepSize(s *engine.Step) int {
 
 // recordCall records a call by a session's program. It returns the call's number in the record, from 0.
 func (h *host) recordCall(c engine.Call) (number int) {
+	if h.step == nil {
+		return 0
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.step.record.Turns = append(h.step.record.Turns, c.Turns...)
@@ -236,11 +239,11 @@ func (h *host) recordCall(c engine.Call) (number int) {
 	return len(*replies) - 1
 }
 
-// recordReply records the reply to a call by a session's program.
+// recordReply counts the reply to a call, and records it if the program is a session's.
 func (h *host) recordReply(number int, r engine.Reply) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !h.step.finished {
+	if h.replied++; h.step != nil && !h.step.finished {
 		h.step.record.Replies[number].Reply = r
 	}
 }

@@ -115,19 +115,10 @@ func (r *remote) First(paths []string) (bundling.File, error) {
 
 // fileHost is the host of a worker. It gives the worker package files and nothing else. If files is nil, it gives the
 // worker no files.
-type fileHost struct{ files bundling.Files }
-
-// Report implements [engine.Host].
-func (fileHost) Report(engine.Report) {}
-
-// Allowed implements [engine.Host].
-func (fileHost) Allowed() bool { return true }
-
-// Clock implements [engine.Host].
-func (fileHost) Clock(engine.RunClock) {}
-
-// Waiting implements [engine.Host].
-func (fileHost) Waiting(int) {}
+type fileHost struct {
+	engine.PassiveHost
+	files bundling.Files
+}
 
 // Call implements [engine.Host]. It replies before it returns. Therefore a worker that sends requests too fast
 // must wait, and no request is in progress when the bundle is complete.

@@ -18,7 +18,7 @@ func (fakeFiles) First(paths []string) (bundling.File, error) {
 func TestFileHostRepliesFirst(t *testing.T) {
 	t.Parallel()
 	replied := false
-	fileHost{fakeFiles{}}.Call(engine.Call{ID: 1, Args: json.RawMessage(`{"paths":["a"]}`)}, func(r engine.Reply) {
+	fileHost{files: fakeFiles{}}.Call(engine.Call{ID: 1, Args: json.RawMessage(`{"paths":["a"]}`)}, func(r engine.Reply) {
 		replied = string(r.Value) == `{"path":"a","text":""}`
 	})
 	if !replied {

@@ -104,6 +104,21 @@ type Host interface {
 	Waiting(replies int)
 }
 
+// PassiveHost implements the methods of [Host] except Call. It lets every program run.
+type PassiveHost struct{}
+
+// Report implements [Host].
+func (PassiveHost) Report(Report) {}
+
+// Allowed implements [Host].
+func (PassiveHost) Allowed() bool { return true }
+
+// Clock implements [Host].
+func (PassiveHost) Clock(RunClock) {}
+
+// Waiting implements [Host].
+func (PassiveHost) Waiting(int) {}
+
 // RunClock is the clock of Limits.Time.
 type RunClock interface {
 	// SetStill stops (true) or starts (false) the clock. Even a stopped clock stands still only while the program does

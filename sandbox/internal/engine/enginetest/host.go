@@ -9,6 +9,8 @@ import (
 
 // Host is a host for tests. The zero Host allows every program and replies to each call with its arguments.
 type Host struct {
+	engine.PassiveHost
+
 	Refuse   bool                                  // no program may run
 	OnReport func(engine.Report)                   // if set, receives the reports
 	OnJudge  func()                                // if set, is called before the host accepts or rejects a program
@@ -16,12 +18,6 @@ type Host struct {
 
 	Called atomic.Int32 // calls received
 }
-
-// Clock implements [engine.Host].
-func (h *Host) Clock(engine.RunClock) {}
-
-// Waiting implements [engine.Host].
-func (h *Host) Waiting(int) {}
 
 // Report implements [engine.Host].
 func (h *Host) Report(r engine.Report) {

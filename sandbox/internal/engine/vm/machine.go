@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/dop251/goja"
 	"github.com/writ-go/writ/sandbox/internal/engine"
@@ -52,7 +53,7 @@ type programState struct {
 
 	replies chan callPromise // replies and done are nil before the first call
 	done    chan struct{}    // closed when the run has ended
-	early   []callPromise    // calls whose replies arrived before their recorded turns
+	arrived []callPromise    // calls whose replies have arrived but have not been delivered
 	timers  timers
 	issued  int          // calls made so far
 	waiting map[int]bool // calls that have no reply yet
@@ -169,34 +170,32 @@ func (r *machine) next() {
 		r.repeat(r.schedule[0])
 	case r.rerun:
 		r.diverge("the program waited %d times, but its rerun waited once more", r.turned)
-	case len(r.early) > 0:
-		r.reply(r.take(0))
-	default:
-		r.live()
+	case len(r.arrived) > 0:
+		r.reply(0)
+	case r.wait(r.timers.next()):
+		r.fire(0)
 	}
 }
 
-// live waits for whatever happens first, and delivers it.
-func (r *machine) live() {
-	r.watch.wait(len(r.timers.list) == 0, r.received())
+// wait waits until a reply arrives, which it adds to r.arrived, or until the first timer is due.
+func (r *machine) wait(timer <-chan time.Time) (due bool) {
+	r.watch.wait(timer == nil, r.issued-len(r.waiting)+len(r.arrived))
+	defer r.watch.resume()
 	select {
 	case c := <-r.replies:
-		r.watch.resume()
-		r.reply(c)
-	case <-r.timers.next():
-		r.watch.resume()
-		r.fire(0)
+		r.arrived = append(r.arrived, c)
+	case <-timer:
+		return true
 	case <-r.watch.over:
-		r.watch.resume()
 		r.interrupted(r.watch.cause)
 	}
+	return false
 }
 
-// received returns the number of replies that have arrived.
-func (r *machine) received() int { return r.issued - len(r.waiting) + len(r.early) }
-
-// reply resumes the program with the reply to a call.
-func (r *machine) reply(c callPromise) {
+// reply resumes the program with the reply at index i of r.arrived.
+func (r *machine) reply(i int) {
+	c := r.arrived[i]
+	r.arrived = slices.Delete(r.arrived, i, i+1)
 	r.turn(engine.Turn{Call: c.ID})
 	r.deliver(c)
 }

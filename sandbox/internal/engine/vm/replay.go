@@ -40,49 +40,25 @@ func (r *machine) now() time.Time {
 	return time.Now()
 }
 
-// repeat repeats a recorded turn.
+// repeat repeats a recorded turn. If the reply that it delivers has not arrived, repeat only waits for a reply.
 func (r *machine) repeat(t engine.Turn) {
-	if t.Stop != nil {
+	timer := r.timers.index(t.Timer)
+	arrived := slices.IndexFunc(r.arrived, func(c callPromise) bool { return c.ID == t.Call })
+	switch {
+	case t.Stop != nil:
 		r.stopped = true
 		r.end(&engine.Result{Failure: t.Stop})
-		return
-	}
-	if t.Call == 0 {
-		if i := r.timers.index(t.Timer); i >= 0 {
-			r.fire(i)
-			return
-		}
+	case t.Call == 0 && timer < 0:
 		r.diverge("at turn %d timer %d fired, but the rerun has no such timer", r.turned+1, t.Timer)
-		return
-	}
-	if !r.waiting[t.Call] {
+	case t.Call == 0:
+		r.fire(timer)
+	case !r.waiting[t.Call]:
 		r.diverge("at turn %d the reply to call %d arrived, but the rerun did not make the call", r.turned+1, t.Call)
-		return
+	case arrived < 0:
+		r.wait(nil)
+	default:
+		r.reply(arrived)
 	}
-	for {
-		i := slices.IndexFunc(r.early, func(c callPromise) bool { return c.ID == t.Call })
-		if i >= 0 {
-			r.reply(r.take(i))
-			return
-		}
-		r.watch.wait(true, r.received())
-		select {
-		case c := <-r.replies:
-			r.watch.resume()
-			r.early = append(r.early, c)
-		case <-r.watch.over:
-			r.watch.resume()
-			r.interrupted(r.watch.cause)
-			return
-		}
-	}
-}
-
-// take removes the call at index i from r.early.
-func (r *machine) take(i int) callPromise {
-	c := r.early[i]
-	r.early = slices.Delete(r.early, i, i+1)
-	return c
 }
 
 // checkSchedule turns the result of a program that ended by itself, before its last recorded turn, into a failure.
@@ -116,7 +92,7 @@ func (r *machine) rebuild(ctx context.Context, e *Engine, s *engine.Step, limits
 		Limits: limits, Clock: s.Clock, Turns: s.Turns,
 		Session: &engine.SessionJob{Step: r.steps}, // r.steps is the number of earlier programs
 	}
-	result := r.runJob(ctx, e, job, recordedHost{s, r}, true)
+	result := r.runJob(ctx, e, job, recordedHost{step: s, run: r}, true)
 	switch f := result.Failure; {
 	case f != nil:
 		return f
@@ -133,21 +109,10 @@ func (r *machine) rebuild(ctx context.Context, e *Engine, s *engine.Step, limits
 
 // recordedHost answers the calls of a session's program with the recorded replies. It implements [engine.Host].
 type recordedHost struct {
+	engine.PassiveHost
 	step *engine.Step
 	run  *machine
 }
-
-// Report implements [engine.Host].
-func (recordedHost) Report(engine.Report) {}
-
-// Allowed implements [engine.Host].
-func (recordedHost) Allowed() bool { return true }
-
-// Clock implements [engine.Host].
-func (recordedHost) Clock(engine.RunClock) {}
-
-// Waiting implements [engine.Host].
-func (recordedHost) Waiting(int) {}
 
 // Call implements [engine.Host]. It ends the run if the call differs from the recorded one.
 func (h recordedHost) Call(c engine.Call, reply func(engine.Reply)) {

@@ -170,19 +170,18 @@ func (r *attempt) resultElements() int {
 // maxTurns returns the maximum number of turns that the worker may still report.
 func (r *attempt) maxTurns() int {
 	if !r.job.Recorded() {
-		return 0
+		return -r.turns
 	}
 	return engine.MaxTurns + 1 - r.turns
 }
 
 // checkTurns checks turns that the worker reports.
 func (r *attempt) checkTurns(turns []engine.Turn) error {
-	if len(turns) > r.maxTurns() {
-		return breach("%d turns, but %d are allowed", len(turns), r.maxTurns())
+	if r.turns += len(turns); r.maxTurns() < 0 {
+		return breach("more than %d turns", engine.MaxTurns)
 	}
-	r.turns += len(turns)
 	if err := engine.CheckTurns(turns, r.calls); err != nil {
-		return breach("%w", err)
+		return breach("%v", err)
 	}
 	return nil
 }
@@ -276,7 +275,7 @@ func (r *attempt) receive() (*engine.Result, error) {
 }
 
 func breach(format string, args ...any) error {
-	return fmt.Errorf("%w: %w", worker.ErrBreach, fmt.Errorf(format, args...))
+	return fmt.Errorf("%w: %s", worker.ErrBreach, fmt.Sprintf(format, args...))
 }
 
 // report passes the report to the host and sends the verdict if the worker waits for it.
