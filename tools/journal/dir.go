@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -109,16 +108,14 @@ func (d *Dir) open(run string, lock *os.File) (*fileLog, error) {
 
 // readFile returns the content of a file of at most limit bytes.
 func readFile(root *os.Root, name string, limit int64) ([]byte, error) {
-	file, err := root.Open(name)
+	info, err := root.Stat(name)
+	if err == nil && info.Size() > limit {
+		err = fmt.Errorf("%s has more than %d bytes", name, limit)
+	}
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, limit+1))
-	if int64(len(data)) > limit {
-		err = fmt.Errorf("%s has more than %d bytes", name, limit)
-	}
-	return data, err
+	return root.ReadFile(name)
 }
 
 // Runs implements [Store].

@@ -118,7 +118,7 @@ func (l *fileLog) mark(durable int64) []byte {
 	return line
 }
 
-// marked returns the largest offset in the marks in data.
+// marked returns the offset in the last mark in data, or 0.
 func (l *fileLog) marked(data []byte) (durable int64) {
 	for i, c := range data {
 		at := i + 1 - markSize
@@ -127,7 +127,7 @@ func (l *fileLog) marked(data []byte) (durable int64) {
 		}
 		offset, err := strconv.ParseInt(string(data[at:at+offsetSize]), 16, 64)
 		if err == nil && bytes.Equal(data[at:i+1], l.mark(offset)) {
-			durable = max(durable, offset)
+			durable = offset
 		}
 	}
 	return durable
