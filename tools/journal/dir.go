@@ -48,13 +48,23 @@ func (d *Dir) lock(run string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := d.own(file, run); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+func (d *Dir) own(file *os.File, run string) error {
 	ok, err := filelock.TryLock(file)
+	if err != nil {
+		return fmt.Errorf("choose a folder on a file system that supports locks: %w", err)
+	}
 	have, _ := file.Stat()
 	now, _ := d.root.Stat(lockPrefix + run)
-	if err == nil && ok && os.SameFile(have, now) { // otherwise another owner has just removed the run
-		return file, nil
+	if !ok || !os.SameFile(have, now) { // if the files differ, another owner has just removed the run
+		return ErrInUse
 	}
-	return nil, errors.Join(cmp.Or(err, ErrInUse), file.Close())
+	return nil
 }
 
 // runFile implements [file].

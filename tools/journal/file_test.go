@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -364,6 +365,35 @@ func appendRecords(t testing.TB, l *fileLog, records ...string) {
 	for _, r := range records {
 		if err := l.Append([]byte(r)); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// A process that opened the lock of a run before another one removed the run does not become the owner.
+func TestOwnRemoved(t *testing.T) {
+	t.Parallel()
+	d, err := OpenDir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := d.root.OpenFile(lockPrefix+"run", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, open := range []bool{false, true} {
+		if err := d.Remove(t.Context(), "run"); err != nil {
+			t.Fatal(err)
+		}
+		if open { // by a third process
+			l, err := d.Open(t.Context(), "run")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+		}
+		if err := d.own(file, "run"); err != ErrInUse {
+			t.Errorf("%v; want ErrInUse", err)
 		}
 	}
 }
