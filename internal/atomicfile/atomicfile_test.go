@@ -23,7 +23,8 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{"old", "new and longer", ""} {
-		if err := atomicfile.Write(root, "a/temp", "a/file", []byte(text[:len(text)/2]), []byte(text[len(text)/2:])); err != nil {
+		half := len(text) / 2
+		if err := atomicfile.Write(root, "a/temp", "a/file", []byte(text[:half]), []byte(text[half:])); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := os.ReadFile(filepath.Join(path, "a", "file")); err != nil || string(got) != text {

@@ -18,8 +18,8 @@ import (
 )
 
 // Dir is a Store in files. Each run has a folder, with its log and its large records in plain text. If the owner of a
-// run dies, the run can be opened at once. A Dir detects damaged files, but not files that were forged or restored to an
-// earlier version.
+// run dies, the run can be opened at once. A Dir detects damaged files, but not files that were forged or replaced by
+// earlier versions.
 type Dir struct{ root *os.Root }
 
 // OpenDir opens a folder of runs, and creates it if it does not exist. Its file system must support locks.
