@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -19,8 +18,8 @@ import (
 )
 
 // Dir is a Store in files. Each run has a folder, with its log and its large records in plain text. If the owner of a
-// run dies, the run can be opened at once. A Dir detects damaged files, but not files that were forged or restored to an
-// earlier version.
+// run dies, the run can be opened at once. A Dir detects damaged files, but not files that were forged or replaced by
+// earlier versions.
 type Dir struct{ root *os.Root }
 
 // OpenDir opens a folder of runs, and creates it if it does not exist. Its file system must support locks.
@@ -49,13 +48,23 @@ func (d *Dir) lock(run string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := d.own(file, run); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+func (d *Dir) own(file *os.File, run string) error {
 	ok, err := filelock.TryLock(file)
+	if err != nil {
+		return fmt.Errorf("choose a folder on a file system that supports locks: %w", err)
+	}
 	have, _ := file.Stat()
 	now, _ := d.root.Stat(lockPrefix + run)
-	if err == nil && ok && os.SameFile(have, now) { // otherwise another owner has just removed the run
-		return file, nil
+	if !ok || !os.SameFile(have, now) { // if the files differ, another owner has just removed the run
+		return ErrInUse
 	}
-	return nil, errors.Join(cmp.Or(err, ErrInUse), file.Close())
+	return nil
 }
 
 // runFile implements [file].
@@ -109,16 +118,14 @@ func (d *Dir) open(run string, lock *os.File) (*fileLog, error) {
 
 // readFile returns the content of a file of at most limit bytes.
 func readFile(root *os.Root, name string, limit int64) ([]byte, error) {
-	file, err := root.Open(name)
+	info, err := root.Stat(name)
+	if err == nil && info.Size() > limit {
+		err = fmt.Errorf("%s has more than %d bytes", name, limit)
+	}
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, limit+1))
-	if int64(len(data)) > limit {
-		err = fmt.Errorf("%s has more than %d bytes", name, limit)
-	}
-	return data, err
+	return root.ReadFile(name)
 }
 
 // Runs implements [Store].

@@ -21,10 +21,10 @@ import (
 //   - A record.
 //   - The SHA-256 of a record that is too large for the log, and is stored in a file with this name.
 //   - A mark. It states that the bytes of the file before an offset were durable when the mark was written. A mark is
-//     written after each fsync. Its checksum depends only on the first line, and all marks have the same length, so that
-//     a mark can be found even if everything before it is damaged.
+//     written after each fsync. Its checksum depends only on the first line, and all marks have the same length, so
+//     that a mark can be found even if everything before it is damaged.
 //
-// After a crash, all bytes that were not durable may be missing or zero. Therefore a reader drops the first damaged line
+// After a crash, any byte that was not durable may be missing or zero. Therefore a reader drops the first damaged line
 // and everything after it. But if a later mark states that the damaged line was durable, this is an error.
 const (
 	kindRecord = "r"
@@ -89,8 +89,8 @@ func openLog(run string, data []byte, f file, root *os.Root) (*fileLog, error) {
 func (l *fileLog) read(data []byte) error {
 	first, head := firstLine(l.run)
 	if !bytes.HasPrefix(data, first) {
-		return fmt.Errorf("the log begins with %.120q instead of %q: it is damaged, or of another run, or from another "+
-			"version of this package. Nothing was changed", data, first)
+		return fmt.Errorf("the log begins with %.120q instead of %q: it is damaged, or of another run, or from "+
+			"another version of this package. Nothing was changed", data, first)
 	}
 	l.head, l.sum, l.size = head, head, int64(len(first))
 	for size := 1; size > 0; l.size += int64(size) {
@@ -106,8 +106,8 @@ func (l *fileLog) read(data []byte) error {
 	}
 	l.end = l.size
 	if l.marked(data[l.size:]) > l.size {
-		return fmt.Errorf("record %d is damaged, although it was durable. Nothing was changed; restore the folder of the run "+
-			"from a backup, or remove the run", len(l.lines)+1)
+		return fmt.Errorf("record %d is damaged, although it was durable. Nothing was changed; restore the folder of "+
+			"the run from a backup, or remove the run", len(l.lines)+1)
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (l *fileLog) mark(durable int64) []byte {
 	return line
 }
 
-// marked returns the largest offset in the marks in data.
+// marked returns the offset in the last mark in data, or 0.
 func (l *fileLog) marked(data []byte) (durable int64) {
 	for i, c := range data {
 		at := i + 1 - markSize
@@ -127,7 +127,7 @@ func (l *fileLog) marked(data []byte) (durable int64) {
 		}
 		offset, err := strconv.ParseInt(string(data[at:at+offsetSize]), 16, 64)
 		if err == nil && bytes.Equal(data[at:i+1], l.mark(offset)) {
-			durable = max(durable, offset)
+			durable = offset
 		}
 	}
 	return durable
@@ -139,8 +139,8 @@ func (l *fileLog) Records() iter.Seq2[[]byte, error] {
 		for i, text := range l.lines {
 			record, err := l.record(text)
 			if err != nil {
-				err = fmt.Errorf("journal: record %d of run %q: %w. Restore the folder of the run from a backup, or remove the run",
-					i+1, l.run, err)
+				err = fmt.Errorf("journal: record %d of run %q: %w. Restore the folder of the run from a backup, or "+
+					"remove the run", i+1, l.run, err)
 			}
 			if !yield(record, err) || err != nil {
 				return
@@ -197,8 +197,8 @@ func (l *fileLog) write(line []byte, err error) {
 		_, err = l.file.WriteAt(line, l.size)
 	}
 	if l.size += int64(len(line)); err != nil {
-		l.err = fmt.Errorf("journal: cannot write to the log of run %q, and nothing more will be written. Remove the cause, "+
-			"such as a full disk, and open the run again: %w", l.run, err)
+		l.err = fmt.Errorf("journal: cannot write to the log of run %q, and nothing more will be written. Remove the "+
+			"cause, such as a full disk, and open the run again: %w", l.run, err)
 	}
 }
 

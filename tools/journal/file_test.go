@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 )
 
 // crashFile is a file of which a crash can lose everything that was written after the last Sync.
@@ -34,7 +36,7 @@ func (f *crashFile) WriteAt(p []byte, at int64) (int, error) {
 		return 0, f.fail
 	}
 	f.writes = append(f.writes, write{at, bytes.Clone(p)})
-	f.data = append(f.data[:at], p...)
+	f.data = append(append(f.data[:at:at], p...), f.data[min(len(f.data), int(at)+len(p)):]...)
 	return len(p), nil
 }
 
@@ -139,8 +141,8 @@ func reopened(t *testing.T, data []byte, records []string, s step, rounds int) {
 				got = got[:n]
 			}
 		}
-		if len(got) < s.synced || len(got) > s.appended || strings.Join(got, "\n") != strings.Join(records[:len(got)], "\n") {
-			t.Fatalf("%d records were appended and %d synced, but %d were read\n%q", s.appended, s.synced, len(got), tail(data))
+		if len(got) < s.synced || len(got) > s.appended || !slices.Equal(got, records[:len(got)]) {
+			t.Fatalf("%d of %d records were synced, but %d were read\n%q", s.synced, s.appended, len(got), tail(data))
 		}
 		if round == 0 {
 			if err := l.Append([]byte("more")); err != nil {
@@ -171,7 +173,8 @@ func TestLogAfterCrash(t *testing.T) {
 	for _, s := range steps {
 		last := len(s.writes) - 1
 		for cut := range s.writes[last].data { // every byte at which the last write can be torn
-			reopened(t, lose(s.durable, s.writes, func(w, b int) bool { return w < last || b < cut }), records, s, 1+cut%8/7)
+			kept := func(w, b int) bool { return w < last || b < cut }
+			reopened(t, lose(s.durable, s.writes, kept), records, s, 1+cut%8/7)
 		}
 		for kept := range 1 << len(s.writes) { // every subset of the writes
 			all := func(w, _ int) bool { return kept>>w&1 == 1 }
@@ -254,6 +257,15 @@ func TestLogPoisoned(t *testing.T) {
 	if err := l.Append([]byte("a\nb")); err == nil || !strings.Contains(err.Error(), "line break") {
 		t.Errorf("a line break: %v", err)
 	}
+	l, _ = newLog(t)
+	record := []byte("ab")
+	if err := l.Append(record[:1]); err != nil || string(record) != "ab" {
+		t.Errorf("Append changed the memory behind the record to %q, %v", record, err)
+	}
+	l.size = maxLog - 50
+	if err := l.Append([]byte("a")); err == nil || !strings.Contains(err.Error(), "its limit is 1073741824 bytes") {
+		t.Errorf("a full log: %v", err)
+	}
 	if l, _ = newLog(t); l.Append(make([]byte, maxRecord+1)) == nil {
 		t.Error("a record that is too large was appended")
 	}
@@ -262,87 +274,129 @@ func TestLogPoisoned(t *testing.T) {
 // Goroutines that call Sync during a Sync share the next one.
 func TestGroupCommit(t *testing.T) {
 	t.Parallel()
-	l, f := newLog(t)
-	f.block = make(chan struct{})
-	before := f.syncs
-	var all sync.WaitGroup
-	started := make(chan struct{})
-	all.Go(func() {
-		if err := errors.Join(l.Append([]byte("first")), l.Append([]byte("second"))); err != nil {
-			t.Error(err)
-		}
-		close(started)
-		if err := l.Sync(); err != nil {
-			t.Error(err)
-		}
-	})
-	<-started
-	for f.started() == before { // until the first Sync has begun
-		runtime.Gosched()
-	}
-	for i := range 10 {
-		if err := l.Append(fmt.Append(nil, i)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for range 10 {
-		all.Go(func() {
+	synctest.Test(t, func(t *testing.T) {
+		l, f := newLog(t)
+		before := f.syncs
+		f.block = make(chan struct{})
+		sync := func() {
 			if err := l.Sync(); err != nil {
 				t.Error(err)
 			}
-		})
+		}
+		appendRecords(t, l, "a", "b")
+		go sync()
+		synctest.Wait()
+		appendRecords(t, l, "c", "d")
+		for range 10 {
+			go sync()
+		}
+		synctest.Wait()
+		close(f.block)
+		synctest.Wait()
+		sync()
+		if n := f.syncs - before; n != 2 {
+			t.Errorf("the file was synced %d times; want twice", n)
+		}
+	})
+}
+
+// While a Sync is in progress, a Sync whose records are durable returns at once, and Close waits.
+func TestDuringSync(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, f := newLog(t)
+		f.block = make(chan struct{})
+		appendRecords(t, l, "a")
+		go l.Sync()
+		synctest.Wait()
+		appendRecords(t, l, "b")
+		closed := false
+		go func() {
+			if err := l.Close(); err != nil {
+				t.Error(err)
+			}
+			closed = true
+		}()
+		synctest.Wait()
+		if closed {
+			t.Error("the log was closed during a Sync")
+		}
+		close(f.block)
+		synctest.Wait()
+		if !closed {
+			t.Error("the log was not closed after the Sync")
+		}
+		data := f.data // b was not durable
+		data[bytes.LastIndex(data, []byte("br "))] = 0
+		again, err := openLog("run", data, &crashFile{data: data}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := texts(t, again); len(got) != 1 || got[0] != "a" {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+// A record that a crash made unreadable does not come back when the records before it are written again.
+func TestLostRecordsStayLost(t *testing.T) {
+	t.Parallel()
+	l, f := newLog(t)
+	appendRecords(t, l, "a")
+	if err := l.Sync(); err != nil {
+		t.Fatal(err)
 	}
-	close(f.block)
-	all.Wait()
-	if n := f.started() - before; n != 2 {
-		t.Errorf("%d syncs; want 2", n)
+	appendRecords(t, l, "b", "c")
+	data := bytes.Clone(f.data)
+	data[bytes.Index(data, []byte("br "))-1] = 0 // in the mark before b
+	f = &crashFile{data: data}
+	for _, want := range []string{"a", "a b"} {
+		l, err := openLog("run", bytes.Clone(f.data), f, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(texts(t, l), " "); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		appendRecords(t, l, "b")
 	}
-	for range 3 {
-		if err := l.Sync(); err != nil {
+}
+
+func appendRecords(t testing.TB, l *fileLog, records ...string) {
+	t.Helper()
+	for _, r := range records {
+		if err := l.Append([]byte(r)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := f.started() - before; n != 2 {
-		t.Errorf("a Sync without new records synced the file")
-	}
 }
 
-func (f *crashFile) started() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.syncs
-}
-
-// A record that was appended during a Sync does not count as durable.
-func TestMarkDuringSync(t *testing.T) {
+// A process that opened the lock of a run before another one removed the run does not become the owner.
+func TestOwnRemoved(t *testing.T) {
 	t.Parallel()
-	l, f := newLog(t)
-	f.block = make(chan struct{})
-	before := f.started()
-	done := make(chan error)
-	if err := l.Append([]byte("a")); err != nil {
-		t.Fatal(err)
-	}
-	go func() { done <- l.Sync() }()
-	for f.started() == before {
-		runtime.Gosched()
-	}
-	if err := l.Append([]byte("b")); err != nil {
-		t.Fatal(err)
-	}
-	close(f.block)
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
-	data := bytes.Clone(f.data)
-	at := bytes.LastIndex(data, []byte("br "))
-	data[at] = 0
-	again, err := openLog("run", data, &crashFile{data: data}, nil)
+	d, err := OpenDir(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := texts(t, again); len(got) != 1 || got[0] != "a" {
-		t.Errorf("%q", got)
+	file, err := d.root.OpenFile(lockPrefix+"run", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, open := range []bool{false, true} {
+		if err := d.Remove(t.Context(), "run"); err != nil {
+			t.Fatal(err)
+		}
+		if open { // by a third process
+			l, err := d.Open(t.Context(), "run")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+		}
+		if err := d.own(file, "run"); err != ErrInUse {
+			t.Errorf("%v; want ErrInUse", err)
+		}
 	}
 }
 

@@ -29,8 +29,8 @@ type Log interface {
 //
 // The ID of a run has at most 128 letters, digits, periods, hyphens and underscores, and begins with a letter or digit.
 type Store interface {
-	// Open opens the log of a run, and creates it if the run is new. Only one process may own a run at a time: the error
-	// wraps [ErrInUse] if another one does.
+	// Open opens the log of a run, and creates it if the run is new. A run has one owner at a time, until the owner
+	// closes the log or its process ends. If the run has an owner, the error wraps [ErrInUse].
 	Open(ctx context.Context, run string) (Log, error)
 
 	// Runs returns the IDs of the runs, the oldest first.
@@ -49,8 +49,8 @@ var runID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 
 func checkRun(run string) error {
 	if !runID.MatchString(run) {
-		return errors.New("the ID is invalid; use at most 128 letters, digits, periods, hyphens and underscores, and begin " +
-			"with a letter or digit")
+		return errors.New("the ID is invalid; use at most 128 letters, digits, periods, hyphens and underscores, and " +
+			"begin with a letter or digit")
 	}
 	return nil
 }

@@ -174,7 +174,7 @@ func (s *Space) RemoveFile(ctx context.Context, handle string) error {
 }
 
 func write(folder *os.Root, handle string, content ...[]byte) (File, error) {
-	if err := replace(folder, handle, content...); err != nil {
+	if err := atomicfile.Write(folder, temporary(), handle, content...); err != nil {
 		return File{}, broken("the file was not written", err)
 	}
 	info, err := folder.Lstat(handle)

@@ -96,12 +96,6 @@ func contents(root *os.Root, name string) ([]byte, os.FileInfo, error) {
 	return text[:n], info, err
 }
 
-// replace writes a file atomically: after a crash, it has either the old or the new
-// content. The caller holds the folder's lock.
-func replace(root *os.Root, name string, text ...[]byte) error {
-	return atomicfile.Write(root, temporary(), name, text...)
-}
-
 // discard removes a file, or a folder with its content. It renames the entry, which therefore
 // disappears at once, and then deletes the entry. If deleting fails, Sweep tries again and reports
 // the error. The caller holds the folder's lock.

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/writ-go/writ/internal/atomicfile"
 )
 
 // limits bound what each owner may store. There is deliberately no "unlimited".
@@ -85,7 +87,7 @@ func claim(root *os.Root) error {
 	if err := ensure(root, "owners"); err != nil {
 		return err
 	}
-	return replace(root, "format", []byte(format))
+	return atomicfile.Write(root, temporary(), "format", []byte(format))
 }
 
 // empty returns an error if a folder is not empty. It ignores files from other processes that are claiming the folder
