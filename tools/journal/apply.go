@@ -13,19 +13,27 @@ import (
 // apply changes the state of the journal. All changes are made here, so that a log leads to the same state as the run
 // that wrote it. An error says that the operation does not fit the state.
 func (j *Journal) apply(op *operation) error {
+	err := j.change(op)
+	if op.active() || op.Op == opLook || op.Op == opEnd {
+		j.unsettled = j.working > 0
+	}
+	return err
+}
+
+func (j *Journal) change(op *operation) error {
 	a := j.current
 	switch op.Op {
 	case opAttempt:
 		j.start(op.attempt)
 		return nil
 	case opAccept:
-		j.settleOpen()
+		j.settleOpen(nil)
 		j.step, j.attempts, j.current = j.step+1, 0, nil
 		return nil
 	case opTurns, opLook:
 		return nil
 	case opEnd:
-		j.settleOpen()
+		j.settleOpen(op.Named)
 		return nil
 	case opBegin, opIssue:
 		if a == nil {
@@ -58,7 +66,7 @@ func (j *Journal) start(a *Attempt) {
 	if a == nil {
 		a = &Attempt{}
 	}
-	j.settleOpen()
+	j.settleOpen(nil)
 	j.attempts++
 	j.numbers++
 	*a = Attempt{journal: j, step: j.step, inStep: j.attempts, number: j.numbers, named: map[*entry]bool{}}
@@ -104,6 +112,7 @@ func (j *Journal) add(a *Attempt, op *operation) *entry {
 		destructive: op.Destructive, fresh: op.Repeat != nil && op.Repeat.Fresh && op.Class == tools.Read,
 	}
 	e.performed = e.key
+	j.working++
 	j.entries = append(j.entries, e)
 	j.byKey[e.key] = append(j.byKey[e.key], e)
 	return e
@@ -152,13 +161,25 @@ func (e *entry) dispatch(op *operation) error {
 	if e.fresh {
 		j.fresh[e.id] = true
 	}
-	e.State, e.called, e.pending, e.finished = dispatch.StateDispatched, true, true, false
+	e.State, e.called = dispatch.StateDispatched, true
+	e.setPending(true)
 	return nil
+}
+
+// setPending says whether the tool is working on the call.
+func (e *entry) setPending(pending bool) {
+	switch j := e.attempt.journal; {
+	case pending && e.finished:
+		j.working++
+	case !pending && !e.finished:
+		j.working--
+	}
+	e.pending, e.finished = pending, !pending
 }
 
 // settleAs records how a call has ended. It may end several times: see [dispatch.Entry].
 func (e *entry) settleAs(op *operation) {
-	e.pending, e.finished = op.Pending, !op.Pending
+	e.setPending(op.Pending)
 	if e.answer == nil && !op.Unheard {
 		e.answer = op
 	}

@@ -74,6 +74,7 @@ type entry struct {
 	reconciled bool     // Options.Reconcile was called
 	pending    bool     // the tool is still working on the call
 	finished   bool     // the tool will not answer any more
+	again      bool     // the tool was called by an earlier process, which got no answer, and is called again
 	paused     bool     // the call waits for a person, and the run has ended meanwhile
 	repeatedBy []*entry // calls that repeat this one on purpose
 	namedBy    []*entry // calls that name this one
@@ -121,10 +122,13 @@ func (e *entry) Recorded() (json.RawMessage, error, bool) {
 	j := e.attempt.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if !e.isDone() {
-		return nil, nil, false
+	switch {
+	case e.isDone():
+		return e.Result, e.Err, true
+	case e.again:
+		return nil, errUnanswered, false
 	}
-	return e.Result, e.Err, true
+	return nil, nil, false
 }
 
 // Dispatched implements [dispatch.Entry]. The error says that the program has ended, that a policy has changed the call

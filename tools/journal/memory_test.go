@@ -15,9 +15,7 @@ type memory struct {
 }
 
 func (m *memory) Records() iter.Seq2[[]byte, error] {
-	m.mu.Lock()
-	records := slices.Clone(m.records)
-	m.mu.Unlock()
+	records := m.cut(len(m.records)).records
 	return func(yield func([]byte, error) bool) {
 		for _, r := range records {
 			if !yield(r, nil) {

@@ -49,7 +49,7 @@ type operation struct {
 	Repeat *tools.Repeat   `json:"repeat,omitempty"`
 	Key    []byte          `json:"key,omitempty"` // of a new entry, or of changed arguments
 	Again  []string        `json:"again,omitempty"`
-	Named  []string        `json:"named,omitempty"`
+	Named  []string        `json:"named,omitempty"` // of an end: the calls that wait for a person
 	Labels uint64          `json:"labels,omitempty"`
 
 	Repeatable  bool `json:"repeatable,omitempty"`
