@@ -75,7 +75,7 @@ type mark struct{ records, story int }
 // effectRow is what a tool has done for a call.
 type effectRow struct {
 	id, tool, result string
-	try              int
+	at               int // the number of records in the log
 	failed           bool
 }
 
@@ -129,11 +129,7 @@ func (p *process) handle(ctx context.Context, name string, read bool) (json.RawM
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	row := effectRow{id: id, tool: name, result: fmt.Sprintf(`{"row": %d}`, len(p.rows)), failed: luck == 4 || luck == 5}
-	for _, r := range p.rows {
-		if r.id == id {
-			row.try++
-		}
-	}
+	row.at = len(p.log.(*memory).all().records)
 	if !read {
 		p.rows = append(p.rows, row)
 	}
@@ -203,7 +199,7 @@ func (p *process) finish() {
 			p.verify()
 			return
 		case p.repeats > 60:
-			p.t.Fatal("the run does not end: ", err)
+			p.t.Fatalf("the run does not end: %v\n%s", err, joined(p.log.(*memory).records))
 		case isUnknown:
 			id = unknown.Entry.ID
 		case errors.Is(err, place.ErrPaused):
@@ -214,7 +210,7 @@ func (p *process) finish() {
 			p.t.Fatalf("seed %d: %v\n%s", p.seed, err, joined(p.log.(*memory).records))
 		}
 		m := p.log.(*memory)
-		p.log = m.cut(len(m.records)) // the next process
+		p.log = m.all() // the next process
 		p.salt += 100
 		if id != "" {
 			j, err := journal.Open(p.log, nil)
@@ -225,7 +221,7 @@ func (p *process) finish() {
 				p.t.Fatal(err)
 			}
 			m := p.log.(*memory)
-			p.log = m.cut(len(m.records))
+			p.log = m.all()
 		}
 	}
 }
@@ -471,28 +467,9 @@ func (g *reactor) react(r reply, i int) {
 	}
 }
 
-// rowsUntil returns what the servers have done if the process ends when the log has n records: of a call whose outcome is not
-// recorded, sometimes nothing.
-func (p *process) rowsUntil(n int) (rows []effectRow) {
-	dispatched, settled := map[string]int{}, map[string]bool{}
-	for _, r := range p.log.(*memory).records[:n] {
-		var op struct{ Op, ID string }
-		if err := json.Unmarshal(r, &op); err != nil {
-			p.t.Fatal(err)
-		}
-		switch op.Op {
-		case "dispatch":
-			dispatched["r-test:"+op.ID]++
-		case "settle":
-			settled["r-test:"+op.ID] = true
-		}
-	}
-	for _, r := range p.rows {
-		if r.try < dispatched[r.id] && (settled[r.id] || p.chance(2, "lost", r.id, n) == 0) {
-			rows = append(rows, r)
-		}
-	}
-	return rows
+// rowsUntil returns what the servers had done when the log had n records.
+func (p *process) rowsUntil(n int) []effectRow {
+	return slices.DeleteFunc(slices.Clone(p.rows), func(r effectRow) bool { return r.at > n })
 }
 
 // verify compares the journal with what the servers have done.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/writ-go/writ/internal/dispatch"
@@ -178,6 +179,9 @@ func (e *entry) changed(op *operation, args json.RawMessage) error {
 	op.Args, op.Key = args, []byte(key)
 	if e.is(key) {
 		return nil
+	}
+	if j := e.attempt.journal; !slices.ContainsFunc(j.pending, (*operation).active) {
+		j.play(len(j.pending)) // the call is new, so the rules know everything
 	}
 	c := e.call
 	c.Args = args
