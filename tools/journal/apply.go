@@ -85,9 +85,10 @@ func (j *Journal) applyIssue(a *Attempt, op *operation) error {
 	}
 	e := j.find(op.ID)
 	if op.Key != nil {
-		if e = j.add(a, op); e.ID != op.ID {
-			return fmt.Errorf("the next entry is %s, not %q", e.ID, op.ID)
+		if number(op.ID) != len(j.entries)+1 {
+			return fmt.Errorf("the next entry is E%d, not %q", len(j.entries)+1, op.ID)
 		}
+		e = j.add(a, op)
 		e.repeat(again, named)
 	}
 	if e == nil {
@@ -104,7 +105,7 @@ func (j *Journal) applyIssue(a *Attempt, op *operation) error {
 func (j *Journal) add(a *Attempt, op *operation) *entry {
 	e := &entry{
 		Entry: Entry{
-			ID: fmt.Sprintf("E%d", len(j.entries)+1), Step: a.step, Attempt: a.inStep,
+			ID: op.ID, Step: a.step, Attempt: a.inStep,
 			Tool: op.Tool, Class: op.Class, Args: op.Args, State: dispatch.StateIntended,
 			Repeatable: op.Repeatable, Repeats: op.Again, Labels: op.Labels,
 		},
@@ -181,7 +182,7 @@ func (e *entry) setPending(pending bool) {
 func (e *entry) settleAs(op *operation) {
 	e.setPending(op.Pending)
 	if e.answer == nil && !op.Unheard {
-		e.answer = op
+		e.answer = op // without a log, only whether there is one counts
 	}
 	if e.State == StateOK && op.State != StateOK {
 		return // an abandoned try has ended after a successful one
@@ -219,11 +220,17 @@ func (e *entry) open() bool { return e.State == StateUnknown || e.State == dispa
 
 // find returns the entry with an ID, or nil.
 func (j *Journal) find(id string) *entry {
-	number, err := strconv.Atoi(strings.TrimPrefix(id, "E"))
-	if err != nil || number < 1 || number > len(j.entries) || j.entries[number-1].ID != id {
+	n := number(id)
+	if n < 1 || n > len(j.entries) || j.entries[n-1].ID != id {
 		return nil
 	}
-	return j.entries[number-1]
+	return j.entries[n-1]
+}
+
+// number returns 7 for E7, and 0 for what is not the ID of an entry.
+func number(id string) int {
+	n, _ := strconv.Atoi(strings.TrimPrefix(id, "E"))
+	return n
 }
 
 // findAll returns the entries that exist.

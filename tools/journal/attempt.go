@@ -3,8 +3,8 @@ package journal
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
@@ -54,9 +54,9 @@ func (a *Attempt) Issue(c tools.Call, all []*tools.Binding) (dispatch.Entry, err
 	if j.log != nil {
 		c.Args = compact(c.Args)
 	}
-	op := &operation{
+	op := j.newOperation(operation{
 		Op: opIssue, Tool: c.Tool.Path(), Server: c.Tool.Namespace, Name: c.Tool.Name, Args: c.Args, Repeat: c.Repeat,
-	}
+	})
 	if recorded := j.next(op); recorded != nil {
 		return j.repeat(recorded, c, all)
 	}
@@ -81,7 +81,7 @@ func (a *Attempt) decide(op *operation, c tools.Call, all []*tools.Binding, key 
 	if e != nil {
 		op.ID = e.ID
 	} else if err == nil {
-		op.ID, op.Key, op.Class, op.Again = fmt.Sprintf("E%d", len(j.entries)+1), []byte(key), q.class, ids(q.again)
+		op.ID, op.Key, op.Class, op.Again = "E"+strconv.Itoa(len(j.entries)+1), []byte(key), q.class, ids(q.again)
 		op.Repeatable, op.Destructive = c.Tool.Hints.Repeatable, c.Tool.Hints.Destructive
 	}
 	if err := j.commit(op); err != nil {

@@ -98,6 +98,16 @@ func (j *Journal) commit(op *operation) error {
 	return j.failed
 }
 
+// newOperation returns a copy of an operation. Without a log, operations are not kept, and all use the same memory.
+func (j *Journal) newOperation(op operation) *operation {
+	if j.log == nil {
+		j.scratch = op
+		return &j.scratch
+	}
+	kept := op
+	return &kept
+}
+
 // append appends an operation to the log.
 func (j *Journal) append(op *operation) {
 	if j.failed != nil {

@@ -148,7 +148,7 @@ func (e *entry) dispatched(args json.RawMessage) error {
 	if !e.mayDispatch() {
 		return errOver
 	}
-	op := &operation{Op: opDispatch, ID: e.ID}
+	op := j.newOperation(operation{Op: opDispatch, ID: e.ID})
 	if j.log != nil {
 		args = compact(args)
 	}
@@ -221,7 +221,7 @@ func (e *entry) Settled(result json.RawMessage, err error, pending bool) (again 
 	if err != nil && !tip.called || state == StateFailed && e.binding.Hints.ErrorsAreFinal {
 		state = StateRejected // the tool was not called, or says that it has done nothing
 	}
-	op := &operation{Op: opSettle, ID: e.ID, State: state, Result: result, Pending: pending}
+	op := j.newOperation(operation{Op: opSettle, ID: e.ID, State: state, Result: result, Pending: pending})
 	op.Unheard = (unheard || tools.IsFatal(err)) && (state == StateRejected || state == StateUnknown)
 	if j.log != nil {
 		op.Result, err = compact(result), recordable(err)

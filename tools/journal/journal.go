@@ -51,6 +51,7 @@ type Journal struct {
 	working  int      // the number of calls that may still be settled
 	unbound  bool     // some entries may have no binding
 
+	scratch operation    // see newOperation
 	log     Log          // nil: the journal is only in memory
 	records int          // the number of records in the log
 	synced  int          // the number of records that are durable
@@ -179,7 +180,7 @@ func (j *Journal) entry(e *entry) Entry {
 func (j *Journal) reconcile(ctx context.Context, e *entry, r Reconciled, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	op := &operation{Op: opReconcile, ID: e.ID, State: r.State, Result: r.Result}
+	op := j.newOperation(operation{Op: opReconcile, ID: e.ID, State: r.State, Result: r.Result})
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return // the run ends; it is asked again when the run is repeated
