@@ -27,7 +27,8 @@ type Recorder interface {
 	// itself. Otherwise, it records start and returns it.
 	Begin(source, start []byte) (recorded []byte, turns [][]byte, err error)
 
-	// Turns records the turns since the last call of Turns. It is called before Issue.
+	// Turns records the turns since the last call of Turns. It is called before Issue, and when the program has ended,
+	// before the journal's End: without the last turns, the end of the program may not be the same when it is repeated.
 	Turns(turns [][]byte)
 }
 
