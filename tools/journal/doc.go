@@ -118,4 +118,6 @@
 // its tool is repeatable, or if its tool is idempotent and no other call that may have an effect on its server followed.
 // Otherwise, the run ends with an [*UnknownError]. Find out what has happened, record it with [Journal.Resolve], and
 // repeat the run. [Read] lists the entries of a log without repeating the run.
+//
+// Nothing is undone by itself. [Journal.Rollback] undoes the effects of a run whose tools have a Revert.
 package journal

@@ -51,6 +51,8 @@ type Journal struct {
 	working  int      // the number of calls that may still be settled
 	unbound  bool     // some entries may have no binding
 
+	rolledBack bool // see Rollback
+
 	scratch operation    // see newOperation
 	log     Log          // nil: the journal is only in memory
 	records int          // the number of records in the log

@@ -23,6 +23,9 @@ func (j *Journal) do(op *operation) {
 // next returns the recorded active operation that op repeats, or nil if op is new. It first applies what happened
 // before, such as results of tools. If another operation was recorded, the journal fails.
 func (j *Journal) next(op *operation) *operation {
+	if j.rolledBack || j.ahead != nil && j.ahead.rolledBack {
+		j.fail(errRolledBack)
+	}
 	at := slices.IndexFunc(j.pending, (*operation).active)
 	if at < 0 {
 		at = len(j.pending)
