@@ -49,9 +49,8 @@ type Tool struct {
 	// Handler performs the calls. It is called concurrently.
 	Handler Handler
 
-	// Revert, if set, undoes a call that was made with args and returned result. Result is nil if it could not be used.
-	// Nothing is undone by itself: only package journal's Rollback calls Revert. An error means that the
-	// call may or may not be undone.
+	// Revert, if set, undoes a call that was made with args and returned result, which is nil if it could not be used.
+	// Only package journal's Rollback calls Revert. After an error, the call may or may not be undone.
 	Revert func(ctx context.Context, args, result json.RawMessage) error
 
 	// RevertWith, if set and Revert is not, is the call that undoes a call.
@@ -69,8 +68,8 @@ type Inverse struct {
 	// Tool is the name of the tool. It is in the same namespace.
 	Tool string
 
-	// Args returns the arguments, given the arguments and the result of the call that is undone. Result is nil if it could
-	// not be used.
+	// Args returns the arguments, given the arguments and the result of the call that is undone. Result is nil if it
+	// could not be used.
 	Args func(args, result json.RawMessage) (json.RawMessage, error)
 }
 

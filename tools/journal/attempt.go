@@ -10,8 +10,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Attempt records one program's calls. It is the Attempt of a sandbox.Program. If the journal has a log, it also records
-// how the program runs.
+// Attempt records one program's calls. It is the Attempt of a sandbox.Program. If the journal has a log, the Attempt
+// also records how the program runs.
 type Attempt struct {
 	journal *Journal
 	step    int

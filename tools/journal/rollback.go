@@ -33,10 +33,10 @@ type Left struct {
 // its own, recorded before it is made. Effects that cannot be undone, or are uncertain, and those whose reversal is not
 // known to have succeeded, are left, with the reason.
 //
-// If the process ends, or an error ends the rollback, call Rollback again. A reversal that was interrupted is unknown and
-// is not repeated: find out what has happened, and call [Journal.Resolve]. No program of the run must be running. A run
-// that was rolled back cannot be repeated. The error is that of ctx, of the log, or a [tools.Fatal] error of a policy or
-// a tool.
+// If the process ends, or an error ends the rollback, call Rollback again. A reversal that was interrupted is unknown
+// and is not repeated: find out what has happened, and call [Journal.Resolve]. No program of the run may be running. A
+// run that was rolled back cannot be repeated. The error is that of ctx or of the log, or a [tools.Fatal] error of a
+// policy or a tool.
 func (j *Journal) Rollback(ctx context.Context, set *tools.Set) (Rollback, error) {
 	var r Rollback
 	a, entries, err := j.startRollback()
