@@ -201,6 +201,10 @@ func TestLogFails(t *testing.T) {
 	if err := add.entry.Dispatched(add.args); !tools.IsFatal(err) || !errors.Is(err, log.err) {
 		t.Errorf("the call is dispatched: %v", err)
 	}
+	add.entry.Settled(nil, tools.Fatal(log.err), false)
+	if got := s.states(); got != "E1 rejected" {
+		t.Errorf("the call was not made, but the states are %s", got)
+	}
 	log.err = nil
 	if got := s.do(`db.add({"n":2})`, ""); got != "stopped: journal: writing the log: disk full" {
 		t.Errorf("the next call is %s", got)
