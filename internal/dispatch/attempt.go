@@ -28,8 +28,8 @@ type Recorder interface {
 	Begin(source, start []byte) (recorded []byte, turns [][]byte, err error)
 
 	// Turns records the turns since the last call of Turns. It is called before Issue, and when the program has ended,
-	// because its result depends on the turns after the last call. While the program is repeated, Turns gets the
-	// recorded turns again.
+	// before the journal's End: without the last turns, the end of the program may not be the same when it is repeated.
+	// While the program is repeated, Turns gets the recorded turns again.
 	Turns(turns [][]byte)
 }
 
@@ -58,8 +58,9 @@ type Entry interface {
 	// Effect identifies the call.
 	Effect() effect.ID
 
-	// Recorded returns the result that the journal already has for the call. If ok is
-	// true, the call is not made and no other method is called.
+	// Recorded returns the result that the journal already has for the call. If ok is true, the call is not made and no
+	// other method is called. If ok is false and err is not nil, the call was made before, and err says what is known
+	// about it; it is made again.
 	Recorded() (result json.RawMessage, err error, ok bool)
 	// Dispatched is called before each call to the tool. The arguments are the ones that the policies passed on. If it
 	// returns an error, the tool is not called and the run ends.

@@ -95,7 +95,8 @@ func (d *Dispatcher) Issue(c tools.Call, tool int) *Execution {
 	if err != nil {
 		return &Execution{known: true, err: ending(err)}
 	}
-	if result, err, ok := entry.Recorded(); ok {
+	result, err, ok := entry.Recorded()
+	if ok {
 		x.known, x.result, x.err = true, result, err
 		if te, ok := err.(*tools.ToolError); ok {
 			x.err = x.advised(te, te.ID)
@@ -108,6 +109,9 @@ func (d *Dispatcher) Issue(c tools.Call, tool int) *Execution {
 		return x
 	}
 	x.entry = entry
+	if err != nil {
+		x.state = StateOf(err)
+	}
 	return x
 }
 

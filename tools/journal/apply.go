@@ -13,19 +13,28 @@ import (
 // apply changes the state of the journal. All changes are made here, so that a log leads to the same state as the run
 // that wrote it. An error says that the operation does not fit the state.
 func (j *Journal) apply(op *operation) error {
+	err := j.change(op)
+	if op.active() || op.Op == opLook || op.Op == opEnd {
+		j.unsettled = j.working > 0
+	}
+	return err
+}
+
+func (j *Journal) change(op *operation) error {
 	a := j.current
 	switch op.Op {
-	case opAttempt:
+	case opAttempt, opRollback:
+		j.rolledBack = j.rolledBack || op.Op == opRollback
 		j.start(op.attempt)
 		return nil
 	case opAccept:
-		j.settleOpen()
+		j.settleOpen(nil)
 		j.step, j.attempts, j.current = j.step+1, 0, nil
 		return nil
 	case opTurns, opLook:
 		return nil
 	case opEnd:
-		j.settleOpen()
+		j.settleOpen(op.Named)
 		return nil
 	case opBegin, opIssue:
 		if a == nil {
@@ -58,7 +67,7 @@ func (j *Journal) start(a *Attempt) {
 	if a == nil {
 		a = &Attempt{}
 	}
-	j.settleOpen()
+	j.settleOpen(nil)
 	j.attempts++
 	j.numbers++
 	*a = Attempt{journal: j, step: j.step, inStep: j.attempts, number: j.numbers, named: map[*entry]bool{}}
@@ -77,9 +86,10 @@ func (j *Journal) applyIssue(a *Attempt, op *operation) error {
 	}
 	e := j.find(op.ID)
 	if op.Key != nil {
-		if e = j.add(a, op); e.ID != op.ID {
-			return fmt.Errorf("the next entry is %s, not %q", e.ID, op.ID)
+		if number(op.ID) != len(j.entries)+1 {
+			return fmt.Errorf("the next entry is E%d, not %q", len(j.entries)+1, op.ID)
 		}
+		e = j.add(a, op)
 		e.repeat(again, named)
 	}
 	if e == nil {
@@ -96,14 +106,15 @@ func (j *Journal) applyIssue(a *Attempt, op *operation) error {
 func (j *Journal) add(a *Attempt, op *operation) *entry {
 	e := &entry{
 		Entry: Entry{
-			ID: fmt.Sprintf("E%d", len(j.entries)+1), Step: a.step, Attempt: a.inStep,
+			ID: op.ID, Step: a.step, Attempt: a.inStep,
 			Tool: op.Tool, Class: op.Class, Args: op.Args, State: dispatch.StateIntended,
-			Repeatable: op.Repeatable, Repeats: op.Again, Labels: op.Labels,
+			Repeatable: op.Repeatable, Repeats: op.Again, Reverts: op.Reverts, Labels: op.Labels,
 		},
 		attempt: a, key: string(op.Key), id: toolID{op.Server, op.Name}, server: op.Server, issued: j.tick(),
 		destructive: op.Destructive, fresh: op.Repeat != nil && op.Repeat.Fresh && op.Class == tools.Read,
 	}
 	e.performed = e.key
+	j.working++
 	j.entries = append(j.entries, e)
 	j.byKey[e.key] = append(j.byKey[e.key], e)
 	return e
@@ -152,15 +163,27 @@ func (e *entry) dispatch(op *operation) error {
 	if e.fresh {
 		j.fresh[e.id] = true
 	}
-	e.State, e.called, e.pending, e.finished = dispatch.StateDispatched, true, true, false
+	e.State, e.called = dispatch.StateDispatched, true
+	e.setPending(true)
 	return nil
+}
+
+// setPending says whether the tool is working on the call.
+func (e *entry) setPending(pending bool) {
+	switch j := e.attempt.journal; {
+	case pending && e.finished:
+		j.working++
+	case !pending && !e.finished:
+		j.working--
+	}
+	e.pending, e.finished = pending, !pending
 }
 
 // settleAs records how a call has ended. It may end several times: see [dispatch.Entry].
 func (e *entry) settleAs(op *operation) {
-	e.pending, e.finished = op.Pending, !op.Pending
+	e.setPending(op.Pending)
 	if e.answer == nil && !op.Unheard {
-		e.answer = op
+		e.answer = op // without a log, only whether there is one counts
 	}
 	if e.State == StateOK && op.State != StateOK {
 		return // an abandoned try has ended after a successful one
@@ -198,11 +221,17 @@ func (e *entry) open() bool { return e.State == StateUnknown || e.State == dispa
 
 // find returns the entry with an ID, or nil.
 func (j *Journal) find(id string) *entry {
-	number, err := strconv.Atoi(strings.TrimPrefix(id, "E"))
-	if err != nil || number < 1 || number > len(j.entries) || j.entries[number-1].ID != id {
+	n := number(id)
+	if n < 1 || n > len(j.entries) || j.entries[n-1].ID != id {
 		return nil
 	}
-	return j.entries[number-1]
+	return j.entries[n-1]
+}
+
+// number returns 7 for E7, and 0 for what is not the ID of an entry.
+func number(id string) int {
+	n, _ := strconv.Atoi(strings.TrimPrefix(id, "E"))
+	return n
 }
 
 // findAll returns the entries that exist.

@@ -3,15 +3,15 @@ package journal
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
 )
 
-// Attempt records one program's calls. It is the Attempt of a sandbox.Program. If the journal has a log, it also records
-// how the program runs.
+// Attempt records one program's calls. It is the Attempt of a sandbox.Program. If the journal has a log, the Attempt
+// also records how the program runs.
 type Attempt struct {
 	journal *Journal
 	step    int
@@ -45,20 +45,20 @@ func (a *Attempt) Issue(c tools.Call, all []*tools.Binding) (dispatch.Entry, err
 	j := a.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.failed != nil {
-		return nil, j.failed
-	}
 	if a != j.current || a.over {
 		return nil, tools.Fatal(errOver)
 	}
 	if j.log != nil {
 		c.Args = compact(c.Args)
 	}
-	op := &operation{
+	op := j.newOperation(operation{
 		Op: opIssue, Tool: c.Tool.Path(), Server: c.Tool.Namespace, Name: c.Tool.Name, Args: c.Args, Repeat: c.Repeat,
-	}
+	})
 	if recorded := j.next(op); recorded != nil {
 		return j.repeat(recorded, c, all)
+	}
+	if j.failed != nil {
+		return nil, j.failed
 	}
 	return a.decide(op, c, all, key)
 }
@@ -81,7 +81,7 @@ func (a *Attempt) decide(op *operation, c tools.Call, all []*tools.Binding, key 
 	if e != nil {
 		op.ID = e.ID
 	} else if err == nil {
-		op.ID, op.Key, op.Class, op.Again = fmt.Sprintf("E%d", len(j.entries)+1), []byte(key), q.class, ids(q.again)
+		op.ID, op.Key, op.Class, op.Again = "E"+strconv.Itoa(len(j.entries)+1), []byte(key), q.class, ids(q.again)
 		op.Repeatable, op.Destructive = c.Tool.Hints.Repeatable, c.Tool.Hints.Destructive
 	}
 	if err := j.commit(op); err != nil {
@@ -91,10 +91,16 @@ func (a *Attempt) decide(op *operation, c tools.Call, all []*tools.Binding, key 
 		return nil, err
 	}
 	if e == nil {
-		e = j.entries[len(j.entries)-1]
-		e.binding, e.call, e.all = c.Tool, c, all
+		e = j.attach(c, all)
 	}
 	return e, nil
+}
+
+// attach gives the newest entry its call.
+func (j *Journal) attach(c tools.Call, all []*tools.Binding) *entry {
+	e := j.entries[len(j.entries)-1]
+	e.binding, e.call, e.all = c.Tool, c, all
+	return e
 }
 
 // orphaned reports whether the attempt neither consumed nor named e, and could not have seen it. If a is nil, every

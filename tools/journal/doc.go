@@ -42,9 +42,10 @@
 //
 // # The promise
 //
-// The promise holds within one run, and while the process lives. If an occurrence of a call is recorded as done, no
-// later program performs that occurrence again. A call that failed is not repeated unless the program names it, and a
-// call whose outcome is unknown is not repeated even if the program names it. The promise does not cover tools that the
+// The promise holds within one run and an intact journal: while the process lives, or as long as the log exists. If an
+// occurrence of a call is recorded as done, no later program performs that occurrence again. A call that failed is not
+// repeated unless the program names it, and a call whose outcome is unknown is not repeated even if the program names
+// it. The promise does not cover tools that the
 // host declared idempotent or repeatable, or whose server claims that they only read or are idempotent. The journal
 // does not promise that an effect happens, or that two calls with different arguments are different effects.
 //
@@ -104,5 +105,19 @@
 //   - {fresh: true} says that an unclassified tool only reads. It applies to the tool for the
 //     rest of the run.
 //
-// The journal is kept in memory.
+// # Durable runs
+//
+// [New] keeps the journal in memory. [Open] also writes everything that happens to a [Log]: an effect is durable before
+// it is dispatched, and [Journal.Sync] makes its result durable before the run does anything else that is visible. A
+// run whose process has ended is repeated from its log, from the start. The module and its programs do the same as
+// before, and every call, reads included, gets its recorded result. Then the run goes on. If a program does not do what
+// was recorded, the run ends with a [*DivergedError], and nothing has been done. If the module has another program than
+// the recorded one, all that was recorded counts as done by earlier programs, and the rules above apply.
+//
+// A call that was in progress when the process ended is made again, with the same [tools.EffectID], if it is a Read, if
+// its tool is repeatable, or if its tool is idempotent and no other call that may change its server was issued after it.
+// Otherwise, the run ends with an [*UnknownError]. Find out what has happened, record it with [Journal.Resolve], and
+// repeat the run. [Read] lists the entries of a log without repeating the run.
+//
+// Nothing is undone by itself. [Journal.Rollback] undoes the effects of a run whose tools have a Revert.
 package journal

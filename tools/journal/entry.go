@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/writ-go/writ/internal/dispatch"
@@ -32,6 +33,9 @@ type Entry struct {
 
 	// Repeats are the entries that the call repeats on purpose.
 	Repeats []string `json:"repeats,omitempty"`
+
+	// Reverts is the entry that the call undoes: see [Journal.Rollback].
+	Reverts string `json:"reverts,omitempty"`
 
 	// Labels are reserved for labels of the call's data.
 	Labels uint64 `json:"labels,omitempty"`
@@ -74,6 +78,7 @@ type entry struct {
 	reconciled bool     // Options.Reconcile was called
 	pending    bool     // the tool is still working on the call
 	finished   bool     // the tool will not answer any more
+	again      bool     // the tool was called by an earlier process, which got no answer, and is called again
 	paused     bool     // the call waits for a person, and the run has ended meanwhile
 	repeatedBy []*entry // calls that repeat this one on purpose
 	namedBy    []*entry // calls that name this one
@@ -121,10 +126,13 @@ func (e *entry) Recorded() (json.RawMessage, error, bool) {
 	j := e.attempt.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if !e.isDone() {
-		return nil, nil, false
+	switch {
+	case e.isDone():
+		return e.Result, e.Err, true
+	case e.again:
+		return nil, errUnanswered, false
 	}
-	return e.Result, e.Err, true
+	return nil, nil, false
 }
 
 // Dispatched implements [dispatch.Entry]. The error says that the program has ended, that a policy has changed the call
@@ -143,7 +151,7 @@ func (e *entry) dispatched(args json.RawMessage) error {
 	if !e.mayDispatch() {
 		return errOver
 	}
-	op := &operation{Op: opDispatch, ID: e.ID}
+	op := j.newOperation(operation{Op: opDispatch, ID: e.ID})
 	if j.log != nil {
 		args = compact(args)
 	}
@@ -174,6 +182,9 @@ func (e *entry) changed(op *operation, args json.RawMessage) error {
 	op.Args, op.Key = args, []byte(key)
 	if e.is(key) {
 		return nil
+	}
+	if j := e.attempt.journal; !slices.ContainsFunc(j.pending, (*operation).active) {
+		j.play(len(j.pending)) // the call is new, so the rules know everything
 	}
 	c := e.call
 	c.Args = args
@@ -213,7 +224,7 @@ func (e *entry) Settled(result json.RawMessage, err error, pending bool) (again 
 	if err != nil && !tip.called || state == StateFailed && e.binding.Hints.ErrorsAreFinal {
 		state = StateRejected // the tool was not called, or says that it has done nothing
 	}
-	op := &operation{Op: opSettle, ID: e.ID, State: state, Result: result, Pending: pending}
+	op := j.newOperation(operation{Op: opSettle, ID: e.ID, State: state, Result: result, Pending: pending})
 	op.Unheard = (unheard || tools.IsFatal(err)) && (state == StateRejected || state == StateUnknown)
 	if j.log != nil {
 		op.Result, err = compact(result), recordable(err)

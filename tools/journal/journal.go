@@ -17,8 +17,8 @@ import (
 
 // Options configures a [Journal]. Nil means the defaults.
 type Options struct {
-	// Run is the run's ID, with which the IDs of its effects begin (see [tools.EffectID]). It is the log's ID by default,
-	// and a random one if the run is new.
+	// Run is the run's ID, with which the IDs of its effects begin (see [tools.EffectID]). The default is the ID in the
+	// log or, for a new run, a random ID.
 	Run string
 
 	// Reconcile, if set, finds out whether a call whose outcome is unknown took effect, for
@@ -48,15 +48,22 @@ type Journal struct {
 	current  *Attempt // nil before the first attempt
 	numbers  int      // number of attempts in the run
 	clock    int      // counts the events: a call is issued, or ends
+	working  int      // the number of calls that may still be settled
 	unbound  bool     // some entries may have no binding
 
+	rolledBack bool // see Rollback
+
+	scratch operation    // see newOperation
 	log     Log          // nil: the journal is only in memory
 	records int          // the number of records in the log
 	synced  int          // the number of records that are durable
 	head    [32]byte     // the hash of all records
 	failed  error        // fatal: the log cannot be written, or the run differs from it; nothing is recorded any more
 	pending []*operation // recorded operations that have not been repeated
-	ahead   *Journal     // the state after them; nil if there are none
+	// unsettled says whether calls could still be settled after the last operation that is active, an end or a look.
+	unsettled bool
+
+	ahead *Journal // the state after them; nil if there are none
 }
 
 // toolID identifies a tool.
@@ -103,21 +110,24 @@ func (j *Journal) Accept() (orphans []Entry) {
 func (j *Journal) End() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	paused := func(e *entry) bool { return e.paused && e.attempt == j.current }
 	if j.current == nil || j.current.over {
 		return
 	}
 	j.current.over = true
-	if !slices.ContainsFunc(j.entries, paused) {
-		j.passBy(opEnd)
+	end := &operation{Op: opEnd}
+	for _, e := range j.entries {
+		if e.paused && e.attempt == j.current {
+			end.Named = append(end.Named, e.ID)
+		}
 	}
+	j.passBy(end)
 }
 
-// settleOpen settles the calls that have not ended, unless they wait for a person and the run is paused.
-func (j *Journal) settleOpen() {
+// settleOpen settles the calls that have not ended, except for some.
+func (j *Journal) settleOpen(except []string) {
 	for _, e := range j.entries {
 		switch {
-		case e.paused:
+		case slices.Contains(except, e.ID):
 		case e.State == dispatch.StateIntended:
 			e.Err = errOver
 			e.settle(StateRejected)
@@ -172,7 +182,7 @@ func (j *Journal) entry(e *entry) Entry {
 func (j *Journal) reconcile(ctx context.Context, e *entry, r Reconciled, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	op := &operation{Op: opReconcile, ID: e.ID, State: r.State, Result: r.Result}
+	op := j.newOperation(operation{Op: opReconcile, ID: e.ID, State: r.State, Result: r.Result})
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return // the run ends; it is asked again when the run is repeated

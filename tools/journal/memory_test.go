@@ -15,9 +15,7 @@ type memory struct {
 }
 
 func (m *memory) Records() iter.Seq2[[]byte, error] {
-	m.mu.Lock()
-	records := slices.Clone(m.records)
-	m.mu.Unlock()
+	records := m.all().records
 	return func(yield func([]byte, error) bool) {
 		for _, r := range records {
 			if !yield(r, nil) {
@@ -47,9 +45,16 @@ func (m *memory) Sync() error {
 
 func (*memory) Close() error { return nil }
 
-// cut returns a log with the first n records.
-func (m *memory) cut(n int) *memory {
+// all returns a copy of the log.
+func (m *memory) all() *memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return &memory{records: slices.Clone(m.records[:n])}
+	return &memory{records: slices.Clone(m.records)}
+}
+
+// cut returns a log with the first n records.
+func (m *memory) cut(n int) *memory {
+	c := m.all()
+	c.records = c.records[:n]
+	return c
 }

@@ -27,6 +27,7 @@ const (
 	opResolve   = "resolve"   // somebody decided about an unknown entry
 	opEnd       = "end"       // the program has ended, or was interrupted: it may go on when it is repeated
 	opAccept    = "accept"    // active: the step has ended
+	opRollback  = "rollback"  // active: the effects are undone; not repeated
 )
 
 // operation is a change of a journal. Its JSON is a record of the log.
@@ -49,8 +50,10 @@ type operation struct {
 	Repeat *tools.Repeat   `json:"repeat,omitempty"`
 	Key    []byte          `json:"key,omitempty"` // of a new entry, or of changed arguments
 	Again  []string        `json:"again,omitempty"`
-	Named  []string        `json:"named,omitempty"`
+	Named  []string        `json:"named,omitempty"` // of an end: the calls that wait for a person
 	Labels uint64          `json:"labels,omitempty"`
+
+	Reverts string `json:"reverts,omitempty"` // of an issue: the entry that the call undoes
 
 	Repeatable  bool `json:"repeatable,omitempty"`
 	Destructive bool `json:"destructive,omitempty"`
@@ -73,7 +76,7 @@ type operation struct {
 // active reports whether the module or its program causes the operation.
 func (op *operation) active() bool {
 	switch op.Op {
-	case opAttempt, opBegin, opIssue, opAccept:
+	case opAttempt, opBegin, opIssue, opAccept, opRollback:
 		return true
 	}
 	return false

@@ -23,6 +23,9 @@ func (j *Journal) do(op *operation) {
 // next returns the recorded active operation that op repeats, or nil if op is new. It first applies what happened
 // before, such as results of tools. If another operation was recorded, the journal fails.
 func (j *Journal) next(op *operation) *operation {
+	if j.rolledBack || j.ahead != nil && j.ahead.rolledBack {
+		j.fail(errRolledBack)
+	}
 	at := slices.IndexFunc(j.pending, (*operation).active)
 	if at < 0 {
 		at = len(j.pending)
@@ -93,6 +96,7 @@ func (j *Journal) repeat(op *operation, c tools.Call, all []*tools.Binding) (dis
 		j.fail(&UnknownError{Entry: tip.Entry})
 		return nil, j.failed
 	}
+	e.again = tip.called && tip.State != StateRejected && tip.Class != tools.Read
 	return e, nil
 }
 
@@ -224,15 +228,15 @@ func (a *Attempt) Turns(turns [][]byte) {
 // look makes the journal's state that of the first time when somebody looks at the entries. Results that arrive at any
 // time, after the program has ended, are seen at the same point when the run is repeated.
 func (j *Journal) look() {
-	working := func(e *entry) bool { return !e.finished }
-	if j.log != nil && j.failed == nil && slices.ContainsFunc(j.entries, working) {
-		j.passBy(opLook)
+	if j.log != nil && j.failed == nil && j.unsettled {
+		j.passBy(&operation{Op: opLook})
 	}
 }
 
 // passBy repeats an operation that is not active: an end or a look. If the process ended before the operation was
 // recorded, or while the program was running, it is new.
-func (j *Journal) passBy(kind string) {
+func (j *Journal) passBy(new *operation) {
+	kind := new.Op
 	at, last := -1, len(j.pending)
 	for i, op := range j.pending {
 		if op.active() {
@@ -251,10 +255,10 @@ func (j *Journal) passBy(kind string) {
 		j.play(at + 1)
 	case last == len(j.pending):
 		j.play(last)
-		_ = j.commit(&operation{Op: kind}) // Sync and the next call return the error
-	case kind == opEnd:
-		j.diverge(j.pending[last].String(), (&operation{Op: opEnd}).String())
-		j.settleOpen()
+		_ = j.commit(new) // Sync and the next call return the error
+	case kind == opEnd && j.pending[last].Op == opIssue:
+		j.diverge(j.pending[last].String(), new.String())
+		j.settleOpen(nil)
 	}
 }
 
