@@ -29,7 +29,7 @@ func (s *Sandbox) recordedSource(job *engine.Job, l Limits) recordedSource {
 	source := recordedSource{
 		Engine: fmt.Sprintf("%s, %s, %s", s.maker(), runtime.Version(), runtime.GOARCH),
 		Source: job.Source, Inputs: job.Inputs, Submit: job.Submit,
-		Limits: Limits{Output: l.Output, Argument: l.Argument, Calls: l.Calls, Result: l.Result, Results: l.Results},
+		Limits: Limits{Output: l.Output, Argument: l.Argument, Calls: l.Calls},
 	}
 	if _, ok := s.runner.(*workers.Pool); !ok { // workers use UTC
 		for _, month := range []time.Month{time.January, time.July} {

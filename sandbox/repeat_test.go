@@ -242,10 +242,10 @@ func randomProgram(seed uint64) string {
 
 const (
 	// repeatEnv is the number of programs that TestRepeat repeats; .ci/long sets it.
-	repeatEnv    = "WRIT_TEST_REPEAT"
+	repeatEnv    = "WRIT_TEST_REPLAY"
 	repeatSample = 100 // programs where repeatEnv is not set
 	// repeatFileEnv names the recordings that this process repeats. TestMain reads it.
-	repeatFileEnv = "WRIT_TEST_REPEAT_FILE"
+	repeatFileEnv = "WRIT_TEST_REPLAY_FILE"
 )
 
 // TestRepeat records programs, and repeats them in another process with another time zone, other processors and other

@@ -192,7 +192,7 @@ func lie(host engine.Host, name string) {
 		send(worker.KindCall, fakeRuns, engine.Call{ID: 1, Args: nothing, Turns: []engine.Turn{{Call: 1}}})
 	case "raw-many-turns", "raw-more-turns":
 		allow()
-		turns := make([]engine.Turn, engine.MaxTurns+1)
+		turns := make([]engine.Turn, engine.MaxTurns+2)
 		if name == "raw-more-turns" {
 			send(worker.KindCall, fakeRuns, engine.Call{ID: 1, Args: nothing, Turns: turns})
 			turns = turns[:1]
