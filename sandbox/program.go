@@ -32,7 +32,8 @@ type Program struct {
 	Tools *tools.Set
 
 	// Attempt records the calls, and answers a call that an earlier program has already made. It is usually a
-	// *journal.Attempt of package tools/journal. Nil means that calls are not recorded.
+	// *journal.Attempt of package tools/journal. Nil means that calls are not recorded. If the journal has a log, the
+	// program can be repeated in another process; for that reason Date stands still while the program computes.
 	Attempt dispatch.Attempt
 
 	// Earlier are names that earlier programs declared and this program cannot see. If the program uses such a name,

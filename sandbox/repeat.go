@@ -29,7 +29,7 @@ func (s *Sandbox) recordedSource(job *engine.Job, l Limits) recordedSource {
 	source := recordedSource{
 		Engine: fmt.Sprintf("%s, %s, %s", s.maker(), runtime.Version(), runtime.GOARCH),
 		Source: job.Source, Inputs: job.Inputs, Submit: job.Submit,
-		Limits: Limits{Output: l.Output, Argument: l.Argument, Calls: l.Calls, Result: l.Result, Results: l.Results},
+		Limits: Limits{Output: l.Output, Argument: l.Argument, Calls: l.Calls},
 	}
 	if _, ok := s.runner.(*workers.Pool); !ok { // workers use UTC
 		for _, month := range []time.Month{time.January, time.July} {
@@ -65,9 +65,12 @@ func (s *Sandbox) startRecording(h *host, job *engine.Job) error {
 		err = decodeStrictly(recorded, job.Clock) // which a session's step shares
 	}
 	for i := 0; i < len(turns) && err == nil; i++ {
-		var t engine.Turn
-		err = decodeStrictly(turns[i], &t)
-		job.Turns = append(job.Turns, t)
+		var t recordedTurn
+		if err = decodeStrictly(turns[i], &t); t.Stop != nil {
+			job.Stop = t.Stop
+		} else {
+			job.Turns = append(job.Turns, t.Turn)
+		}
 	}
 	if err != nil {
 		return tools.Fatal(fmt.Errorf("sandbox: record the program: %w", err))
@@ -76,22 +79,13 @@ func (s *Sandbox) startRecording(h *host, job *engine.Job) error {
 	return nil
 }
 
-// recordEnd records the turns after the last call, because the program's result depends on them, and whether a limit
-// ended the program, because the repeated program would go on.
-func (h *host) recordEnd(r *engine.Result) {
-	turns := r.Turns
-	if f := r.Failure; f != nil && isLimit[f.Kind] && h.ctx.Err() == nil {
-		turns = append(turns, engine.Turn{Stop: f})
-	}
-	h.recordTurns(turns)
+// recordedTurn is a turn, or the last event of a program that a limit stopped.
+type recordedTurn struct {
+	engine.Turn
+	Stop *engine.Result `json:"stop,omitempty"`
 }
 
-// isLimit has the kinds of failures that depend on the machine.
-var isLimit = map[string]bool{
-	engine.KindTimeout: true, engine.KindComputeLimit: true, engine.KindMemory: true, engine.KindCrashed: true,
-}
-
-// recordTurns records turns of the program before its next call.
+// recordTurns records the turns before a call.
 func (h *host) recordTurns(turns []engine.Turn) {
 	if h.recorder == nil || len(turns) == 0 {
 		return
@@ -101,4 +95,20 @@ func (h *host) recordTurns(turns []engine.Turn) {
 		list[i], _ = json.Marshal(t) // cannot fail
 	}
 	h.recorder.Turns(list)
+}
+
+// recordEnd records what decides the result of a program: the turns after its last call, and a failure that depends on
+// the machine, because a repeated program would go on.
+func (h *host) recordEnd(r *engine.Result) {
+	h.recordTurns(r.Turns)
+	if h.recorder == nil || r.Failure == nil || h.ctx.Err() != nil {
+		return
+	}
+	switch r.Failure.Kind {
+	case engine.KindTimeout, engine.KindComputeLimit, engine.KindMemory, engine.KindCrashed:
+		stop := *r
+		stop.Turns = nil
+		text, _ := json.Marshal(recordedTurn{Stop: &stop}) // cannot fail
+		h.recorder.Turns([][]byte{text})
+	}
 }

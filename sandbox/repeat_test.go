@@ -242,10 +242,10 @@ func randomProgram(seed uint64) string {
 
 const (
 	// repeatEnv is the number of programs that TestRepeat repeats; .ci/long sets it.
-	repeatEnv    = "WRIT_TEST_REPEAT"
+	repeatEnv    = "WRIT_TEST_REPLAY"
 	repeatSample = 100 // programs where repeatEnv is not set
 	// repeatFileEnv names the recordings that this process repeats. TestMain reads it.
-	repeatFileEnv = "WRIT_TEST_REPEAT_FILE"
+	repeatFileEnv = "WRIT_TEST_REPLAY_FILE"
 )
 
 // TestRepeat records programs, and repeats them in another process with another time zone, other processors and other
@@ -285,6 +285,122 @@ func TestRepeat(t *testing.T) {
 	if output, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, output)
 	}
+}
+
+// A program that was stopped by a limit is stopped at the same time when it is repeated, although its calls are answered
+// at once and the limits are higher.
+func TestLimitIsRepeated(t *testing.T) {
+	t.Parallel()
+	set := newSet(t, tools.Func("slow", "", slow, nil))
+	for source, want := range map[string]sandbox.Kind{
+		`try { await slow({ms: 600000}) } catch {} await slow({ms: 1}); console.log("no")`: sandbox.KindTimeout,
+		`await slow({ms: 1}); for (;;);`: sandbox.KindTimeout,
+		`const a = [await slow({ms: 1})]; console.log(1); await sleep(1); a.push(a); a["fl" + "at"](Infinity)`: "crashed",
+	} {
+		t.Run(string(want), func(t *testing.T) {
+			t.Parallel()
+			box := newBox(t, &sandbox.Options{Limits: sandbox.Limits{Time: ample}})
+			first := &tape{}
+			p := sandbox.Program{Source: source, Tools: set, Attempt: first, Limits: sandbox.Limits{Time: 200 * time.Millisecond}}
+			if want == "crashed" {
+				p.Limits.Time = ample
+			}
+			out, err := box.Run(t.Context(), p)
+			if err != nil || out.Failure == nil || out.Failure.Kind != want {
+				t.Fatal(outcomeOf(out, err))
+			}
+			p.Attempt = &tape{old: first.events}
+			if strings.Contains(source, "600000") {
+				p.Limits.Time = ample
+			}
+			again, err := box.Run(t.Context(), p)
+			if err != nil || again.Failure == nil || again.Failure.Kind != want || again.Stdout != out.Stdout ||
+				len(again.Calls) != len(out.Calls) || p.Attempt.(*tape).calls() != first.calls() {
+				t.Errorf("got %s%s\nthen %s%s", outcomeOf(out, nil), first.calls(), outcomeOf(again, err),
+					p.Attempt.(*tape).calls())
+			}
+		})
+	}
+}
+
+// The programs of a session are recorded and repeated like others. The earlier programs of the session are part of what
+// is compared.
+func TestSessionIsRepeated(t *testing.T) {
+	t.Parallel()
+	set, err := randomTools()
+	if err != nil {
+		t.Fatal(err)
+	}
+	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
+		sources := []string{
+			`const found = await get({n: 1}), at = Date.now(); await sleep(2); const later = Date.now(); [found, at, later]`,
+			`[found, at, later, Math.random(), await Promise.race([get({n: 2}), get({n: 3})])]`,
+		}
+		run := func(session *sandbox.Session, source string, old []event) ([]event, string, error) {
+			p := &tape{old: old}
+			out, err := session.Run(t.Context(), sandbox.Program{Source: source, Tools: set, Attempt: p})
+			if err != nil {
+				return nil, "", err
+			}
+			return p.events, string(out.Value), nil
+		}
+		var recordings [2][]event
+		var values [2]string
+		first := box.NewSession(nil)
+		for i, source := range sources {
+			if recordings[i], values[i], err = run(first, source, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		second := box.NewSession(nil)
+		for i, source := range sources {
+			if _, value, err := run(second, source, recordings[i]); err != nil || value != values[i] {
+				t.Errorf("program %d: got %s, not %s: %v", i+1, value, values[i], err)
+			}
+			if i == 0 { // rebuild the session
+				out, err := second.Run(t.Context(), sandbox.Program{Source: `throw 1`})
+				if err != nil || out.Failure == nil {
+					t.Error(outcomeOf(out, err))
+				}
+			}
+		}
+		other := box.NewSession(nil)
+		if _, _, err := run(other, sources[0], nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := run(other, sources[1], recordings[1]); !tools.IsFatal(err) ||
+			!strings.HasPrefix(err.Error(), "sandbox: record the program: the source was ") {
+			t.Errorf("after another program: %.200v", err)
+		}
+	})
+}
+
+// If a program does not do what was recorded, the run ends with an error that says so.
+func TestRepeatDiverges(t *testing.T) {
+	t.Parallel()
+	set, err := randomTools()
+	if err != nil {
+		t.Fatal(err)
+	}
+	eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
+		first := &tape{}
+		p := sandbox.Program{Source: `await get({n: 1}); await sleep(1); 1`, Tools: set, Attempt: first}
+		if out, err := box.Run(t.Context(), p); err != nil || out.Failure != nil {
+			t.Fatal(outcomeOf(out, err))
+		}
+		for damage, want := range map[string]string{
+			`{"timer":2,"at":5}`: "not do the same; it can only go on as a new run: the program waited 3 times, " +
+				"but its rerun waited 2 times",
+			`{"timer":2,"at":5,"x":1}`: "record the program: json: unknown field",
+		} {
+			old := append(slices.Clone(first.events), event{Turns: [][]byte{[]byte(damage)}})
+			p.Attempt = &tape{old: old}
+			out, err := box.Run(t.Context(), p)
+			if err == nil || !tools.IsFatal(err) || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %s", outcomeOf(out, err))
+			}
+		}
+	})
 }
 
 // concurrently calls f with the numbers below n, some of them at the same time.

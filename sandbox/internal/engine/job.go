@@ -37,6 +37,10 @@ type Job struct {
 	// turns, in this order, before it goes on by itself. If a turn is impossible, or if the program ends before the last
 	// one, the run ends with KindDiverged.
 	Turns []Turn `json:"turns,omitempty"`
+
+	// Stop is the result of the earlier run if that was stopped after the last of Turns, and otherwise nil. The program
+	// is then stopped when it next waits, and has this result even if it ends before that.
+	Stop *Result `json:"stop,omitempty"`
 }
 
 // Recorded reports whether turns are recorded.

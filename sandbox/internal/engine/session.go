@@ -71,13 +71,11 @@ func Digest(args json.RawMessage) json.RawMessage {
 	return fmt.Appendf(nil, `"%d bytes, SHA-256 %x"`, len(args), sha256.Sum256(args))
 }
 
-// Turn is one event after which the event loop resumed the program, or ended it.
+// Turn is one event after which the event loop resumed the program.
 type Turn struct {
 	Call  int   `json:"call,omitempty"`  // the call whose reply arrived
 	Timer int64 `json:"timer,omitempty"` // the timer that fired
 	At    int64 `json:"at"`              // the time that the program's clock then shows, in ms since 1970
-
-	Stop *Failure `json:"stop,omitempty"` // the program exceeded a limit; always the last turn
 }
 
 // MaxTurns bounds the recorded turns of one program. The program ends with the turn that exceeds the bound.

@@ -103,9 +103,11 @@ func (r *machine) runJob(
 			close(r.done)
 		}
 		result = r.result
+		if result.Turns = r.turns; result == r.stop {
+			return // the recorded result has everything else
+		}
 		result.Stdout, result.Stderr = r.stdout.output(), r.stderr.output()
 		result.Computed, result.Waited = spent.computed, spent.waited
-		result.Turns = r.turns
 		result.Used = r.used.list(r.scope.index)
 		result.PromiseMisuses = r.promiseUses(result.Failure)
 		result.Misses = r.missing

@@ -68,6 +68,7 @@ type programState struct {
 	turns     []engine.Turn
 	turned    int               // the number of turns so far
 	schedule  []engine.Turn     // recorded turns that have not been repeated
+	stop      *engine.Result    // see [engine.Job]
 	repeating bool              // every turn so far was a recorded one
 	rerun     bool              // the run only rebuilds a session
 	used      toolUses          // recorded together with turns
@@ -86,7 +87,7 @@ type programState struct {
 func (r *machine) begin(ctx context.Context, s *scope, job *engine.Job, host engine.Host, rerun bool) {
 	r.programState = programState{
 		host: host, rerun: rerun, limits: job.Limits, scope: s, recording: job.Recorded() && !rerun,
-		schedule: job.Turns, repeating: len(job.Turns) > 0,
+		schedule: job.Turns, stop: job.Stop, repeating: len(job.Turns) > 0,
 		stdout: stream{limit: job.Limits.Output}, stderr: stream{limit: job.Limits.Output},
 	}
 	r.vm.ClearInterrupt()
@@ -168,6 +169,9 @@ func (r *machine) next() {
 	switch {
 	case len(r.schedule) > 0:
 		r.repeat(r.schedule[0])
+	case r.stop != nil:
+		r.stopped = true
+		r.end(r.stop)
 	case r.rerun:
 		r.diverge("the program waited %d times, but its rerun waited once more", r.turned)
 	case len(r.arrived) > 0:

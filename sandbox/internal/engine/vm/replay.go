@@ -45,9 +45,6 @@ func (r *machine) repeat(t engine.Turn) {
 	timer := r.timers.index(t.Timer)
 	arrived := slices.IndexFunc(r.arrived, func(c callPromise) bool { return c.ID == t.Call })
 	switch {
-	case t.Stop != nil:
-		r.stopped = true
-		r.end(&engine.Result{Failure: t.Stop})
 	case t.Call == 0 && timer < 0:
 		r.diverge("at turn %d timer %d fired, but the rerun has no such timer", r.turned+1, t.Timer)
 	case t.Call == 0:
@@ -61,18 +58,22 @@ func (r *machine) repeat(t engine.Turn) {
 	}
 }
 
-// checkSchedule turns the result of a program that ended by itself, before its last recorded turn, into a failure.
+// checkSchedule replaces the result of a program that has not done what was recorded. If the recorded run was stopped,
+// the result is the recorded one, even if the program has ended by itself this time.
 func (r *machine) checkSchedule() {
 	f := r.result.Failure
-	if len(r.schedule) == 0 || !r.started || r.stopped || f != nil && f.Kind == engine.KindDiverged {
-		return
+	switch {
+	case !r.started, f != nil && (f.Kind == engine.KindDiverged || f.Kind == engine.KindStopped):
+	case len(r.schedule) == 0 && r.stop != nil:
+		r.result = r.stop
+	case len(r.schedule) > 0 && !r.stopped:
+		how := ""
+		if f != nil {
+			how = " and then failed: " + f.Message
+		}
+		r.result = &engine.Result{Failure: diverged("the program waited %d times, but its rerun waited %d times%s",
+			r.turned+len(r.schedule), r.turned, how)}
 	}
-	how := ""
-	if f != nil {
-		how = " and then failed: " + f.Message
-	}
-	r.result = &engine.Result{Failure: diverged("the program waited %d times, but its rerun waited %d times%s",
-		r.turned+len(r.schedule), r.turned, how)}
 }
 
 func diverged(format string, args ...any) *engine.Failure {

@@ -151,34 +151,25 @@ func (r *attempt) limit(k worker.Kind) int {
 	case k == worker.KindReport:
 		return min(maxFrame, frameMargin+sourceFactor*len(r.job.Source))
 	case k == worker.KindCall && argument > 0: // a call has two arguments
-		return frameMargin + 2*min(argument, worker.MaxBody/4) + turnSize*r.maxTurns()
+		return frameMargin + 2*min(argument, worker.MaxBody/4) + turnSize*r.elements()
 	case output <= 0, k == worker.KindCall:
 		return maxFrame
 	}
-	return frameMargin + outputFactor*output + turnSize*r.resultElements()
+	return frameMargin + outputFactor*output + turnSize*r.elements()
 }
 
-// resultElements returns how many array elements a result may need for turns and for the tools that a session's program
-// used.
-func (r *attempt) resultElements() int {
-	if r.job.Session == nil {
-		return r.maxTurns()
-	}
-	return r.maxTurns() + len(r.job.Tools)
-}
-
-// maxTurns returns the maximum number of turns that the worker may still report.
-func (r *attempt) maxTurns() int {
+// elements returns how many turns the worker may report, and how many tools that a session's program used.
+func (r *attempt) elements() int {
 	if !r.job.Recorded() {
-		return -r.turns
+		return 0
 	}
-	return engine.MaxTurns + 1 - r.turns
+	return engine.MaxTurns + 1 + len(r.job.Tools)
 }
 
 // checkTurns checks turns that the worker reports.
 func (r *attempt) checkTurns(turns []engine.Turn) error {
-	if r.turns += len(turns); r.maxTurns() < 0 {
-		return breach("more than %d turns", engine.MaxTurns)
+	if r.turns += len(turns); r.turns > r.elements() {
+		return breach("%d turns, but %d are allowed", r.turns, r.elements())
 	}
 	if err := engine.CheckTurns(turns, r.calls); err != nil {
 		return breach("%v", err)
@@ -307,7 +298,7 @@ func (r *attempt) report(f worker.Frame) error {
 // call passes a tool call to the host.
 func (r *attempt) call(f worker.Frame) error {
 	var c engine.Call
-	if err := f.DecodeUntrusted(&c, turnRoom*r.maxTurns()); err != nil {
+	if err := f.DecodeUntrusted(&c, turnRoom*r.elements()); err != nil {
 		return err
 	}
 	if err := r.checkTurns(c.Turns); err != nil {
@@ -341,7 +332,7 @@ func (r *attempt) call(f worker.Frame) error {
 // result decodes and checks the result.
 func (r *attempt) result(f worker.Frame) (*engine.Result, error) {
 	var res *engine.Result
-	if err := f.DecodeUntrusted(&res, arrayRoom+turnRoom*r.resultElements()); err != nil {
+	if err := f.DecodeUntrusted(&res, arrayRoom+turnRoom*r.elements()); err != nil {
 		return nil, err
 	}
 	switch {

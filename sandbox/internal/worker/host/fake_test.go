@@ -184,6 +184,20 @@ func lie(host engine.Host, name string) {
 		send(worker.KindCall, fakeRuns, engine.Call{ID: 1, Args: nothing})
 		send(worker.KindWaiting, fakeRuns, 0)
 		send(worker.KindCall, fakeRuns, engine.Call{ID: 2, Args: nothing})
+	case "raw-turns":
+		allow()
+		send(worker.KindCall, fakeRuns, engine.Call{ID: 1, Args: nothing, Turns: []engine.Turn{{Timer: 1}}})
+	case "raw-early-turn":
+		allow()
+		send(worker.KindCall, fakeRuns, engine.Call{ID: 1, Args: nothing, Turns: []engine.Turn{{Call: 1}}})
+	case "raw-many-turns", "raw-more-turns":
+		allow()
+		turns := make([]engine.Turn, engine.MaxTurns+2)
+		if name == "raw-more-turns" {
+			send(worker.KindCall, fakeRuns, engine.Call{ID: 1, Args: nothing, Turns: turns})
+			turns = turns[:1]
+		}
+		send(worker.KindResult, fakeRuns, engine.Result{Turns: append(turns, engine.Turn{})})
 	case "raw-old-run":
 		send(worker.KindResult, fakeRuns-1, engine.Result{})
 	case "raw-two-reports":

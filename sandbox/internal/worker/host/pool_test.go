@@ -211,6 +211,10 @@ func TestLies(t *testing.T) {
 		"raw-waiting":       broke + "waiting after 1 replies, but 0 were sent",
 		"raw-waiting-twice": broke + "waiting after 0 replies, but 0 were sent",
 		"raw-waiting-call":  broke + "call 2 while the program waits",
+		"raw-turns":         broke + "frame 'C': too many array elements",
+		"raw-early-turn":    broke + "a turn refers to call 1, which does not exist",
+		"raw-many-turns":    broke + "100003 turns, but 100002 are allowed",
+		"raw-more-turns":    broke + "100004 turns, but 100002 are allowed",
 		"raw-old-run":       broke + "frame 'E' of run 0 in run 1",
 		"raw-two-reports":   broke + "a second report",
 		"raw-unknown-kind":  broke + "unexpected frame '?'",
@@ -235,7 +239,9 @@ func TestLies(t *testing.T) {
 			if strings.HasPrefix(source, "raw-waiting") {
 				h.OnCall = func(engine.Call, func(engine.Reply)) {}
 			}
-			f := mustFail(t, p, job(source), h)
+			j := job(source)
+			j.Record = source != "raw-turns"
+			f := mustFail(t, p, j, h)
 			if f.Kind != engine.KindCrashed || f.Message != message {
 				t.Errorf("%s: %s", f.Kind, f.Message)
 			}
