@@ -143,6 +143,63 @@ func Example_approve() {
 	// ToolError: refund: not approved: leave this one to the shop
 }
 
+func Example_grants() {
+	ctx := context.Background()
+	set := shop()
+	var grants policy.Grants
+	ask := func(ctx context.Context, r policy.Request) (policy.Decision, error) {
+		fmt.Println("may I?", r)
+		return policy.Decision{Approved: true, By: "ann", Grant: &policy.Grant{
+			Tool:  r.Tool,
+			Args:  map[string]json.RawMessage{"id": json.RawMessage(`"a1"`)}, // nil: any arguments
+			Calls: 20,
+			Until: time.Now().Add(time.Hour),
+		}}, nil
+	}
+	guarded := set.With(policy.If(policy.Destructive(), policy.Approve(grants.Approver(ask))))
+	run(ctx, guarded, `let last; for (let i = 0; i < 21; i++) last = await refund({id: "a1"}); return last`)
+	run(ctx, guarded, `await refund({id: "a2"})`)
+	// Output:
+	// may I? refund (unclassified, destructive)
+	// {
+	//   "id": "a1"
+	// }
+	// line 1: let last; for (let i = 0; i < 21; i++) last = await refund({id: "a1"}); return last
+	// "refunded a1"
+	// may I? refund (unclassified, destructive)
+	// {
+	//   "id": "a2"
+	// }
+	// line 1: await refund({id: "a2"})
+	// "refunded a2"
+}
+
+// decided is a Desk that has a decision about every call.
+type decided struct{ policy.Decision }
+
+func (d decided) Decide(_ context.Context, r policy.Request) (policy.Decision, bool) {
+	fmt.Println("may I?", r)
+	return d.Decision, true
+}
+
+func Example_later() {
+	set := shop()
+	guarded := set.With(policy.If(policy.Destructive(), policy.Approve(nil)))
+	fmt.Println(guarded.Warnings())
+	run(context.Background(), guarded, `await refund({id: "a1"})`)
+	desk := decided{policy.Decision{Reason: "leave this one to the shop"}}
+	run(policy.WithDesk(context.Background(), desk), guarded, `await refund({id: "a1"})`)
+	// Output:
+	// []
+	// error: sandbox: tool refund: policy: nobody can approve the call of refund; start a durable run, or pass an Approver to Approve
+	// may I? refund (unclassified, destructive)
+	// {
+	//   "id": "a1"
+	// }
+	// line 1: await refund({id: "a1"})
+	// ToolError: refund: not approved: leave this one to the shop
+}
+
 func Example_rate() {
 	ctx := context.Background()
 	set := shop()

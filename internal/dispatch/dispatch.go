@@ -135,6 +135,20 @@ func Performed(ctx context.Context) json.RawMessage {
 	return nil
 }
 
+// Deciders adds a name, unless it is empty, to those who approved or refused a call, and returns all. See [Performed].
+func Deciders(ctx context.Context, add string) []string {
+	x, ok := ctx.Value(performedKey{}).(*Execution)
+	if !ok {
+		return nil
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if add != "" && !slices.Contains(x.deciders, add) {
+		x.deciders = append(x.deciders, add)
+	}
+	return slices.Clone(x.deciders)
+}
+
 // Execution executes one call, which has been validated and looked up in the journal. Policies may call the handler any
 // number of times: each of these calls is a try. The call's state is the maximum of its tries' states (see maxState).
 type Execution struct {
@@ -156,6 +170,7 @@ type Execution struct {
 	state     State
 	settled   bool            // the journal has the call's result
 	performed json.RawMessage // the last try's arguments; nil before the first
+	deciders  []string        // who approved or refused the call
 }
 
 // Args returns the arguments with which the tool was last called, or nil if it was not called. Policies may have
@@ -224,10 +239,7 @@ func (x *Execution) advised(te *tools.ToolError, id string) *tools.ToolError {
 
 func (x *Execution) chain(ctx context.Context) (result json.RawMessage, err error) {
 	defer x.recovered(&err, tools.KindDenied, "a policy crashed")
-	ctx = context.WithValue(ctx, performedKey{}, x)
-	if x.entry != nil {
-		ctx = effect.With(ctx, x.entry.Effect())
-	}
+	ctx = effect.With(context.WithValue(ctx, performedKey{}, x), x.effect())
 	ctx, x.cancel = context.WithCancel(ctx)
 	defer x.cancel()
 	if !x.dispatcher.wait(x) || ctx.Err() != nil {
@@ -241,6 +253,17 @@ func (x *Execution) chain(ctx context.Context) (result json.RawMessage, err erro
 		}
 	}
 	return caller.Call(ctx, x.call)
+}
+
+// effect returns the ID of the call, and not that of a recorded call whose handler makes the call.
+func (x *Execution) effect() (id effect.ID) {
+	if x.entry != nil {
+		id = x.entry.Effect()
+	}
+	if x.acts {
+		id.Server, id.Tool = x.call.Tool.Namespace, x.call.Tool.Name
+	}
+	return id
 }
 
 // errForeignContext ends a run in which a policy calls next with an unrelated context, which [tools.Policy] forbids:

@@ -10,6 +10,9 @@ type ID struct {
 	Step    int    // the step of the run, from 1
 	Attempt int    // the program's number in the step, from 1
 	Entry   string // the ID of the journal's entry, such as E7
+
+	// Server and Tool are the tool's namespace and name if the call may have an effect. They do not identify the call.
+	Server, Tool string
 }
 
 // String returns the ID as text: r-7f3a:E7. It is the same if a call whose outcome is unknown is sent again.
@@ -20,7 +23,7 @@ type key struct{}
 // With returns the context of a call.
 func With(ctx context.Context, id ID) context.Context { return context.WithValue(ctx, key{}, id) }
 
-// Of returns the call to which a context belongs. It is the zero ID if no journal records the call.
+// Of returns the innermost call to which a context belongs. It is the zero ID if no journal records the call.
 func Of(ctx context.Context) ID {
 	id, _ := ctx.Value(key{}).(ID)
 	return id

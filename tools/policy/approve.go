@@ -5,11 +5,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"strings"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/internal/display"
+	"github.com/writ-go/writ/internal/place"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -17,6 +20,7 @@ import (
 // Call: invisible characters are escaped as in JSON. Line and Source are claims of the worker
 // process that runs the program.
 type Request struct {
+	ID          string // the ID of the call's effect, such as r-7f3a:E7; "" if no journal records the call
 	Tool        string // the tool's path: mail.send
 	Origin      string // the tool's own name and server: "send/now" of "mail"; the same as Tool if there is no server
 	Class       tools.Class
@@ -50,9 +54,12 @@ func (r Request) String() string {
 
 // Decision is the answer to a [Request]. The zero Decision refuses the call.
 type Decision struct {
-	Approved bool
-	Reason   string          // for the model, if refused: why, and what to do instead
-	Args     json.RawMessage // if not nil, replaces the arguments; it is validated
+	Approved bool            `json:"approved"`
+	Reason   string          `json:"reason,omitempty"`  // for the model, if refused: why, and what to do instead
+	Args     json.RawMessage `json:"args,omitempty"`    // if not nil, replaces the arguments; it is validated
+	By       string          `json:"by,omitempty"`      // who decided, for [Audit]
+	Grant    *Grant          `json:"grant,omitempty"`   // also approves later calls; see [Grants.Approver] and [Desk]
+	Granted  bool            `json:"granted,omitempty"` // a Grant covers the call; see [Grants.Covers]
 }
 
 // Approver decides whether a call is made. It may be called for several calls at the same
@@ -66,14 +73,13 @@ type Approver func(ctx context.Context, r Request) (Decision, error)
 //	policy.If(policy.Destructive(), policy.Approve(ask))
 //
 // With a [Retry] outside of Approve, each try needs approval. With a Retry inside, one approval covers all tries.
+//
+// Approve(nil) is for people who may decide after the process has ended. It asks the [Desk] of the run. See [WithDesk].
 func Approve(ask Approver) tools.Policy {
-	if ask == nil {
-		return broken("Approve needs an Approver")
-	}
+	ask = pausing(ask)
 	return guard(all, func(ctx context.Context, c tools.Call, next tools.Caller) (json.RawMessage, error) {
-		resume := tools.Pause(ctx)
 		d, err := decision(ctx, ask, c)
-		if resume(); err != nil {
+		if err != nil {
 			return nil, err
 		}
 		if d.Args != nil {
@@ -81,6 +87,21 @@ func Approve(ask Approver) tools.Policy {
 		}
 		return next.Call(ctx, c)
 	})
+}
+
+// pausing returns an Approver that calls ask while the program's clocks stand still. The desk parks the call instead.
+func pausing(ask Approver) Approver {
+	if ask == nil {
+		return askDesk
+	}
+	return func(ctx context.Context, r Request) (Decision, error) {
+		defer tools.Pause(ctx)()
+		d, err := ask(ctx, r)
+		if err == nil && d.Approved && d.Grant != nil {
+			err = tools.Fatal(errors.New("policy: a decision with a Grant needs an Approver from Grants.Approver"))
+		}
+		return d, err
+	}
 }
 
 // decision calls the approver. If the call must not be made, it returns an error.
@@ -94,7 +115,7 @@ func decision(ctx context.Context, ask Approver, c tools.Call) (d Decision, err 
 				c.Tool.Path(), p, debug.Stack()))
 		}
 	}()
-	d, err = ask(ctx, request(c))
+	d, err = ask(ctx, request(ctx, c))
 	switch {
 	case tools.IsFatal(err):
 		return d, err
@@ -102,13 +123,23 @@ func decision(ctx context.Context, ask Approver, c tools.Call) (d Decision, err 
 		return d, errUndecided(ctx)
 	case err != nil:
 		return d, errApproverFailed(err)
-	case !d.Approved:
+	}
+	by := d.By
+	if d.Granted {
+		by = strings.TrimSpace(by + " (grant)")
+	}
+	dispatch.Deciders(ctx, by)
+	if !d.Approved {
 		return d, refusal("not approved: %s", cmp.Or(d.Reason, "do without this call"))
 	}
 	return d, nil
 }
 
+// errUndecided returns the error for a call about which nobody decided before the run ended or was paused.
 func errUndecided(ctx context.Context) error {
+	if errors.Is(context.Cause(ctx), place.ErrPaused) {
+		return tools.Fatal(place.ErrPaused)
+	}
 	return refusal("the run ended before the call was approved").WithCause(context.Cause(ctx))
 }
 
@@ -116,9 +147,10 @@ func errApproverFailed(err error) error {
 	return refusal("not approved: the approver failed; do without this call").WithCause(err)
 }
 
-func request(c tools.Call) Request {
+func request(ctx context.Context, c tools.Call) Request {
 	b := c.Tool
 	r := Request{
+		ID:   tools.EffectID(ctx),
 		Tool: shown(b.Path()), Class: b.Hints.Class, Destructive: b.Hints.Destructive,
 		Line: c.Line, Source: shown(strings.TrimSpace(sourceLine(c))), Call: c,
 	}

@@ -68,7 +68,10 @@ func TestApprove(t *testing.T) {
 		{"fatal", decide(policy.Decision{Approved: true}, tools.Fatal(broke)), "fatal: the screen is broken"},
 		{"panic", func(context.Context, policy.Request) (policy.Decision, error) { panic("boom") },
 			"denied: not approved: the approver failed; do without this call"},
-		{"nobody", nil, "fatal: policy: Approve needs an Approver"},
+		{"a grant that nothing keeps", decide(policy.Decision{Approved: true, Grant: &policy.Grant{}}, nil),
+			"fatal: policy: a decision with a Grant needs an Approver from Grants.Approver"},
+		{"nobody", nil, "fatal: policy: nobody can approve the call of it; start a durable run, " +
+			"or pass an Approver to Approve"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

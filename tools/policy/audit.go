@@ -6,9 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/writ-go/writ/internal/dispatch"
+	"github.com/writ-go/writ/internal/effect"
+	"github.com/writ-go/writ/internal/place"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -28,10 +31,12 @@ type AuditOptions struct {
 //
 //	tool          the tool's path
 //	server        the tool's namespace, if it has one
+//	run, step, attempt, entry   of the call, if a journal records it
+//	approver      who approved or refused the call, if known: "ann", or "ann (grant)" with a Grant
 //	class         the class that the host gave the tool: effect, idempotent, read or unclassified
 //	call          the call's number in its program
 //	line, column  of the call in the program
-//	outcome       ok, the error's kind, fatal, or panic
+//	outcome       ok, the error's kind, paused, fatal, or panic
 //	duration
 //	args_bytes, result_bytes
 //	args, result, error, source   if AuditOptions.Content
@@ -51,7 +56,7 @@ func Audit(log *slog.Logger, o *AuditOptions) tools.Policy {
 			if returned {
 				outcome = outcomeOf(err)
 			}
-			log.LogAttrs(ctx, slog.LevelInfo, "tool call", o.attrs(c, result, err, outcome, time.Since(start))...)
+			log.LogAttrs(ctx, slog.LevelInfo, "tool call", o.attrs(ctx, c, result, err, outcome, time.Since(start))...)
 		}()
 		result, err = next.Call(ctx, c)
 		returned = true
@@ -64,6 +69,8 @@ func outcomeOf(err error) string {
 	switch {
 	case err == nil:
 		return "ok"
+	case errors.Is(err, place.ErrPaused):
+		return "paused"
 	case tools.IsFatal(err):
 		return "fatal"
 	case ok:
@@ -73,11 +80,18 @@ func outcomeOf(err error) string {
 	}
 }
 
-func (o *AuditOptions) attrs(c tools.Call, result json.RawMessage, err error, outcome string,
+func (o *AuditOptions) attrs(ctx context.Context, c tools.Call, result json.RawMessage, err error, outcome string,
 	took time.Duration) []slog.Attr {
 	attrs := []slog.Attr{slog.String("tool", c.Tool.Path())}
 	if c.Tool.Namespace != "" {
 		attrs = append(attrs, slog.String("server", c.Tool.Namespace))
+	}
+	if id := effect.Of(ctx); id.Entry != "" {
+		attrs = append(attrs, slog.String("run", id.Run), slog.Int("step", id.Step), slog.Int("attempt", id.Attempt),
+			slog.String("entry", id.Entry))
+	}
+	if by := dispatch.Deciders(ctx, ""); len(by) > 0 {
+		attrs = append(attrs, slog.String("approver", strings.Join(by, ", ")))
 	}
 	attrs = append(attrs,
 		slog.String("class", c.Tool.Hints.Class.String()),

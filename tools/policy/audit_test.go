@@ -11,7 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/writ-go/writ/internal/place"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
 	"github.com/writ-go/writ/tools/policy"
 )
 
@@ -110,4 +112,132 @@ func TestAuditOfAPanic(t *testing.T) {
 			`level=INFO msg="tool call" tool=it class=unclassified call=1 line=3 column=7 outcome=panic duration=0s `+
 				`args_bytes=2 result_bytes=0`+"\n")
 	})
+}
+
+// auditLine returns the attributes of a log's only record, from the tool to the outcome.
+func auditLine(t *testing.T, log *bytes.Buffer) string {
+	t.Helper()
+	if n := bytes.Count(log.Bytes(), []byte("\n")); n != 1 {
+		t.Fatalf("%d records:\n%s", n, log)
+	}
+	_, line, _ := strings.Cut(log.String(), "tool=")
+	line, _, _ = strings.Cut(line, " duration=")
+	return line
+}
+
+// Audit logs which call of which run it was.
+func TestAuditOfARecordedCall(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	var id string
+	set := newSet(t, tool("it", tools.Hints{}, func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
+		id = tools.EffectID(ctx)
+		return nil, nil
+	}))
+	j := journal.New(nil)
+	j.Attempt()
+	j.Accept()
+	j.Attempt()
+	a := j.Attempt()
+	if _, err := recordedCall(t.Context(), set, a, `{"n":1}`, nil); err != nil {
+		t.Fatal(err)
+	}
+	audited := set.With(policy.Audit(logTo(&log), nil))
+	if _, err := recordedCall(t.Context(), audited, a, `{"n":2}`, nil); err != nil {
+		t.Fatal(err)
+	}
+	run, _, _ := strings.Cut(id, ":")
+	equal(t, "log", auditLine(t, &log), "it run="+run+
+		" step=2 attempt=2 entry=E2 class=unclassified call=1 line=0 column=0 outcome=ok")
+}
+
+// Audit logs who decided about a call, whether it is outside or inside of Approve.
+func TestAuditOfDecisions(t *testing.T) {
+	t.Parallel()
+	approve := func(d policy.Decision) tools.Policy {
+		return policy.Approve(func(context.Context, policy.Request) (policy.Decision, error) { return d, nil })
+	}
+	ann, ben := policy.Decision{Approved: true, By: "ann"}, policy.Decision{Approved: true, By: "ben"}
+	var granted policy.Grants
+	for _, by := range []string{"ann", ""} {
+		args := map[string]json.RawMessage{"by": json.RawMessage(`"` + by + `"`)}
+		if err := granted.Add(policy.Grant{Tool: "it", Calls: 1, Until: later, By: by, Args: args}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	failing := func(context.Context, policy.Request) (policy.Decision, error) {
+		return ann, errors.New("the screen is broken")
+	}
+	const ok, denied = "class=unclassified call=1 line=3 column=7 outcome=ok",
+		"class=unclassified call=1 line=3 column=7 outcome=denied"
+	for _, test := range []struct {
+		name  string
+		order func(audit tools.Policy) []tools.Policy
+		args  string
+		want  string
+	}{
+		{"outside", func(a tools.Policy) []tools.Policy { return []tools.Policy{a, approve(ann)} }, `{}`,
+			"it approver=ann " + ok},
+		{"inside", func(a tools.Policy) []tools.Policy { return []tools.Policy{approve(ann), a} }, `{}`,
+			"it approver=ann " + ok},
+		{"refused", func(a tools.Policy) []tools.Policy { return []tools.Policy{a, approve(policy.Decision{By: "ann"})} }, `{}`,
+			"it approver=ann " + denied},
+		{"failed", func(a tools.Policy) []tools.Policy { return []tools.Policy{a, policy.Approve(failing)} }, `{}`,
+			"it " + denied},
+		{"several", func(a tools.Policy) []tools.Policy {
+			return []tools.Policy{a, approve(ann), approve(ben), approve(ann)}
+		}, `{}`, `it approver="ann, ben" ` + ok},
+		{"unknown", func(a tools.Policy) []tools.Policy {
+			return []tools.Policy{a, approve(policy.Decision{Approved: true})}
+		}, `{}`, `it ` + ok},
+		{"granted", func(a tools.Policy) []tools.Policy {
+			return []tools.Policy{a, policy.Approve(granted.Approver(failing))}
+		}, `{"by":"ann"}`, `it approver="ann (grant)" ` + ok},
+		{"granted by nobody", func(a tools.Policy) []tools.Policy {
+			return []tools.Policy{a, policy.Approve(granted.Approver(failing))}
+		}, `{"by":""}`, `it approver=(grant) ` + ok},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var log bytes.Buffer
+			set := newSet(t, tool("it", tools.Hints{}, echo)).With(test.order(policy.Audit(logTo(&log), nil))...)
+			_, _ = call(t.Context(), set, "it", test.args)
+			equal(t, "log", auditLine(t, &log), test.want)
+		})
+	}
+}
+
+// A decision about a call is not logged for a call that the call's tool makes, or the other way around.
+func TestAuditOfNestedDecisions(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	policies := func(by string) []tools.Policy {
+		return []tools.Policy{policy.Audit(logTo(&log), nil),
+			policy.Approve(func(context.Context, policy.Request) (policy.Decision, error) {
+				return policy.Decision{Approved: true, By: by}, nil
+			})}
+	}
+	inner := newSet(t, tool("inner", tools.Hints{}, echo)).With(policies("ben")...)
+	outer := newSet(t, tool("outer", tools.Hints{}, func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
+		return call(ctx, inner, "inner", `{}`)
+	})).With(policies("ann")...)
+	if _, err := recordedCall(t.Context(), outer, journal.New(nil).Attempt(), `{}`, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"tool=inner approver=ben class", "tool=outer run=", "entry=E1 approver=ann class"} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log has not %s:\n%s", want, log.String())
+		}
+	}
+}
+
+// A call that a paused run will make later has not failed.
+func TestAuditOfAPausedCall(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	ctx, cancel := context.WithCancelCause(t.Context())
+	ctx = place.With(policy.WithDesk(ctx, &desk{}), &parking{waits: func() { cancel(place.ErrPaused) }})
+	set := newSet(t, tool("it", tools.Hints{}, echo)).With(policy.Audit(logTo(&log), nil), policy.Approve(nil))
+	_, _ = call(ctx, set, "it", `{}`)
+	equal(t, "log", auditLine(t, &log), "it class=unclassified call=1 line=3 column=7 outcome=paused")
 }

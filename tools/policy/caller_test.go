@@ -32,7 +32,6 @@ func TestWarnings(t *testing.T) {
 			[]string{`policy.Tools: "refund" matches no tool`, `policy.Tools: "okk" matches no tool (did you mean ok?)`}},
 		{"made wrongly", policy.If(refund, policy.Deny(refund, ""), policy.Approve(nil), policy.Timeout(0)), []string{
 			`policy.Tools: "refund" matches no tool`,
-			"policy: Approve needs an Approver; every call will end the run",
 			"policy: Timeout needs a positive time, not 0s; every call will end the run",
 		}},
 	} {
