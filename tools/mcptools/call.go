@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/internal/effect"
 	"github.com/writ-go/writ/internal/jsonscan"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
@@ -89,6 +90,9 @@ func (r *remote) send(ctx context.Context, args json.RawMessage) (json.RawMessag
 	return nil, r.unavailable(ctx, err)
 }
 
+// effectKey is the key of a call's effect ID in the _meta of the request.
+const effectKey = "io.github.writ-go/effect-id"
+
 // sendOver makes the call over one connection.
 func (r *remote) sendOver(ctx context.Context, c *connection, args json.RawMessage) (json.RawMessage, error) {
 	params := &mcp.CallToolParams{Meta: mcp.Meta{}, Name: r.name, Arguments: args}
@@ -96,6 +100,9 @@ func (r *remote) sendOver(ctx context.Context, c *connection, args json.RawMessa
 		token, forget := r.server.notifications.expectProgress(r.name, report)
 		defer forget()
 		params.SetProgressToken(token)
+	}
+	if id := effect.Of(ctx); id.Entry != "" && id.Server == r.server.name && id.Tool == r.server.o.Secrets.Text(r.name) {
+		params.Meta[effectKey] = id.String()
 	}
 	raw, err := c.request(ctx, func(ctx context.Context) (any, error) { return c.session.CallTool(ctx, params) })
 	var wire *jsonrpc.Error

@@ -119,6 +119,9 @@
 // [Servers.Close], the stdin of the servers on stdio is closed; on Linux, they are killed with
 // their process groups, even if the host was killed.
 //
+// The _meta of a call that a journal records has the call's ID under io.github.writ-go/effect-id, unless the tool only
+// reads. See [tools.EffectID]. A server can use the ID as an idempotency key.
+//
 // Tools that can be called only as tasks of protocol 2025-11-25 are left out with a warning.
 // Tools that a server offers only to its own user interface (MCP Apps) are left out without a warning.
 //
