@@ -80,15 +80,16 @@ func TestEffectID(t *testing.T) {
 		{"name":"show","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}]}`)}.
 		handler(asJSON, received.call))}, &Options{Trust: []string{"s"}})
 	remote := list(t, servers)
-	wrapper := tools.Func("wrapper", "", func(ctx context.Context, _ struct{}) (string, error) {
+	twice := func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
 		for range 2 {
 			if _, err := remote["send"].Handler(ctx, json.RawMessage(`{}`)); err != nil {
-				return "", err
+				return nil, err
 			}
 		}
-		return "done", nil
-	}, nil)
-	set, err := tools.NewSet(t.Context(), servers, wrapper)
+		return nil, nil
+	}
+	set, err := tools.NewSet(t.Context(), servers, &tools.Tool{Name: "send", Handler: twice},
+		&tools.Tool{Namespace: "s", Name: "twice", Handler: twice})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +102,8 @@ func TestEffectID(t *testing.T) {
 		{"another effect", "s.send", `{"n":2}`, "E2"},
 		{"unknown, and sent again", "s.set", `{"lose":true}`, "E3 E3"},
 		{"read", "s.show", `{}`, "-"},
-		{"another tool's handler makes the calls", "wrapper", `{}`, "- -"},
+		{"a tool without a server makes the calls", "send", `{}`, "- -"},
+		{"another tool makes the calls", "s.twice", `{}`, "- -"},
 	} {
 		if err := issue(t.Context(), set, a, c.path, c.args, nil); err != nil {
 			t.Errorf("%s: %v", c.what, err)
@@ -119,11 +121,11 @@ func TestEffectID(t *testing.T) {
 	j.Accept()
 	a = j.Attempt()
 	_ = issue(t.Context(), set, a, "s.send", `{"fail":true}`, nil)
-	equal(t, "failed", received.take(), run+"E6")
+	equal(t, "failed", received.take(), run+"E7")
 	a = j.Attempt()
 	_ = issue(t.Context(), set, a, "s.show", `{}`, nil)
-	_ = issue(t.Context(), set, a, "s.send", `{"fail":true}`, &tools.Repeat{Again: []string{"E6"}})
-	equal(t, "repeated on purpose", received.take(), "- "+run+"E8")
+	_ = issue(t.Context(), set, a, "s.send", `{"fail":true}`, &tools.Repeat{Again: []string{"E7"}})
+	equal(t, "repeated on purpose", received.take(), "- "+run+"E9")
 
 	if err := issue(t.Context(), set, nil, "s.send", `{}`, nil); err != nil {
 		t.Error(err)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/internal/place"
@@ -166,12 +168,11 @@ func TestUndecided(t *testing.T) {
 // Outside of a sandbox, a call without a decision waits until its context is done.
 func TestUndecidedOutsideASandbox(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	d := deskFunc(func() (policy.Decision, bool) {
-		cancel()
-		return policy.Decision{}, false
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		set := newSet(t, tool("it", tools.Hints{}, echo)).With(policy.Approve(nil))
+		equal(t, "the end", told(call(policy.WithDesk(ctx, &desk{}), set, "it", `{}`)),
+			"denied: the run ended before the call was approved")
 	})
-	set := newSet(t, tool("it", tools.Hints{}, echo)).With(policy.Approve(nil))
-	equal(t, "the end", told(call(policy.WithDesk(ctx, d), set, "it", `{}`)),
-		"denied: the run ended before the call was approved")
 }

@@ -56,6 +56,8 @@ func TestGrantCovers(t *testing.T) {
 			requestFor("mail.send", "", `{"bcc":null}`, nil), true},
 		{"not missing", map[string]json.RawMessage{"bcc": json.RawMessage(`null`)},
 			requestFor("mail.send", "", `{"bcc":"eve"}`, nil), false},
+		{"missing, except in another case", map[string]json.RawMessage{"bcc": json.RawMessage(`null`)},
+			requestFor("mail.send", "", `{"Bcc":"eve"}`, nil), false},
 		{"a repeated effect", nil, requestFor("mail.send", "", `{}`, &tools.Repeat{Again: []string{"E1"}}), false},
 		{"another effect", nil, requestFor("mail.send", "", `{}`, &tools.Repeat{Distinct: []string{"all"}}), true},
 	} {
@@ -243,6 +245,8 @@ func TestGrantsApproverAdds(t *testing.T) {
 		covered  string
 	}{
 		{"approved", policy.Decision{Approved: true, Grant: grant, By: "ann"}, nil, `{}`, "r:E1 ben"},
+		{"approved by", policy.Decision{Approved: true, Grant: &policy.Grant{Tool: "it", Calls: 1, Until: later}, By: "ann"},
+			nil, `{}`, "r:E1 ann"},
 		{"refused", policy.Decision{Grant: grant}, nil, "denied: not approved: do without this call", ""},
 		{"error", policy.Decision{Approved: true, Grant: grant}, broke,
 			"denied: not approved: the approver failed; do without this call", ""},
