@@ -34,6 +34,7 @@ type Server struct {
 	installs *serve.Queue
 	checks   *serve.Queue // for checks of arguments
 	clients  clients
+	runs     sync.Map // *runs by the principal's name
 
 	closed  atomic.Bool
 	close   func() error       // closes the server at the first call

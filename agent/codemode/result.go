@@ -27,6 +27,8 @@ type execution struct {
 	Warnings        []diagnostic    `json:"warnings"`
 	Calls           []call          `json:"calls"`
 	Session         string          `json:"session,omitempty"`
+	Run             string          `json:"run,omitempty"`    // for retry_of
+	Advice          string          `json:"advice,omitempty"` // how to retry the run
 
 	blocks []mcp.Content // extracted from the result
 }
@@ -44,9 +46,11 @@ type diagnostic struct {
 
 type call struct {
 	Tool       string  `json:"tool"`
+	Entry      string  `json:"entry,omitempty"` // if the call's effect is uncertain and the run can be retried
 	OK         bool    `json:"ok"`
 	Pending    bool    `json:"pending,omitempty"`
 	Rejected   bool    `json:"rejected,omitempty"`
+	Recorded   bool    `json:"recorded,omitempty"`
 	Args       string  `json:"args,omitempty"`
 	DurationMS float64 `json:"duration_ms"`
 	Error      string  `json:"error,omitempty"`
@@ -105,7 +109,7 @@ func errorType(k sandbox.Kind) string {
 
 func newCall(c sandbox.Call, failed bool) call {
 	item := call{Tool: c.Tool, OK: c.Error == nil && !c.Pending, Pending: c.Pending, Rejected: rejected(c),
-		DurationMS: milliseconds(c.Duration)}
+		Recorded: c.Recorded, DurationMS: milliseconds(c.Duration)}
 	if c.Error != nil {
 		item.Error = c.Error.Message
 	}

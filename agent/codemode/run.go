@@ -33,6 +33,7 @@ type programArgs struct {
 	Timeout   float64                    `json:"timeout"` // seconds
 	Session   string                     `json:"session"`
 	Language  string                     `json:"language"`
+	RetryOf   string                     `json:"retry_of"` // the ID of a run, or noRetry
 
 	Environment string `json:"environment"`
 }
@@ -48,13 +49,14 @@ func (c *client) run(ctx context.Context, r *mcp.CallToolRequest, p programArgs)
 	defer end()
 	prepared.OnCall = c.onCall(tell)
 	err = c.app.queue.Do(ctx, c.principal.Name, func(ctx context.Context) error {
-		e, err = c.runNow(ctx, p, prepared)
+		e, err = c.runNow(ctx, r.Session, p, prepared)
 		return err
 	})
 	return e, forModel(err)
 }
 
-func (c *client) runNow(ctx context.Context, p programArgs, prepared sandbox.Program) (execution, error) {
+func (c *client) runNow(ctx context.Context, from *mcp.ServerSession, p programArgs, prepared sandbox.Program) (execution,
+	error) {
 	view, release, err := c.app.catalog.use(c.principal)
 	if err != nil {
 		return execution{}, err
@@ -65,7 +67,14 @@ func (c *client) runNow(ctx context.Context, p programArgs, prepared sandbox.Pro
 	if prepared.Compiler, err = c.compiler(ctx, p); err != nil {
 		return execution{}, err
 	}
+	attempt, err := c.app.runsOf(c.principal.Name).begin(from, p.RetryOf)
+	if err != nil {
+		return execution{}, err
+	}
+	defer attempt.end(false) // after a panic
+	prepared.Attempt = attempt
 	out, session, err := c.runIn(ctx, p.Session, prepared)
+	warnings := attempt.end(err == nil && out.Failure == nil)
 	switch {
 	case out == nil && errors.Is(err, context.Canceled): // canceled before the program called a tool
 		return execution{}, context.Cause(ctx)
@@ -74,13 +83,14 @@ func (c *client) runNow(ctx context.Context, p programArgs, prepared sandbox.Pro
 	}
 	out.Warnings = append(out.Warnings, evidence.Unfinished(out.Calls, view.set)...)
 	e := newExecution(out)
-	e.Session = session
+	e.Session, e.Warnings = session, append(e.Warnings, warnings...)
 	c.addHints(p, &e)
-	if err != nil { // the client must still learn which calls were made
+	if err != nil && !e.failUnknown(out, err) { // the client must still learn which calls were made
 		c.app.log.Error("a program was stopped", "client", c.principal.Name, "err", err)
 		e.fail(errorServer,
 			"the server stopped the program, which is not the program's fault; calls lists what was done")
 	}
+	attempt.report(out, &e)
 	return e, nil
 }
 

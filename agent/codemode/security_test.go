@@ -113,7 +113,7 @@ func TestHeaders(t *testing.T) {
 		`try { await echo.fail({}) } catch (e) { JSON.stringify([e.message, e.data, String(e)]) }`,
 		`(await echo.say({})).split("").join("|")`,
 	} {
-		e := executeCode(t, session, map[string]any{"code": code})
+		e := executeCode(t, session, map[string]any{"code": code, "retry_of": "none"})
 		text, err := json.Marshal(e)
 		if err != nil {
 			t.Fatal(err)

@@ -28,8 +28,11 @@ func (e execution) content() []mcp.Content {
 	for _, d := range e.Warnings {
 		parts = append(parts, "warning: "+d.text())
 	}
-	if e.failed() || slices.ContainsFunc(e.Calls, func(c call) bool { return c.Pending }) {
+	if e.failed() || e.Run != "" || slices.ContainsFunc(e.Calls, func(c call) bool { return c.Pending || c.Recorded }) {
 		parts = appendSection(parts, "tool calls:", e.callsText())
+	}
+	if e.Advice != "" {
+		parts = append(parts, e.Advice)
 	}
 	if e.Session != "" {
 		parts = append(parts, "session: "+e.Session)
@@ -82,7 +85,10 @@ func (e execution) callsText() string {
 		case !c.OK:
 			state = "failed: " + c.Error
 		}
-		lines = append(lines, fmt.Sprintf("- %s(%s): %s", c.Tool, c.Args, state))
+		if c.Recorded {
+			state += " (recorded; the tool was not called)"
+		}
+		lines = append(lines, "- "+strings.TrimPrefix(fmt.Sprintf("%s %s(%s): %s", c.Entry, c.Tool, c.Args, state), " "))
 	}
 	return strings.Join(counted(lines), "\n")
 }

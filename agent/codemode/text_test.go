@@ -1,6 +1,7 @@
 package codemode
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -8,6 +9,9 @@ import (
 )
 
 // TestText compares what models read whose clients ignore structured content.
+// runID matches the ID of a run.
+var runID = regexp.MustCompile(`r-[a-z2-7]{8}`)
+
 func TestText(t *testing.T) {
 	t.Parallel()
 	path, _ := config(t)
@@ -24,14 +28,17 @@ func TestText(t *testing.T) {
 			"failed: THROWN\n\nline 1, column 59: Error: no\n" +
 				"1 | await fs.write_file({path: \"c.txt\", content: \"1\"}); throw new Error(\"no\")\n" +
 				"  |                                                           ^\n\n" +
-				`tool calls:` + "\n" + `- fs.write_file({"path":"c.txt","content":"1"}): ok`},
+				`tool calls:` + "\n" + `- fs.write_file({"path":"c.txt","content":"1"}): ok` + "\n\n" +
+				`To try again, write the whole program again and pass retry_of: "r-…". Calls that are done are not made ` +
+				`again: their recorded results are returned.`},
 	} {
 		result, err := session.CallTool(t.Context(),
 			&mcp.CallToolParams{Name: "execute_code", Arguments: map[string]any{"code": test.code}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text := result.Content[0].(*mcp.TextContent).Text; text != test.want || len(result.Content) > 1 {
+		text := runID.ReplaceAllString(result.Content[0].(*mcp.TextContent).Text, "r-…")
+		if text != test.want || len(result.Content) > 1 {
 			t.Errorf("%s\ngot  %q\nwant %q", test.code, text, test.want)
 		}
 	}
