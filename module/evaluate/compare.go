@@ -62,7 +62,7 @@ func Compare(a, b *Report) (*Comparison, error) {
 		return nil, err
 	}
 	c := &Comparison{}
-	scores, parts := &pairs{}, map[string]*pairs{}
+	scores, parts := pairs{}, map[string]pairs{}
 	for _, x := range ofA.list {
 		y := ofB.byID[x.first.ID]
 		if x.n == 0 || y.n == 0 {
@@ -70,13 +70,10 @@ func Compare(a, b *Report) (*Comparison, error) {
 			continue
 		}
 		cluster := clusterOf(x.first.Group, x.first.ID)
-		scores.add(cluster, x.mean(), y.mean(), x.first.Weight)
+		scores = scores.with(cluster, x.mean(), y.mean(), x.first.Weight)
 		for name, part := range x.parts {
 			if other, found := y.parts[name]; found {
-				if parts[name] == nil {
-					parts[name] = &pairs{}
-				}
-				parts[name].add(cluster, part.mean(), other.mean(), x.first.Weight)
+				parts[name] = parts[name].with(cluster, part.mean(), other.mean(), x.first.Weight)
 			}
 		}
 		if x.mean() != y.mean() {
@@ -87,12 +84,7 @@ func Compare(a, b *Report) (*Comparison, error) {
 		return nil, errors.New("evaluate: no example has a score in both reports")
 	}
 	c.A, c.B, c.Difference = scoreInterval(scores.a), scoreInterval(scores.b), scores.difference()
-	for name, values := range parts {
-		if c.Parts == nil {
-			c.Parts = map[string]Interval{}
-		}
-		c.Parts[name] = values.difference()
-	}
+	c.Parts = intervals(parts, pairs.difference)
 	gain := func(pair [2]*outcome) float64 { return pair[1].mean() - pair[0].mean() }
 	slices.SortStableFunc(c.changes, func(x, y [2]*outcome) int { return cmp.Compare(gain(x), gain(y)) })
 	for _, pair := range c.changes {
@@ -174,25 +166,29 @@ func sameExamples(a, b outcomeList) error {
 // pairs has the values of the same examples in two reports, and their differences.
 type pairs struct{ a, b, differences []observation }
 
-func (p *pairs) add(cluster string, a, b, weight float64) {
-	p.a, p.b = append(p.a, observation{cluster, a, weight}), append(p.b, observation{cluster, b, weight})
-	p.differences = append(p.differences, observation{cluster, b - a, weight})
+func (p pairs) with(cluster string, a, b, weight float64) pairs {
+	return pairs{
+		append(p.a, observation{cluster, a, weight}), append(p.b, observation{cluster, b, weight}),
+		append(p.differences, observation{cluster, b - a, weight}),
+	}
 }
 
 // difference returns the mean difference with its interval. The largest difference is the bound for other examples. If
 // there are no differences, the bound is 1, or the largest score if it is greater.
-func (p *pairs) difference() Interval {
-	bound := 0.0
-	for _, d := range p.differences {
-		bound = max(bound, math.Abs(d.value))
-	}
+func (p pairs) difference() Interval {
+	bound := largest(p.differences)
 	if bound == 0 {
-		bound = 1
-		for _, a := range p.a {
-			bound = max(bound, math.Abs(a.value))
-		}
+		bound = max(1, largest(p.a))
 	}
 	return intervalOf(p.differences, -bound, bound)
+}
+
+// largest returns the largest absolute value of the observations.
+func largest(all []observation) (value float64) {
+	for _, o := range all {
+		value = max(value, math.Abs(o.value))
+	}
+	return value
 }
 
 // String returns the comparison as a table of the scores, and a table of the examples that changed.

@@ -262,12 +262,12 @@ func (e *evaluation[In, Out]) run(ctx context.Context, i int) {
 		return // the cancellation may have caused the outcome
 	}
 	if err == nil {
-		s := e.metric.apply(ctx, example, pred, e.MetricTimeout)
+		unscored := r
+		r.Score, r.MetricUsage, err = e.metric.apply(ctx, example, pred, e.MetricTimeout)
 		if ctx.Err() != nil {
-			e.keep(i, r)
+			e.keep(i, unscored)
 			return
 		}
-		r.Score, r.MetricUsage, err = s.score, s.usage, s.err
 	}
 	r.Err, r.NoAnswer = "", false
 	if err != nil {
@@ -282,10 +282,7 @@ func (e *evaluation[In, Out]) run(ctx context.Context, i int) {
 // ask runs the module and records what it did in r.
 func (e *evaluation[In, Out]) ask(ctx context.Context, in In, r *Result) (*module.Prediction[Out], error) {
 	began := time.Now()
-	run, ended := within(ctx, e.RunTimeout, errSlowRun, func(ctx context.Context) module.Result[Out] {
-		runs, _ := module.Parallel(ctx, e.modules[r.Sample], []In{in}, nil)
-		return runs[0]
-	})
+	run, ended := within(ctx, e.RunTimeout, errSlowRun, e.modules[r.Sample], in)
 	r.Duration = time.Since(began)
 	t := run.Trajectory()
 	r.Trajectory, r.Usage = &t, t.UsageByModel()

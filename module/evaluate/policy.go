@@ -139,20 +139,14 @@ func Fakes(fakes map[string]tools.Handler) tools.Policy {
 func Chain(policies ...tools.Policy) tools.Policy {
 	return func(next tools.Caller) tools.Caller {
 		for i, policy := range slices.Backward(policies) {
-			if policy == nil {
-				policy = missing(i + 1)
+			if policy != nil {
+				next = policy(next)
+				continue
 			}
-			next = policy(next)
+			next = tools.CallerFunc(func(context.Context, tools.Call) (json.RawMessage, error) {
+				return nil, tools.Fatal(fmt.Errorf("evaluate: policy %d of Chain is nil", i+1))
+			})
 		}
 		return next
-	}
-}
-
-// missing returns the policy that Chain uses in place of a nil policy.
-func missing(number int) tools.Policy {
-	return func(tools.Caller) tools.Caller {
-		return tools.CallerFunc(func(context.Context, tools.Call) (json.RawMessage, error) {
-			return nil, tools.Fatal(fmt.Errorf("evaluate: policy %d of Chain is nil", number))
-		})
 	}
 }
