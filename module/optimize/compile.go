@@ -138,7 +138,6 @@ func Compile[In, Out any](
 		return nil, nil, fmt.Errorf("optimize: compile: %w", err)
 	}
 	p, err := c.search(ctx)
-	c.report.Usage = module.Trajectory{Runs: c.written}.UsageByModel()
 	if err != nil {
 		return nil, c.report, fmt.Errorf("optimize: compile: %w", err)
 	}
@@ -152,8 +151,7 @@ type compiler[In, Out any] struct {
 	metric           evaluate.Metric[In, Out]
 	train, val, test []evaluate.Example[In, Out]
 	answers          *answers
-	writer           *module.ChainOfThought[compileTask, compiledCode]
-	written          []module.Trajectory // the runs of the writer
+	briefing         string // what a model must know to write programs
 	report           *CompileReport
 }
 
@@ -185,18 +183,12 @@ func newCompiler[In, Out any](
 	c.Policy = neverActs(c.Policy)
 	c.train, c.val, c.test = parts[0], parts[1], parts[2]
 	p := act.Program(module.Script{Code: "0"}) // a placeholder, for its briefing and its declarations
-	briefing := p.Briefing()
+	c.briefing, c.Model = p.Briefing(), cmp.Or(c.Model, act.Predictor.Model)
 	known := strings.Join([]string{
-		act.Predictor.Spec.Instructions(), p.Script.Instructions, p.Script.Signature, briefing,
+		act.Predictor.Spec.Instructions(), p.Script.Instructions, p.Script.Signature, c.briefing,
 	}, "\n")
-	if c.answers, err = expectedAnswers(known, c.train, slices.Concat(c.val, c.test)); err != nil {
-		return nil, err
-	}
-	if c.Model == nil {
-		c.Model = act.Predictor.Model
-	}
-	c.writer = newWriter(c.Model, briefing)
-	return c, nil
+	c.answers, err = expectedAnswers(known, c.train, slices.Concat(c.val, c.test))
+	return c, err
 }
 
 // search writes and tries programs until one passes the validation, and tests that one.
@@ -210,7 +202,11 @@ func (c *compiler[In, Out]) search(ctx context.Context) (p *module.Program[In, O
 		return nil, fmt.Errorf("no run of the CodeAct on a training example has a score of at least %v, so there is "+
 			"nothing to learn from%s", c.Threshold, firstError(c.report.Train))
 	}
-	c.answers.know(c.report.Train)
+	for _, r := range c.report.Train.Results {
+		for call := range r.Trajectory.AllCalls() {
+			c.answers.know(call.Result) // a program may contain what tools returned
+		}
+	}
 	task := c.task(right)
 	for n := range c.Programs {
 		try, err := c.try(ctx, n, task)
@@ -339,13 +335,9 @@ func (c *compiler[In, Out]) examples(reports ...*evaluate.Report) (list []module
 }
 
 // right returns the results whose answers are right.
-func (c *compiler[In, Out]) right(report *evaluate.Report) (list []evaluate.Result) {
-	for _, r := range report.Results {
-		if c.isRight(r) {
-			list = append(list, r)
-		}
-	}
-	return list
+func (c *compiler[In, Out]) right(report *evaluate.Report) []evaluate.Result {
+	isWrong := func(r evaluate.Result) bool { return !c.isRight(r) }
+	return slices.DeleteFunc(slices.Clone(report.Results), isWrong)
 }
 
 func (c *compiler[In, Out]) isRight(r evaluate.Result) bool {
