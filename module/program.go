@@ -97,7 +97,11 @@ func (p *Program[In, Out]) finish() {
 		return
 	}
 	p.tools = c.set
-	if c.compiled, c.err = p.Script.compile(c.signature.Spec(), c.set); c.err != nil {
+	spec := c.signature.Spec()
+	if q := p.Predictor; q != nil && q.Spec != nil { // its instructions may have been optimized
+		spec = spec.WithInstructions(q.Spec.Instructions())
+	}
+	if c.compiled, c.err = p.Script.compile(spec, c.set); c.err != nil {
 		return
 	}
 	p.Shadow, p.compared = len(p.Script.Seen) > 0, &sync.Map{}

@@ -108,6 +108,9 @@ func Refuse(classes ...tools.Class) tools.Policy {
 // the run ends with an error.
 func Fakes(fakes map[string]tools.Handler) tools.Policy {
 	return func(next tools.Caller) tools.Caller {
+		if r, reads := next.(fakesReader); reads {
+			r.AddFakes(slices.Sorted(maps.Keys(fakes))...)
+		}
 		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
 			fake, ok := fakes[c.Tool.Path()]
 			switch {
@@ -130,6 +133,9 @@ func Fakes(fakes map[string]tools.Handler) tools.Policy {
 	}
 }
 
+// fakesReader is what package optimize applies a policy to in order to check the names of the fakes.
+type fakesReader interface{ AddFakes(names ...string) }
+
 // Chain returns a policy that applies several policies, the first of them outermost:
 //
 //	Chain(Record(file), Act)   // calls the tools, and records what they return
@@ -138,9 +144,12 @@ func Fakes(fakes map[string]tools.Handler) tools.Policy {
 // If one of the policies is nil, each run with a call that reaches it ends with an error.
 func Chain(policies ...tools.Policy) tools.Policy {
 	return func(next tools.Caller) tools.Caller {
+		_, isReader := next.(fakesReader) // it must reach all policies
 		for i, policy := range slices.Backward(policies) {
 			if policy != nil {
-				next = policy(next)
+				if applied := policy(next); !isReader {
+					next = applied
+				}
 				continue
 			}
 			next = tools.CallerFunc(func(context.Context, tools.Call) (json.RawMessage, error) {

@@ -48,7 +48,7 @@ type CompileOptions struct {
 
 	// Policy replaces or refuses calls of tools with effects, as in [evaluate.Options]. It is required if the CodeAct
 	// has such tools. Compile never has effects: if a call would reach such a tool, even through [evaluate.Act], the
-	// tool is not called, and the run ends with an error.
+	// tool is not called, and the run ends with an error. A fake whose name is almost that of a tool is an error.
 	Policy tools.Policy
 
 	// Progress, if set, receives a line about each evaluation and each program.
@@ -180,13 +180,14 @@ func newCompiler[In, Out any](
 	if err != nil {
 		return nil, err
 	}
+	if err := checkFakes(c.Policy, act); err != nil {
+		return nil, err
+	}
 	c.Policy = neverActs(c.Policy)
 	c.train, c.val, c.test = parts[0], parts[1], parts[2]
 	p := act.Program(module.Script{Code: "0"}) // a placeholder, for its briefing and its declarations
 	c.briefing, c.Model = p.Briefing(), cmp.Or(c.Model, act.Predictor.Model)
-	known := strings.Join([]string{
-		act.Predictor.Spec.Instructions(), p.Script.Instructions, p.Script.Signature, c.briefing,
-	}, "\n")
+	known := strings.Join([]string{p.Script.Instructions, p.Script.Signature, c.briefing}, "\n")
 	c.answers, err = expectedAnswers(known, c.train, slices.Concat(c.val, c.test))
 	return c, err
 }
