@@ -145,19 +145,18 @@ func outcomes(r *Report, names map[string]float64) (outcomeList, error) {
 }
 
 func sameExamples(a, b outcomeList) error {
-	for _, pair := range [][2]outcomeList{{a, b}, {b, a}} {
-		for _, x := range pair[0].list {
-			y := pair[1].byID[x.first.ID]
-			if y == nil {
-				return fmt.Errorf("evaluate: only one of the reports has example %q; compare evaluations of the same "+
-					"examples", x.first.ID)
-			}
-			a, b := x.first, y.first
-			if !canonical.Equal(a.Inputs, b.Inputs) || !canonical.Equal(a.Want, b.Want) ||
-				a.Weight != b.Weight || a.Group != b.Group {
-				return fmt.Errorf("evaluate: example %q differs between the reports; compare evaluations of the same "+
-					"examples", x.first.ID)
-			}
+	for _, o := range slices.Concat(a.list, b.list) {
+		id := o.first.ID
+		ofA, ofB := a.byID[id], b.byID[id]
+		if ofA == nil || ofB == nil {
+			return fmt.Errorf("evaluate: only one of the reports has example %q; compare evaluations of the same "+
+				"examples", id)
+		}
+		x, y := ofA.first, ofB.first
+		if !canonical.Equal(x.Inputs, y.Inputs) || !canonical.Equal(x.Want, y.Want) ||
+			x.Weight != y.Weight || x.Group != y.Group {
+			return fmt.Errorf("evaluate: example %q differs between the reports; compare evaluations of the same "+
+				"examples", id)
 		}
 	}
 	return nil
@@ -245,9 +244,4 @@ func (c *Comparison) changedRows() [][]string {
 }
 
 // signed formats the interval of a difference, with signs.
-func (i Interval) signed() string {
-	if i.N < 2 {
-		return fmt.Sprintf("%+.3f", i.Mean)
-	}
-	return fmt.Sprintf("%+.3f [%+.3f, %+.3f]", i.Mean, i.Low, i.High)
-}
+func (i Interval) signed() string { return i.format("%+.3f") }

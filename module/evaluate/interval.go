@@ -36,14 +36,16 @@ type Interval struct {
 }
 
 // String returns the mean and the interval, such as 0.820 [0.692, 0.902].
-func (i Interval) String() string {
+func (i Interval) String() string { return i.format("%.3f") }
+
+func (i Interval) format(number string) string {
 	switch i.N {
 	case 0:
 		return "none"
 	case 1:
-		return fmt.Sprintf("%.3f", i.Mean)
+		return fmt.Sprintf(number, i.Mean)
 	}
-	return fmt.Sprintf("%.3f [%.3f, %.3f]", i.Mean, i.Low, i.High)
+	return fmt.Sprintf(number+" ["+number+", "+number+"]", i.Mean, i.Low, i.High)
 }
 
 // observation is one of the values that a mean is computed from.

@@ -297,20 +297,19 @@ func (c *compiler[In, Out]) score(ctx context.Context, try *CompileTry) (err err
 
 // accepted returns the module of an accepted program.
 func (c *compiler[In, Out]) accepted(try CompileTry) *module.Program[In, Out] {
+	right := slices.Concat(c.right(try.Test), c.right(try.Val), c.right(try.Train))
 	s := c.act.Program(module.Script{
 		Code: try.Code,
 		From: fmt.Sprintf("optimize.Compile: %d training, %d validation, %d test examples: %s (%s); CodeAct: %s",
 			len(c.train), len(c.val), len(c.test), scoreText(try.Test), try.Bound, scoreText(c.report.Test)),
-		Examples: c.examples(try.Test, try.Val, try.Train),
+		Examples: examplesFrom(right),
 	}).Script
 	sig, _ := signature.Parse(s.Signature, "") // the signature was written by its String method
-	for _, report := range []*evaluate.Report{try.Train, try.Val, try.Test} {
-		for _, r := range c.right(report) {
-			s.Seen = append(s.Seen, kinds.Of(sig.Spec().InputSchema(), r.Inputs)...)
-			for _, step := range r.Trajectory.Steps {
-				if step.Outcome != nil {
-					s.Seen = append(s.Seen, kinds.OfRun(sig.Spec().OutputSchema(), r.Got, step.Outcome.Calls)...)
-				}
+	for _, r := range right {
+		s.Seen = append(s.Seen, kinds.Of(sig.Spec().InputSchema(), r.Inputs)...)
+		for _, step := range r.Trajectory.Steps {
+			if step.Outcome != nil {
+				s.Seen = append(s.Seen, kinds.OfRun(sig.Spec().OutputSchema(), r.Got, step.Outcome.Calls)...)
 			}
 		}
 	}
@@ -319,18 +318,16 @@ func (c *compiler[In, Out]) accepted(try CompileTry) *module.Program[In, Out] {
 	return c.act.Program(s)
 }
 
-// examples returns a few questions that a program answered correctly, with its answers. It leaves out long ones.
-func (c *compiler[In, Out]) examples(reports ...*evaluate.Report) (list []module.Demo) {
+// examplesFrom returns the first few questions and right answers that are not long.
+func examplesFrom(right []evaluate.Result) (list []module.Demo) {
 	const limit, maxBytes = 10, 2000
-	for _, report := range reports {
-		for _, r := range c.right(report) {
-			var inputs, outputs signature.Values
-			if len(list) == limit || len(r.Inputs)+len(r.Got) > maxBytes ||
-				json.Unmarshal(r.Inputs, &inputs) != nil || json.Unmarshal(r.Got, &outputs) != nil {
-				continue
-			}
-			list = append(list, module.Demo{Inputs: inputs, Outputs: outputs})
+	for _, r := range right {
+		var inputs, outputs signature.Values
+		if len(list) == limit || len(r.Inputs)+len(r.Got) > maxBytes ||
+			json.Unmarshal(r.Inputs, &inputs) != nil || json.Unmarshal(r.Got, &outputs) != nil {
+			continue
 		}
+		list = append(list, module.Demo{Inputs: inputs, Outputs: outputs})
 	}
 	return list
 }
