@@ -123,15 +123,12 @@ func (p *Program[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 		return nil, notMade("Program")
 	}
 	act := CodeAct[In, Out]{Predictor: p.Predictor, coder: p.coder}
-	switch {
-	case p.Sub == nil || p.coder.err != nil:
-	case p.Sub.Model == nil:
-		act.coder.set = p.tools
-	default:
+	act.coder.set = p.tools
+	if p.coder.err == nil && p.Sub != nil && p.Sub.Model != nil {
 		if err := p.Sub.usable(); err != nil {
 			return nil, err
 		}
-		act.coder.sub = p.Sub
+		act.coder.set, act.coder.sub = p.coder.set, p.Sub
 	}
 	var alone bool
 	if act.coder.shadow, alone = p.shadow(ctx, in); alone {

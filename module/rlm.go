@@ -124,10 +124,8 @@ func NewRLM[In, Out any](
 	if m.Predictor = c.question(model, m.options.strategy().String()); c.err != nil {
 		return m
 	}
-	m.Sub = &Predictor{
-		Spec: subQuestion.Spec(), Briefing: prompt.Sub, Model: cmp.Or(m.options.Sub, model), Adapter: prompt.Verbatim{},
-		onEvent: m.options.OnEvent,
-	}
+	m.Sub = c.options.sub(cmp.Or(m.options.Sub, model))
+	m.Sub.Adapter = prompt.Verbatim{}
 	if nested := m.options; nested.Depth > 1 {
 		nested.Depth--
 		nested.CallOptions = nil // they are meant for another model
@@ -201,7 +199,8 @@ func (s *rlmSession) Run(ctx context.Context, p sandbox.Program) (*sandbox.Outco
 	inputs := p.Inputs
 	p.Inputs, p.Uncounted, p.Limits = nil, s.uncounted, s.limits
 	p.Limits.Memory = 0 // zero means the sandbox's limit
-	out, lost, err := s.RunIn(s.calls.in(ctx), p, inputs)
+	ctx = context.WithValue(s.calls.budget.In(ctx), subCallsKey{}, s.calls)
+	out, lost, err := s.RunIn(ctx, p, inputs)
 	if lost {
 		f := &out.Failure.Findings[0]
 		f.Hint += "; prompts that were answered before are answered again at once and for free"

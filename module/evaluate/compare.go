@@ -65,7 +65,7 @@ func Compare(a, b *Report) (*Comparison, error) {
 	scores, parts := pairs{}, map[string]pairs{}
 	for _, x := range ofA.list {
 		y := ofB.byID[x.first.ID]
-		if x.n == 0 || y.n == 0 {
+		if x.weight == 0 || y.weight == 0 {
 			c.Unpaired = append(c.Unpaired, x.first.ID)
 			continue
 		}
@@ -96,19 +96,9 @@ func Compare(a, b *Report) (*Comparison, error) {
 // outcome holds the scores of an example in one report.
 type outcome struct {
 	first *Result // the first sample with a score, or the first sample if none has a score
-	total         // the scores of the samples
-	parts map[string]total
+	sums          // of the scores of the samples, each with the weight 1
+	parts map[string]sums
 }
-
-// total is the sum of n values.
-type total struct {
-	n   int
-	sum float64
-}
-
-func (t total) plus(value float64) total { return total{t.n + 1, t.sum + value} }
-
-func (t total) mean() float64 { return t.sum / float64(t.n) }
 
 type outcomeList struct {
 	list []*outcome
@@ -121,7 +111,7 @@ func outcomes(r *Report, names map[string]float64) (outcomeList, error) {
 		one := &r.Results[i]
 		o := all.byID[one.ID]
 		if o == nil {
-			o = &outcome{first: one, parts: map[string]total{}}
+			o = &outcome{first: one, parts: map[string]sums{}}
 			all.list, all.byID[one.ID] = append(all.list, o), o
 		}
 		if !canonical.Equal(o.first.Inputs, one.Inputs) {
@@ -134,11 +124,11 @@ func outcomes(r *Report, names map[string]float64) (outcomeList, error) {
 		if one.failed() {
 			continue
 		}
-		if o.total = o.plus(one.Score.Value); o.n == 1 {
+		if o.sums = o.plus(one.Score.Value, 1); o.weight == 1 {
 			o.first = one
 		}
 		for name, value := range one.parts(names) {
-			o.parts[name] = o.parts[name].plus(value)
+			o.parts[name] = o.parts[name].plus(value, 1)
 		}
 	}
 	return all, nil

@@ -54,10 +54,14 @@ type observation struct {
 	value, weight float64
 }
 
-// sums are the sum of the weighted values, and the sum of the weights, of observations.
+// sums are the sum of weighted values, and the sum of their weights.
 type sums struct{ value, weight float64 }
 
-func (s sums) plus(value, weight float64) sums { return sums{s.value + value, s.weight + weight} }
+func (s sums) plus(value, weight float64) sums {
+	return sums{s.value + value*weight, s.weight + weight}
+}
+
+func (s sums) mean() float64 { return s.value / s.weight }
 
 // clustered returns the sums of each cluster, in the order of their first observations, and of all clusters.
 func clustered(all []observation) (list []sums, total sums) {
@@ -68,10 +72,7 @@ func clustered(all []observation) (list []sums, total sums) {
 			at = len(list)
 			places[o.cluster], list = at, append(list, sums{})
 		}
-		list[at] = list[at].plus(o.weight*o.value, o.weight)
-	}
-	for _, c := range list {
-		total = total.plus(c.value, c.weight)
+		list[at], total = list[at].plus(o.value, o.weight), total.plus(o.value, o.weight)
 	}
 	return list, total
 }
@@ -87,7 +88,7 @@ func intervalOf(all []observation, low, high float64) Interval {
 	if n == 0 {
 		return Interval{}
 	}
-	mean := total.value / total.weight
+	mean := total.mean()
 	i := Interval{mean, mean, mean, n}
 	if n == 1 {
 		return i
@@ -107,7 +108,7 @@ func intervalOf(all []observation, low, high float64) Interval {
 // The number is at most that of the clusters, or lower if their weights differ (Kish, "Survey Sampling", 1965).
 func spread(all []observation, list []sums, total sums) (variance, size float64) {
 	var squares, single float64
-	mean := total.value / total.weight
+	mean := total.mean()
 	for _, c := range list {
 		residual, share := (c.value-mean*c.weight)/total.weight, c.weight/total.weight
 		variance, squares = variance+residual*residual, squares+share*share

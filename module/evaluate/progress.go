@@ -44,7 +44,7 @@ func (p *progress) add(r *Result) {
 	if r.failed() {
 		p.errors++
 	} else {
-		p.scores = p.scores.plus(r.Weight*r.Score.Value, r.Weight)
+		p.scores = p.scores.plus(r.Score.Value, r.Weight)
 	}
 }
 
@@ -75,7 +75,7 @@ func (p *progress) show(end bool) {
 func (p *progress) line(elapsed time.Duration) string {
 	line := fmt.Sprintf("%d/%d", p.ended, p.total)
 	if p.scores.weight > 0 {
-		line += fmt.Sprintf("  score %.3f", p.scores.value/p.scores.weight)
+		line += fmt.Sprintf("  score %.3f", p.scores.mean())
 	}
 	if p.noAnswers > 0 {
 		line += fmt.Sprintf("  %d without an answer", p.noAnswers)

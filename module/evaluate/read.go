@@ -211,16 +211,18 @@ func (r *reader[In, Out]) add(row row) error {
 }
 
 func (r *reader[In, Out]) example(row row) (e Example[In, Out], err error) {
-	for _, label := range []struct {
-		name string
-		text *string
-	}{{r.labels[0], &e.ID}, {r.labels[1], &e.Group}, {r.labels[3], &e.Note}} {
-		if *label.text, err = row.label(label.name); err != nil {
+	var weight string
+	for i, text := range []*string{&e.ID, &e.Group, &weight, &e.Note} {
+		if *text, err = row.label(r.labels[i]); err != nil {
 			return e, err
 		}
 	}
-	if e.Weight, err = row.weight(r.labels[2]); err != nil {
-		return e, err
+	if weight != "" {
+		e.Weight, err = strconv.ParseFloat(strings.TrimSpace(weight), 64)
+		if err != nil || !validWeight(e.Weight) {
+			c := row.cell(r.labels[2])
+			return e, c.errorf("%q must be a number from 1e-9 to 1e9, not %q", c.name, weight)
+		}
 	}
 	inputs, err := r.values(row, r.spec.Inputs())
 	if err != nil {
@@ -323,18 +325,6 @@ func (r row) label(name string) (string, error) {
 		return "", c.errorf("%q must be a string, not %s", name, clip(c.raw))
 	}
 	return text, nil
-}
-
-func (r row) weight(name string) (float64, error) {
-	text, err := r.label(name)
-	if err != nil || text == "" {
-		return 0, err
-	}
-	weight, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if err != nil || !validWeight(weight) {
-		return 0, r.cell(name).errorf("%q must be a number from 1e-9 to 1e9, not %q", name, text)
-	}
-	return weight, nil
 }
 
 // value converts a cell to a JSON value for a field, or returns nil if the value is missing.

@@ -172,8 +172,7 @@ func newCompiler[In, Out any](
 		return nil, err
 	case len(examples) < 3:
 		return nil, errors.New("there must be at least 3 examples: to learn from, to choose a program, and to test it")
-	}
-	if c.HeldOut < 0 || c.HeldOut >= 1 {
+	case c.HeldOut < 0 || c.HeldOut >= 1:
 		return nil, fmt.Errorf("HeldOut is %v; it must be more than 0 and less than 1", c.HeldOut)
 	}
 	parts, err := evaluate.Split(examples, c.Seed, 1-c.HeldOut, c.HeldOut/2, c.HeldOut/2)
