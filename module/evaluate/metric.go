@@ -28,10 +28,10 @@ type Metric[In, Out any] func(
 func (m Metric[In, Out]) apply(
 	ctx context.Context, e Example[In, Out], got *module.Prediction[Out], timeout time.Duration,
 ) (score module.Score, usage event.ModelUsage, err error) {
-	run, ended := within(ctx, timeout, errSlowMetric, scorer[In, Out]{m, got}, e)
+	run, ended := within(ctx, timeout, scorer[In, Out]{m, got}, e)
 	panicked, isPanic := errors.AsType[*models.PanicError](run.Err)
 	switch {
-	case errors.Is(ended, errSlowMetric):
+	case errors.Is(ended, errTimeout):
 		err = fmt.Errorf("the metric took longer than %v; raise Options.MetricTimeout", timeout)
 	case isPanic:
 		err = fmt.Errorf("%w, at %s", &models.PanicError{
@@ -44,8 +44,6 @@ func (m Metric[In, Out]) apply(
 	}
 	return score, run.Trajectory().UsageByModel(), err
 }
-
-var errSlowMetric = errors.New("the metric is too slow")
 
 // scorer is a module that applies a metric to a prediction.
 type scorer[In, Out any] struct {

@@ -21,7 +21,7 @@ func isNoAnswer(err error) bool {
 		case *models.PanicError, *journal.UnknownError:
 			failed = true
 		default:
-			own := []error{errSlowRun, module.ErrNoAnswer, module.ErrMaxIters, module.ErrBudget}
+			own := []error{errTimeout, module.ErrNoAnswer, module.ErrMaxIters, module.ErrBudget}
 			unanswered = unanswered || slices.Contains(own, err)
 		}
 	})
