@@ -156,10 +156,6 @@ type compiled struct {
 	outdated string // why it must not run, or ""
 }
 
-// kindChanged is the kind of the finding about a program that was written for a different signature or for different
-// tools.
-const kindChanged sandbox.Kind = "changed"
-
 // isCompiled reports whether the current program is the compiled program: the last step's program or, before the first
 // step, the next program.
 func (r *codeRun) isCompiled() bool { return r.compiled != nil && len(r.Steps) <= 1 }
@@ -196,6 +192,6 @@ func (r *codeRun) outdated() *sandbox.Outcome {
 	if !r.isCompiled() || r.compiled.outdated == "" {
 		return nil
 	}
-	changed := sandbox.Finding{Kind: kindChanged, Message: r.compiled.outdated}
+	changed := sandbox.Finding{Kind: "changed", Message: r.compiled.outdated}
 	return &sandbox.Outcome{Failure: &sandbox.Failure{Finding: changed, Findings: []sandbox.Finding{changed}}}
 }

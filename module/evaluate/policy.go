@@ -107,9 +107,10 @@ func Refuse(classes ...tools.Class) tools.Policy {
 // tool without a fake is called if it has no effects. If the result of a fake does not match the tool's output schema,
 // the run ends with an error.
 func Fakes(fakes map[string]tools.Handler) tools.Policy {
+	names := slices.Sorted(maps.Keys(fakes))
 	return func(next tools.Caller) tools.Caller {
 		if r, reads := next.(fakesReader); reads {
-			r.AddFakes(slices.Sorted(maps.Keys(fakes))...)
+			r.AddFakes(names...)
 		}
 		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
 			fake, ok := fakes[c.Tool.Path()]
@@ -117,7 +118,7 @@ func Fakes(fakes map[string]tools.Handler) tools.Policy {
 			case !ok:
 				result, err := next.Call(ctx, c)
 				if tools.IsFatal(err) {
-					err = fmt.Errorf("%w (the fakes are %q)", err, slices.Sorted(maps.Keys(fakes)))
+					err = fmt.Errorf("%w (the fakes are %q)", err, names)
 				}
 				return result, err
 			case fake == nil:

@@ -266,10 +266,7 @@ func (r *reader[In, Out]) values(row row, fields []signature.Field) (signature.V
 	for _, f := range fields {
 		name := cmp.Or(r.options.Fields[f.Name], f.Name)
 		c := row.cell(name)
-		raw := json.RawMessage(nil)
-		if c != nil {
-			raw = c.value(f)
-		}
+		raw := c.value(f)
 		switch {
 		case raw == nil && f.Required:
 			return nil, row.missing(name)
@@ -314,10 +311,10 @@ func (r row) missing(name string) error {
 // label returns the ID, group, weight or note of a row as a string, or "" if the row does not have it.
 func (r row) label(name string) (string, error) {
 	c := r.cell(name)
-	if c == nil {
+	switch {
+	case c == nil:
 		return "", nil
-	}
-	if c.raw == nil {
+	case c.raw == nil:
 		return c.text, nil
 	}
 	text, err := textOf(c.raw)
@@ -327,12 +324,14 @@ func (r row) label(name string) (string, error) {
 	return text, nil
 }
 
-// value converts a cell to a JSON value for a field, or returns nil if the value is missing.
+// value converts a cell to a JSON value for a field, or returns nil if the cell or its value is missing.
 func (c *cell) value(f signature.Field) json.RawMessage {
-	if c.raw == nil {
+	switch {
+	case c == nil:
+		return nil
+	case c.raw == nil:
 		return csvValue(c.text, f)
-	}
-	if string(c.raw) == "null" && !f.Required && f.Schema != nil && len(f.Schema.Validate(c.raw)) > 0 {
+	case string(c.raw) == "null" && !f.Required && f.Schema != nil && len(f.Schema.Validate(c.raw)) > 0:
 		return nil // null means that the value is missing
 	}
 	return c.raw

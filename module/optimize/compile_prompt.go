@@ -88,16 +88,16 @@ func (c *compiler[In, Out]) failures(report *evaluate.Report) string {
 	for i, r := range wrong[:min(len(wrong), shownFailures)] {
 		fmt.Fprintf(&b, "Question %d\n", i+1)
 		describeExample(&b, r)
+		if r.Err == "" {
+			fmt.Fprintf(&b, "the program's answer: %s\nscore: %.4g. %s\n\n", prompt.Cut(string(r.Got), shownInput),
+				r.Score.Value, r.Score.Feedback)
+			continue
+		}
 		happened := r.Err
 		if steps := r.Trajectory.Steps; len(steps) > 0 {
 			happened = cmp.Or(steps[0].Observation, r.Err)
 		}
-		if r.Err != "" {
-			fmt.Fprintf(&b, "what happened: %s\n\n", prompt.Cut(happened, shownEvent))
-			continue
-		}
-		fmt.Fprintf(&b, "the program's answer: %s\nscore: %.4g. %s\n\n", prompt.Cut(string(r.Got), shownInput),
-			r.Score.Value, r.Score.Feedback)
+		fmt.Fprintf(&b, "what happened: %s\n\n", prompt.Cut(happened, shownEvent))
 	}
 	return b.String()
 }
