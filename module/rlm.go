@@ -166,8 +166,8 @@ func (m *RLM[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], e
 	}
 	limit := m.options.strategy()
 	calls := &subCalls{
-		budget: budget.New(ctx, m.options.budget()), width: m.options.Concurrency, room: int64(m.coder.limits.Result / 2),
-		sub: m.Sub, nested: m.Nested,
+		budget: budget.New(ctx, m.options.budget()), width: m.options.Concurrency,
+		room: int64(m.coder.limits.Result / 2), sub: m.Sub, nested: m.Nested,
 	}
 	act := CodeAct[In, Out]{Predictor: m.Predictor, coder: m.coder}
 	act.coder.box = &rlmSession{notebook.New(m.box), calls, act.coder.uncounted, act.coder.limits}

@@ -54,7 +54,7 @@ type observation struct {
 	value, weight float64
 }
 
-// sums are the sum of weighted values, and the sum of their weights.
+// sums holds the sum of weighted values, and the sum of their weights.
 type sums struct{ value, weight float64 }
 
 func (s sums) plus(value, weight float64) sums {

@@ -15,7 +15,7 @@ func isNoAnswer(err error) bool {
 	unanswered, failed := false, tools.IsFatal(err)
 	visit(err, func(err error) {
 		switch e := err.(type) {
-		case *models.Error: // whether the model gives no reply to this prompt, whenever it is asked
+		case *models.Error: // if refused, the model gives no reply to this prompt, whenever it is asked
 			refused := e.Kind == models.KindRefused || e.Kind == models.KindContextTooLong
 			unanswered, failed = unanswered || refused, failed || !refused
 		case *models.PanicError, *journal.UnknownError:

@@ -45,7 +45,8 @@ func Record(w io.Writer) tools.Policy {
 			}
 			run := runOf(ctx)
 			r := recording{
-				Run: run.id, Inputs: run.inputs(), Sample: run.sample, Tool: c.Tool.Path(), Args: c.Args, Result: result,
+				Run: run.id, Inputs: run.inputs(), Sample: run.sample,
+				Tool: c.Tool.Path(), Args: c.Args, Result: result,
 			}
 			if err != nil && (tools.IsFatal(err) || ctx.Err() != nil || !errors.As(err, &r.Error)) {
 				return result, err
@@ -120,7 +121,8 @@ func (p *player) policy(next tools.Caller) tools.Caller {
 			return nil, err
 		}
 		run := runOf(ctx)
-		list := p.recordings(c.Tool, []recordedCall{{key, run.inputs(), run.sample}, {key, run.inputs(), 0}, {key: key}})
+		inputs := run.inputs()
+		list := p.recordings(c.Tool, []recordedCall{{key, inputs, run.sample}, {key, inputs, 0}, {key: key}})
 		if list == nil {
 			return nil, tools.Fatal(fmt.Errorf("evaluate: there is no recording of %s(%s); record the calls again",
 				c.Tool.Path(), clip(c.Args)))

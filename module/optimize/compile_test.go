@@ -311,8 +311,8 @@ func TestCompileErrors(t *testing.T) {
 	useless.agent = `submit({sent: -1})`
 	metric := evaluate.ExactMatch[values, values]()
 	all, faked := &optimize.CompileOptions{HeldOut: 1}, &optimize.CompileOptions{Policy: fakes()}
-	misspelled := evaluate.Chain(evaluate.Record(io.Discard),
-		evaluate.Fakes(map[string]tools.Handler{"shop.taxes.of.no.known.tool": nil, "mail.sned": nil}), evaluate.Refuse())
+	wrong := map[string]tools.Handler{"the.tool.of.another.agent": nil, "mail.sned": nil}
+	misspelled := evaluate.Chain(evaluate.Record(io.Discard), evaluate.Fakes(wrong), evaluate.Refuse())
 	for want, c := range map[string]struct {
 		chore    chore
 		examples int
@@ -323,7 +323,7 @@ func TestCompileErrors(t *testing.T) {
 		"optimize: compile: there must be at least 3 examples": {dates, 2, nil},
 		"optimize: compile: HeldOut is 1":                      {dates, 20, all},
 		"nothing to learn from":                                {useless, 20, faked},
-		`optimize: compile: Policy has a fake of "mail.sned", which is not a tool; did you mean "mail.send"?`: {
+		`optimize: compile: CompileOptions.Policy fakes "mail.sned", which is not a tool; did you mean "mail.send"?`: {
 			mails, 20, &optimize.CompileOptions{Policy: misspelled}},
 		"nothing to learn from; example 3: module: no answer after 1 step: sandbox: tool mail.send: optimize: mail.send " +
 			"was not called, since Run and Compile never call tools with effects": {

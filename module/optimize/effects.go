@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/writ-go/writ/internal/similar"
 	"github.com/writ-go/writ/module"
@@ -35,18 +36,17 @@ func withoutEffects(next tools.Caller) tools.Caller {
 // checkFakes returns an error if a policy has a fake whose name is almost that of a tool of the module. A fake with a
 // completely different name may be for a tool that [module.Tools] does not list.
 func checkFakes(policy tools.Policy, m any) error {
-	if policy == nil {
-		return nil
-	}
 	var fakes fakeNames
-	policy(&fakes)
+	if policy != nil {
+		policy(&fakes)
+	}
 	var names []string
 	for _, b := range module.Tools(m) {
 		names = append(names, b.Path())
 	}
 	for _, name := range fakes.list {
-		if near := similar.Nearest(name, names); near != "" && near != name {
-			return fmt.Errorf("Policy has a fake of %q, which is not a tool; did you mean %q?", name, near)
+		if near := similar.Nearest(name, names); near != "" && !slices.Contains(names, name) {
+			return fmt.Errorf("CompileOptions.Policy fakes %q, which is not a tool; did you mean %q?", name, near)
 		}
 	}
 	return nil
