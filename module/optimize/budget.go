@@ -173,10 +173,8 @@ func (l *ledger) inTime(r role, m llms.Model) lm.Func {
 	}
 }
 
-// beyondLog reports whether the search has used every reply in the log.
-func (l *ledger) beyondLog() bool {
-	return l.log == nil || l.asked.Load()-l.paid.Load() >= int64(l.log.Len())
-}
+// answered returns the number of calls that the log answered.
+func (l *ledger) answered() int64 { return l.asked.Load() - l.paid.Load() }
 
 // counted counts calls of m, and refuses calls that would exceed the limits.
 func (l *ledger) counted(r role, m llms.Model) lm.Func {

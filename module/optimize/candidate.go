@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/signature"
@@ -26,6 +27,7 @@ type Candidate struct {
 	Failed int       `json:"failed,omitempty"`
 
 	states map[string]*state // by the paths of the predictors
+	scope  string            // keeps its runs apart from those of other candidates with the same content
 }
 
 // Instructions returns the instructions of the predictor with the path, or "" if the module has no such predictor.
@@ -73,6 +75,9 @@ func copyStates(states map[string]*state) map[string]*state {
 	}
 	return c
 }
+
+// runs returns the name of the runs of a candidate in the log.
+func (c *Candidate) runs() string { return strings.TrimSpace(c.scope + " " + c.content()) }
 
 // content returns a hash of the states of a candidate.
 func (c *Candidate) content() string {

@@ -36,7 +36,7 @@ type runner interface {
 // batch is a set of examples on which a candidate is run.
 type batch struct {
 	candidate *Candidate
-	content   string // the hash of the candidate's states
+	runs      string // the name of the candidate's runs
 	split     split
 	items     []item // all examples of the split
 	indices   []int  // the examples to run
@@ -260,5 +260,5 @@ func (b batch) scope(index int) string {
 	if b.teach {
 		taught = "round " + strconv.Itoa(b.round)
 	}
-	return fmt.Sprintf("%s %s %q %s", b.content, b.split, b.items[index].ID, taught)
+	return fmt.Sprintf("%s %s %q %s", b.runs, b.split, b.items[index].ID, taught)
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
@@ -42,9 +43,10 @@ type task struct {
 	warnings   []string
 	negative   bool // whether there was a warning about a negative score
 	workers    int
-	runs       sync.Mutex // guards outcomes and negative
-	events     sync.Mutex // guards warnings and ended, and serializes events
-	ended      bool       // whether the search is over
+	runs       sync.Mutex  // guards outcomes and negative
+	events     sync.Mutex  // guards warnings and ended, and serializes events
+	ended      bool        // whether the search is over
+	replaying  atomic.Bool // whether the log had replies to the latest batch of runs
 }
 
 // split is the name of a set of examples.
@@ -232,7 +234,7 @@ func newCandidate(parent *Candidate, by string) *Candidate {
 }
 
 // evaluate runs a candidate on examples of a set: those with the given indices, or all if indices is nil. The
-// outcomes are in the order of the indices. An example that was evaluated with the same content is not run again.
+// outcomes are in the order of the indices. An example on which the candidate was run before is not run again.
 //
 // An example of Train is run without the demos made from it. The error is errBudget, the error of ctx, or an error that
 // would end every run, such as a provider that refuses access. The errors of single examples are in the outcomes.
@@ -248,7 +250,7 @@ func (t *task) teach(ctx context.Context, c *Candidate, indices []int, round int
 
 // runBatch runs the examples of a batch that were not run before, and returns the outcomes of all.
 func (t *task) runBatch(ctx context.Context, b batch) ([]outcome, error) {
-	b.content = b.candidate.content()
+	b.runs = b.candidate.runs()
 	if b.items = t.train; b.split == valSplit {
 		b.items = t.val
 	}
@@ -284,8 +286,9 @@ func (t *task) runNew(ctx context.Context, b batch) error {
 	if len(b.indices) == 0 {
 		return nil
 	}
-	before := t.ledger.spent()
+	before, answered := t.ledger.spent(), t.ledger.answered()
 	outcomes, err := t.runner.run(ctx, t, b)
+	t.replaying.Store(t.ledger.answered() > answered)
 	t.ledger.priceRuns(before, len(b.indices))
 	over := t.ledger.over(t.role(b)) || t.ledger.over(judge)
 	switch {
@@ -346,11 +349,20 @@ func (t *task) without(c *Candidate, item item) *Candidate {
 	return &Candidate{states: shown}
 }
 
+// withScope returns a context in which ask has a scope: requests with different scopes that are equal have different
+// replies in the log.
+func withScope(ctx context.Context, scope string) context.Context {
+	return context.WithValue(ctx, scopeKey{}, scope)
+}
+
+type scopeKey struct{}
+
 // ask sends a prompt to the reflection model, and returns its reply, or "" after a refusal.
 func (t *task) ask(ctx context.Context, prompt string) (string, error) {
 	question := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, prompt)}
 	ctx = tools.WithPolicies(ctx, withoutEffects) // the model may be an agent with tools
-	response, err := lm.Generate(ctx, t.ledger.model(reflection, "", t.options.Reflection), question)
+	scope, _ := ctx.Value(scopeKey{}).(string)
+	response, err := lm.Generate(ctx, t.ledger.model(reflection, scope, t.options.Reflection), question)
 	over := t.ledger.over(reflection)
 	switch {
 	case ctx.Err() != nil:
