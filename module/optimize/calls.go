@@ -43,10 +43,6 @@ type callRecorder struct {
 	last  map[uint64]*predictorCall // the last call of each run
 }
 
-func newCallRecorder(specs map[string]*signature.Spec) *callRecorder {
-	return &callRecorder{specs: specs, last: map[uint64]*predictorCall{}}
-}
-
 // observe records an event.
 func (r *callRecorder) observe(_ context.Context, e event.Event) {
 	r.mu.Lock()

@@ -2,7 +2,6 @@ package optimize
 
 import (
 	"context"
-	"fmt"
 	"slices"
 )
 
@@ -21,7 +20,7 @@ func (s *gepaSearch) merge(ctx context.Context) (tried bool, err error) {
 		return false, nil
 	}
 	pair := pairs[s.task.rand.IntN(len(pairs))]
-	s.merged[pair.String()] = true
+	s.merged[pair] = true
 	child := s.combine(pair)
 	if !s.isNew(child) {
 		return false, nil
@@ -46,12 +45,10 @@ func (s *gepaSearch) merge(ctx context.Context) (tried bool, err error) {
 // A mergePair is two candidates with a common ancestor.
 type mergePair struct{ a, b, ancestor *gepaCandidate }
 
-func (p mergePair) String() string { return fmt.Sprint(p.a.ID, p.b.ID, p.ancestor.ID) }
-
 // mergeable returns the pairs that are worth merging: neither candidate descends from the other, both are at least as
 // good as the ancestor, and each changed a component that the other did not change.
 func (s *gepaSearch) mergeable() []mergePair {
-	front := s.front()
+	front := paretoFront(s.pool, s.task.val)
 	var pairs []mergePair
 	for i, a := range s.pool {
 		for j, b := range s.pool[:i] {
@@ -64,7 +61,7 @@ func (s *gepaSearch) mergeable() []mergePair {
 			}
 			for _, ancestor := range ofA {
 				pair := mergePair{a, b, ancestor}
-				if slices.Contains(ofB, ancestor) && !s.merged[pair.String()] && s.complement(pair) {
+				if slices.Contains(ofB, ancestor) && !s.merged[pair] && s.complement(pair) {
 					pairs = append(pairs, pair)
 				}
 			}

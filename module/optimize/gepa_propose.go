@@ -115,7 +115,7 @@ func (s *gepaSearch) begin(ctx context.Context, n, depth int) *proposal {
 // choose returns the candidate to continue from.
 func (s *gepaSearch) choose(r *rand.Rand) *gepaCandidate {
 	if !s.FromBest {
-		return s.pool[pickFromFront(r, s.front())]
+		return s.pool[pickFromFront(r, paretoFront(s.pool, s.task.val))]
 	}
 	return slices.MaxFunc(s.pool, func(a, b *gepaCandidate) int { return cmp.Compare(a.Score, b.Score) })
 }
