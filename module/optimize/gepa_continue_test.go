@@ -55,7 +55,7 @@ func (f *fickleSearch) run(t *testing.T) {
 			f.ahead.Store(true)
 		}
 		defer f.writing.Add(-1)
-		text := fmt.Sprint("Write ", rand.IntN(10))
+		text := fmt.Sprint("Write ", rand.IntN(5))
 		if strings.Contains(r.Last(), asksForFault) {
 			text = []string{"Draft", "Polish"}[rand.IntN(2)]
 		}
@@ -68,7 +68,7 @@ func (f *fickleSearch) run(t *testing.T) {
 				e.Candidate.Instructions("Polish"), text))
 		}
 	}
-	_, err := Run(ctx, m, GEPA{Iterations: 30, Minibatch: 1}, Data[question, reply]{questions(2), questions(8)}, longer,
+	_, err := Run(ctx, m, GEPA{Iterations: 20, Minibatch: 1}, Data[question, reply]{questions(2), questions(8)}, longer,
 		&Options{Reflection: reflection, Dir: f.dir, Workers: f.workers, OnEvent: decided})
 	if err != nil && !errors.Is(err, context.Canceled) {
 		t.Error(err)
@@ -81,7 +81,7 @@ func TestGEPAContinues(t *testing.T) {
 	t.Parallel()
 	var ahead atomic.Int64
 	t.Run("killed", func(t *testing.T) {
-		for killAt := int64(60); killAt < 300; killAt += 20 {
+		for killAt := int64(40); killAt < 160; killAt += 20 {
 			t.Run(fmt.Sprint("in call ", killAt), func(t *testing.T) {
 				t.Parallel()
 				dir := t.TempDir()
