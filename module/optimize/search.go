@@ -103,11 +103,11 @@ func (t *task) close(ctx context.Context, err error) error {
 
 // callsPerRun returns the number of calls of the student in a run of the original module, at least 1, since a cache may
 // have answered calls.
-func (t *task) callsPerRun() float64 { return max(1, t.ledger.dearest.calls) }
+func (t *task) callsPerRun() float64 { return max(1, t.ledger.dearest[0]) }
 
 // applyEffort sets the budget by the effort, unless there is one.
 func (t *task) applyEffort() {
-	if b := t.options.Budget; b.StudentCalls == 0 && b.Tokens == 0 && b.Cost == 0 && b.Time == 0 {
+	if t.options.Budget.amounts() == (amounts{}) {
 		effort := cmp.Or(max(t.options.Effort, 0), Medium)
 		t.ledger.limits.StudentCalls = int(math.Ceil(float64(int(effort)*len(t.val)) * t.callsPerRun()))
 	}
