@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/signature"
@@ -78,7 +77,7 @@ func copyStates(states map[string]*state) map[string]*state {
 }
 
 // runs returns the name of the runs of a candidate in the log.
-func (c *Candidate) runs() string { return strings.TrimSpace(c.scope + " " + c.content()) }
+func (c *Candidate) runs() string { return c.scope + " " + c.content() }
 
 // content returns a hash of the states of a candidate.
 func (c *Candidate) content() string {
