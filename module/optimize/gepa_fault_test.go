@@ -133,8 +133,9 @@ func TestGEPALooksAhead(t *testing.T) {
 				return llmtest.Reply{Text: "Write " + strings.Repeat("more ", int(n%23)) + "now."}, nil
 			})
 			search := func(ctx context.Context) (*Result[*twoSteps], error) {
-				return Run(ctx, newTwoSteps(), GEPA{Iterations: 30}, Data[question, reply]{questions(30), questions(20)},
-					length, &Options{Reflection: reflection, Workers: workers, Seed: seed, Dir: dir})
+				d := Data[question, reply]{questions(30), questions(20)}
+				return Run(ctx, newTwoSteps(), GEPA{Iterations: 30}, d, length,
+					&Options{Reflection: reflection, Workers: workers, Seed: seed, Dir: dir})
 			}
 			r, err := search(ctx)
 			if killAt > 0 {

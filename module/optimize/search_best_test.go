@@ -87,7 +87,8 @@ func TestBest(t *testing.T) {
 	}
 }
 
-// A search saves its best candidate even if the log has replies that it does not ask for, as those to discarded proposals.
+// A search saves its best candidate even if the log has replies that it does not ask for, such as those to discarded
+// proposals.
 func TestBestWithUnusedReplies(t *testing.T) {
 	t.Parallel()
 	dir, stop := t.TempDir(), errors.New("stop")
