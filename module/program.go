@@ -97,7 +97,11 @@ func (p *Program[In, Out]) finish() {
 		return
 	}
 	p.tools = c.set
-	if c.compiled, c.err = p.Script.compile(c.signature.Spec(), c.set); c.err != nil {
+	spec := c.signature.Spec()
+	if q := p.Predictor; q != nil && q.Spec != nil { // its instructions may have been optimized
+		spec = spec.WithInstructions(q.Spec.Instructions())
+	}
+	if c.compiled, c.err = p.Script.compile(spec, c.set); c.err != nil {
 		return
 	}
 	p.Shadow, p.compared = len(p.Script.Seen) > 0, &sync.Map{}
@@ -119,15 +123,12 @@ func (p *Program[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 		return nil, notMade("Program")
 	}
 	act := CodeAct[In, Out]{Predictor: p.Predictor, coder: p.coder}
-	switch {
-	case p.Sub == nil || p.coder.err != nil:
-	case p.Sub.Model == nil:
-		act.coder.set = p.tools
-	default:
+	act.coder.set = p.tools
+	if p.coder.err == nil && p.Sub != nil && p.Sub.Model != nil {
 		if err := p.Sub.usable(); err != nil {
 			return nil, err
 		}
-		act.coder.sub = p.Sub
+		act.coder.set, act.coder.sub = p.coder.set, p.Sub
 	}
 	var alone bool
 	if act.coder.shadow, alone = p.shadow(ctx, in); alone {
@@ -154,10 +155,6 @@ type compiled struct {
 	code     string
 	outdated string // why it must not run, or ""
 }
-
-// kindChanged is the kind of the finding about a program that was written for a different signature or for different
-// tools.
-const kindChanged sandbox.Kind = "changed"
 
 // isCompiled reports whether the current program is the compiled program: the last step's program or, before the first
 // step, the next program.
@@ -195,6 +192,6 @@ func (r *codeRun) outdated() *sandbox.Outcome {
 	if !r.isCompiled() || r.compiled.outdated == "" {
 		return nil
 	}
-	changed := sandbox.Finding{Kind: kindChanged, Message: r.compiled.outdated}
+	changed := sandbox.Finding{Kind: "changed", Message: r.compiled.outdated}
 	return &sandbox.Outcome{Failure: &sandbox.Failure{Finding: changed, Findings: []sandbox.Finding{changed}}}
 }

@@ -55,9 +55,13 @@ func answerPrompt(ctx context.Context, args json.RawMessage) (json.RawMessage, e
 	}
 	sub, _ := ctx.Value(askingKey{}).(*Predictor) // only programs of a Program have the tool
 	p := sub.Clone()
-	var err error
 	if in.Schema != nil {
-		if p.Spec, err = withReply(p.Spec, in.Schema); err != nil {
+		reply, err := schema.Compile(in.Schema)
+		if err == nil {
+			field := signature.Field{Name: "reply", Schema: reply, Required: true}
+			p.Spec, err = p.Spec.WithField(field.Name, field)
+		}
+		if err != nil {
 			return nil, &tools.ToolError{Kind: tools.KindInvalidArguments, Message: "the schema: " + bare(err)}
 		}
 	}
@@ -74,13 +78,4 @@ func answerPrompt(ctx context.Context, args json.RawMessage) (json.RawMessage, e
 	}
 	answer, _ := pred.Output.Get("reply")
 	return answer, nil
-}
-
-// withReply returns a spec in which the output "reply" has the given schema.
-func withReply(spec *signature.Spec, raw json.RawMessage) (*signature.Spec, error) {
-	compiled, err := schema.Compile(raw)
-	if err != nil {
-		return nil, err
-	}
-	return spec.WithField("reply", signature.Field{Name: "reply", Schema: compiled, Required: true})
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/writ-go/writ/internal/canonical"
 	"github.com/writ-go/writ/module/internal/kinds"
 	"github.com/writ-go/writ/module/internal/state"
-	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
 )
@@ -36,56 +35,48 @@ func (p *Program[In, Out]) shadow(ctx context.Context, in In) (s *shadow, alone 
 	if err != nil {
 		return nil, false // the run returns the error
 	}
-	alone = slices.ContainsFunc(p.tools.Bindings(), func(b *tools.Binding) bool { return b.Hints.Class != tools.Read })
 	spec := p.coder.signature.Spec()
 	s = &shadow{compared: p.compared, seen: p.Script.Seen, outputs: spec.OutputSchema()}
-	s.kinds = s.unseen(kinds.Of(spec.InputSchema(), raw))
-	for _, kind := range s.kinds {
-		_, known := p.compared.Load(kind)
-		alone = alone || known
-	}
-	if s.why = "no example had an input of this kind: " + strings.Join(s.kinds, ", "); state.Frozen(ctx) {
-		s.compared = &sync.Map{} // no run of an evaluation depends on another
-	}
-	switch {
-	case s.kinds != nil:
-		return s, alone
-	case alone: // calls may have effects, so that a run cannot be compared after the program has run
+	s.notice("an input", kinds.Of(spec.InputSchema(), raw))
+	acts := func(b *tools.Binding) bool { return b.Hints.Class != tools.Read }
+	wasCompared := func(kind string) bool { _, known := p.compared.Load(kind); return known }
+	alone = slices.ContainsFunc(p.tools.Bindings(), acts) || slices.ContainsFunc(s.kinds, wasCompared)
+	if s.kinds == nil && alone { // calls may have effects, so that a run cannot be compared after the program has run
 		return nil, false
 	}
-	return s, false
+	if state.Frozen(ctx) {
+		s.compared = &sync.Map{} // no run of an evaluation depends on another
+	}
+	return s, alone
 }
 
-// unseen returns the kinds that no example had, except those about which the program and the model gave equal answers.
-func (s *shadow) unseen(all []string) (list []string) {
+// notice keeps the kinds of an input or a run that no example had, except those about which the program and the model
+// gave equal answers.
+func (s *shadow) notice(what string, all []string) {
 	for _, kind := range all {
 		if equal, _ := s.compared.Load(kind); equal != true && !slices.Contains(s.seen, kind) {
-			list = append(list, kind)
+			s.kinds = append(s.kinds, kind)
 		}
 	}
-	return list
-}
-
-// look adds the kinds of a run of the compiled program. A Script that has none was written for inputs alone.
-func (s *shadow) look(answer json.RawMessage, calls []sandbox.Call) {
-	isOfRun := func(kind string) bool { return strings.HasPrefix(kind, "answer") || strings.HasPrefix(kind, "calls ") }
-	if s.kinds != nil || !slices.ContainsFunc(s.seen, isOfRun) {
-		return
-	}
-	s.kinds = s.unseen(kinds.OfRun(s.outputs, answer, calls))
-	s.why = "no example had a run of this kind: " + strings.Join(s.kinds, ", ")
+	s.why = "no example had " + what + " of this kind: " + strings.Join(s.kinds, ", ")
 }
 
 // holdBack decides whether the answer of the compiled program is only kept for a comparison. If so, it ends the step,
 // and the model is asked as if there were no program.
 func (r *codeRun) holdBack(answer json.RawMessage) bool {
-	if r.shadow == nil || !r.isCompiled() {
+	s := r.shadow
+	if s == nil || !r.isCompiled() {
 		return false
 	}
-	if r.shadow.look(answer, r.outcome.Calls); r.shadow.kinds == nil {
+	// A Script without kinds of runs was written for inputs alone.
+	isOfRun := func(kind string) bool { return strings.HasPrefix(kind, "answer") || strings.HasPrefix(kind, "calls ") }
+	if s.kinds == nil && slices.ContainsFunc(s.seen, isOfRun) {
+		s.notice("a run", kinds.OfRun(s.outputs, answer, r.outcome.Calls))
+	}
+	if s.kinds == nil {
 		return false
 	}
-	r.shadow.given, r.problem = answer, errors.New(r.shadow.why)
+	s.given, r.problem = answer, errors.New(s.why)
 	r.journal.Accept()
 	r.endStep()
 	return true

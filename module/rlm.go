@@ -39,7 +39,6 @@ type RLM[In, Out any] struct {
 
 	coder   coder[In, Out]
 	box     *sandbox.Sandbox
-	limits  sandbox.Limits // each program's limits
 	options RLMOptions
 }
 
@@ -85,13 +84,6 @@ func (o *RLMOptions) orDefault(limits sandbox.Limits) RLMOptions {
 	return c
 }
 
-// nested returns the options for runs of rlm.
-func (o RLMOptions) nested() *RLMOptions {
-	o.Depth--
-	o.CallOptions = nil // they are meant for another model
-	return &o
-}
-
 func (o RLMOptions) budget() budget.Limits {
 	return budget.Limits{Calls: o.MaxCalls, Tokens: o.MaxTokens, Concurrency: o.Concurrency}
 }
@@ -119,27 +111,25 @@ func NewRLM[In, Out any](
 ) *RLM[In, Out] {
 	m := &RLM[In, Out]{box: box}
 	m.coder = coder[In, Out]{name: "RLM", signature: sig, environment: environment{box: box, session: true}}
+	c := &m.coder
 	if box != nil {
-		m.limits = box.Limits()
+		c.limits = box.Limits()
 	}
-	m.options = o.orDefault(m.limits)
-	m.coder.options = m.options.Options
-	m.coder.set, m.coder.err = withModels(set, m.options.Depth)
-	if m.limits != (sandbox.Limits{}) && m.coder.err == nil { // otherwise there is no sandbox
-		m.limits, m.coder.err = m.options.budget().Programs(m.limits)
+	m.options = o.orDefault(c.limits)
+	c.options, c.uncounted = m.options.Options, m.options.uncounted()
+	c.set, c.err = withModels(set, m.options.Depth)
+	if c.limits != (sandbox.Limits{}) && c.err == nil { // otherwise there is no sandbox
+		c.limits, c.err = m.options.budget().Programs(c.limits)
 	}
-	m.coder.limits = m.limits
-	m.Predictor = m.coder.question(model, m.options.strategy().String())
-	if m.coder.err != nil {
+	if m.Predictor = c.question(model, m.options.strategy().String()); c.err != nil {
 		return m
 	}
-	m.coder.uncounted = m.options.uncounted()
-	m.Sub = &Predictor{
-		Spec: subQuestion.Spec(), Briefing: prompt.Sub, Model: cmp.Or(m.options.Sub, model), Adapter: prompt.Verbatim{},
-		onEvent: m.options.OnEvent,
-	}
-	if m.options.Depth > 1 {
-		m.Nested = NewRLM(taskQuestion, m.Sub.Model, box, nil, m.options.nested())
+	m.Sub = c.options.sub(cmp.Or(m.options.Sub, model))
+	m.Sub.Adapter = prompt.Verbatim{}
+	if nested := m.options; nested.Depth > 1 {
+		nested.Depth--
+		nested.CallOptions = nil // they are meant for another model
+		m.Nested = NewRLM(taskQuestion, m.Sub.Model, box, nil, &nested)
 	}
 	return m
 }
@@ -176,24 +166,19 @@ func (m *RLM[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], e
 	}
 	limit := m.options.strategy()
 	calls := &subCalls{
-		budget: budget.New(ctx, m.options.budget()), width: m.options.Concurrency, room: int64(m.limits.Result / 2),
-		sub: m.Sub, nested: m.Nested,
+		budget: budget.New(ctx, m.options.budget()), width: m.options.Concurrency,
+		room: int64(m.coder.limits.Result / 2), sub: m.Sub, nested: m.Nested,
 	}
 	act := CodeAct[In, Out]{Predictor: m.Predictor, coder: m.coder}
-	act.coder.box = &rlmSession{notebook.New(m.box), calls, act.coder.uncounted, m.limits}
+	act.coder.box = &rlmSession{notebook.New(m.box), calls, act.coder.uncounted, act.coder.limits}
 	act.coder.budget = func() string { return limit.Left(calls.budget.Left()) }
 	return act.Run(ctx, in)
 }
 
 // usable returns an error if the RLM, or an RLM nested in it, cannot run.
 func (m *RLM[In, Out]) usable() error {
-	for _, p := range []*Predictor{m.Predictor, m.Sub} {
-		if err := p.usable(); err != nil {
-			return err
-		}
-	}
-	if m.Nested == nil {
-		return nil
+	if err := cmp.Or(m.Predictor.usable(), m.Sub.usable()); err != nil || m.Nested == nil {
+		return err
 	}
 	return m.Nested.usable()
 }
@@ -214,7 +199,8 @@ func (s *rlmSession) Run(ctx context.Context, p sandbox.Program) (*sandbox.Outco
 	inputs := p.Inputs
 	p.Inputs, p.Uncounted, p.Limits = nil, s.uncounted, s.limits
 	p.Limits.Memory = 0 // zero means the sandbox's limit
-	out, lost, err := s.RunIn(s.calls.in(ctx), p, inputs)
+	ctx = context.WithValue(s.calls.budget.In(ctx), subCallsKey{}, s.calls)
+	out, lost, err := s.RunIn(ctx, p, inputs)
 	if lost {
 		f := &out.Failure.Findings[0]
 		f.Hint += "; prompts that were answered before are answered again at once and for free"

@@ -105,11 +105,6 @@ func subCallsOf(ctx context.Context) *subCalls {
 	return c
 }
 
-// in returns the context for a program.
-func (c *subCalls) in(ctx context.Context) context.Context {
-	return context.WithValue(c.budget.In(ctx), subCallsKey{}, c)
-}
-
 // askAll sends several prompts, as many at the same time as the budget allows. A prompt that fails yields an
 // object with the reason, so that the other answers are not lost.
 func (c *subCalls) askAll(ctx context.Context, prompts []string) (json.RawMessage, error) {

@@ -34,7 +34,8 @@ type Script struct {
 	// empty, the program is new.
 	Signature string
 
-	// Instructions are that signature's instructions. Spaces and line breaks do not matter.
+	// Instructions are the instructions that the program was written for: those of the Predictor, which may have been
+	// optimized. Spaces and line breaks do not matter.
 	Instructions string
 
 	// Tools are the tools whose names occur in Code, even in a comment. Each entry has a hash of the tool's schemas and

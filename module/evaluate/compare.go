@@ -62,21 +62,18 @@ func Compare(a, b *Report) (*Comparison, error) {
 		return nil, err
 	}
 	c := &Comparison{}
-	scores, parts := &pairs{}, map[string]*pairs{}
+	scores, parts := pairs{}, map[string]pairs{}
 	for _, x := range ofA.list {
 		y := ofB.byID[x.first.ID]
-		if x.n == 0 || y.n == 0 {
+		if x.weight == 0 || y.weight == 0 {
 			c.Unpaired = append(c.Unpaired, x.first.ID)
 			continue
 		}
 		cluster := clusterOf(x.first.Group, x.first.ID)
-		scores.add(cluster, x.mean(), y.mean(), x.first.Weight)
+		scores = scores.with(cluster, x.mean(), y.mean(), x.first.Weight)
 		for name, part := range x.parts {
 			if other, found := y.parts[name]; found {
-				if parts[name] == nil {
-					parts[name] = &pairs{}
-				}
-				parts[name].add(cluster, part.mean(), other.mean(), x.first.Weight)
+				parts[name] = parts[name].with(cluster, part.mean(), other.mean(), x.first.Weight)
 			}
 		}
 		if x.mean() != y.mean() {
@@ -87,12 +84,7 @@ func Compare(a, b *Report) (*Comparison, error) {
 		return nil, errors.New("evaluate: no example has a score in both reports")
 	}
 	c.A, c.B, c.Difference = scoreInterval(scores.a), scoreInterval(scores.b), scores.difference()
-	for name, values := range parts {
-		if c.Parts == nil {
-			c.Parts = map[string]Interval{}
-		}
-		c.Parts[name] = values.difference()
-	}
+	c.Parts = intervals(parts, pairs.difference)
 	gain := func(pair [2]*outcome) float64 { return pair[1].mean() - pair[0].mean() }
 	slices.SortStableFunc(c.changes, func(x, y [2]*outcome) int { return cmp.Compare(gain(x), gain(y)) })
 	for _, pair := range c.changes {
@@ -104,19 +96,9 @@ func Compare(a, b *Report) (*Comparison, error) {
 // outcome holds the scores of an example in one report.
 type outcome struct {
 	first *Result // the first sample with a score, or the first sample if none has a score
-	total         // the scores of the samples
-	parts map[string]total
+	sums          // of the scores of the samples, each with the weight 1
+	parts map[string]sums
 }
-
-// total is the sum of n values.
-type total struct {
-	n   int
-	sum float64
-}
-
-func (t total) plus(value float64) total { return total{t.n + 1, t.sum + value} }
-
-func (t total) mean() float64 { return t.sum / float64(t.n) }
 
 type outcomeList struct {
 	list []*outcome
@@ -129,7 +111,7 @@ func outcomes(r *Report, names map[string]float64) (outcomeList, error) {
 		one := &r.Results[i]
 		o := all.byID[one.ID]
 		if o == nil {
-			o = &outcome{first: one, parts: map[string]total{}}
+			o = &outcome{first: one, parts: map[string]sums{}}
 			all.list, all.byID[one.ID] = append(all.list, o), o
 		}
 		if !canonical.Equal(o.first.Inputs, one.Inputs) {
@@ -142,30 +124,29 @@ func outcomes(r *Report, names map[string]float64) (outcomeList, error) {
 		if one.failed() {
 			continue
 		}
-		if o.total = o.plus(one.Score.Value); o.n == 1 {
+		if o.sums = o.plus(one.Score.Value, 1); o.weight == 1 {
 			o.first = one
 		}
 		for name, value := range one.parts(names) {
-			o.parts[name] = o.parts[name].plus(value)
+			o.parts[name] = o.parts[name].plus(value, 1)
 		}
 	}
 	return all, nil
 }
 
 func sameExamples(a, b outcomeList) error {
-	for _, pair := range [][2]outcomeList{{a, b}, {b, a}} {
-		for _, x := range pair[0].list {
-			y := pair[1].byID[x.first.ID]
-			if y == nil {
-				return fmt.Errorf("evaluate: only one of the reports has example %q; compare evaluations of the same "+
-					"examples", x.first.ID)
-			}
-			a, b := x.first, y.first
-			if !canonical.Equal(a.Inputs, b.Inputs) || !canonical.Equal(a.Want, b.Want) ||
-				a.Weight != b.Weight || a.Group != b.Group {
-				return fmt.Errorf("evaluate: example %q differs between the reports; compare evaluations of the same "+
-					"examples", x.first.ID)
-			}
+	for _, o := range slices.Concat(a.list, b.list) {
+		id := o.first.ID
+		ofA, ofB := a.byID[id], b.byID[id]
+		if ofA == nil || ofB == nil {
+			return fmt.Errorf("evaluate: only one of the reports has example %q; compare evaluations of the same "+
+				"examples", id)
+		}
+		x, y := ofA.first, ofB.first
+		if !canonical.Equal(x.Inputs, y.Inputs) || !canonical.Equal(x.Want, y.Want) ||
+			x.Weight != y.Weight || x.Group != y.Group {
+			return fmt.Errorf("evaluate: example %q differs between the reports; compare evaluations of the same "+
+				"examples", id)
 		}
 	}
 	return nil
@@ -174,25 +155,29 @@ func sameExamples(a, b outcomeList) error {
 // pairs has the values of the same examples in two reports, and their differences.
 type pairs struct{ a, b, differences []observation }
 
-func (p *pairs) add(cluster string, a, b, weight float64) {
-	p.a, p.b = append(p.a, observation{cluster, a, weight}), append(p.b, observation{cluster, b, weight})
-	p.differences = append(p.differences, observation{cluster, b - a, weight})
+func (p pairs) with(cluster string, a, b, weight float64) pairs {
+	return pairs{
+		append(p.a, observation{cluster, a, weight}), append(p.b, observation{cluster, b, weight}),
+		append(p.differences, observation{cluster, b - a, weight}),
+	}
 }
 
 // difference returns the mean difference with its interval. The largest difference is the bound for other examples. If
 // there are no differences, the bound is 1, or the largest score if it is greater.
-func (p *pairs) difference() Interval {
-	bound := 0.0
-	for _, d := range p.differences {
-		bound = max(bound, math.Abs(d.value))
-	}
+func (p pairs) difference() Interval {
+	bound := largest(p.differences)
 	if bound == 0 {
-		bound = 1
-		for _, a := range p.a {
-			bound = max(bound, math.Abs(a.value))
-		}
+		bound = max(1, largest(p.a))
 	}
 	return intervalOf(p.differences, -bound, bound)
+}
+
+// largest returns the largest absolute value of the observations.
+func largest(all []observation) (value float64) {
+	for _, o := range all {
+		value = max(value, math.Abs(o.value))
+	}
+	return value
 }
 
 // String returns the comparison as a table of the scores, and a table of the examples that changed.
@@ -249,9 +234,4 @@ func (c *Comparison) changedRows() [][]string {
 }
 
 // signed formats the interval of a difference, with signs.
-func (i Interval) signed() string {
-	if i.N < 2 {
-		return fmt.Sprintf("%+.3f", i.Mean)
-	}
-	return fmt.Sprintf("%+.3f [%+.3f, %+.3f]", i.Mean, i.Low, i.High)
-}
+func (i Interval) signed() string { return i.format("%+.3f") }

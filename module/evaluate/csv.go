@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/writ-go/writ/internal/display"
+	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 )
 
@@ -82,7 +83,7 @@ func csvValue(text string, f signature.Field) json.RawMessage {
 	accepts := func(raw json.RawMessage) bool {
 		return json.Valid(raw) && (f.Schema == nil || len(f.Schema.Validate(raw)) == 0)
 	}
-	null, quoted := json.RawMessage("null"), literal(text)
+	null, quoted := json.RawMessage("null"), replies.Quote(text)
 	value := json.RawMessage(strings.TrimSpace(text))
 	if lower := strings.ToLower(string(value)); lower == "true" || lower == "false" {
 		value = json.RawMessage(lower) // Python writes True, and spreadsheets write TRUE
@@ -98,12 +99,4 @@ func csvValue(text string, f signature.Field) json.RawMessage {
 		return quoted
 	}
 	return value // the caller reports that the field does not accept it
-}
-
-func literal(text string) json.RawMessage {
-	raw, err := encode(text)
-	if err != nil {
-		panic(err) // every string can be encoded
-	}
-	return raw
 }

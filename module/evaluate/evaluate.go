@@ -103,8 +103,14 @@ func Evaluate[In, Out any](
 	if e.log != nil {
 		e.err = cmp.Or(e.err, e.log.Close())
 	}
-	report := e.report()
-	if n := len(report.Results); e.err == nil && e.MaxErrors >= 0 && report.Errors*50 > n {
+	var complete []Result
+	for i, r := range e.results {
+		if e.ended[i] {
+			complete = append(complete, r)
+		}
+	}
+	report, n := newReport(complete), len(complete)
+	if e.err == nil && e.MaxErrors >= 0 && report.Errors*50 > n {
 		e.err = fmt.Errorf("evaluate: %d of %d runs have no score because of errors, more than 2%%; the first error, "+
 			"of example %q: %w", report.Errors, n, e.results[e.firstAt].ID, e.first)
 	}
@@ -262,12 +268,12 @@ func (e *evaluation[In, Out]) run(ctx context.Context, i int) {
 		return // the cancellation may have caused the outcome
 	}
 	if err == nil {
-		s := e.metric.apply(ctx, example, pred, e.MetricTimeout)
+		unscored := r
+		r.Score, r.MetricUsage, err = e.metric.apply(ctx, example, pred, e.MetricTimeout)
 		if ctx.Err() != nil {
-			e.keep(i, r)
+			e.keep(i, unscored)
 			return
 		}
-		r.Score, r.MetricUsage, err = s.score, s.usage, s.err
 	}
 	r.Err, r.NoAnswer = "", false
 	if err != nil {
@@ -282,16 +288,13 @@ func (e *evaluation[In, Out]) run(ctx context.Context, i int) {
 // ask runs the module and records what it did in r.
 func (e *evaluation[In, Out]) ask(ctx context.Context, in In, r *Result) (*module.Prediction[Out], error) {
 	began := time.Now()
-	run, ended := within(ctx, e.RunTimeout, errSlowRun, func(ctx context.Context) module.Result[Out] {
-		runs, _ := module.Parallel(ctx, e.modules[r.Sample], []In{in}, nil)
-		return runs[0]
-	})
+	run, ended := within(ctx, e.RunTimeout, e.modules[r.Sample], in)
 	r.Duration = time.Since(began)
 	t := run.Trajectory()
 	r.Trajectory, r.Usage = &t, t.UsageByModel()
 	switch {
-	case errors.Is(ended, errSlowRun):
-		return nil, fmt.Errorf("%w after %v; to allow more time, raise Options.RunTimeout", errSlowRun, e.RunTimeout)
+	case errors.Is(ended, errTimeout):
+		return nil, fmt.Errorf("%w after %v; to allow more time, raise Options.RunTimeout", errTimeout, e.RunTimeout)
 	case run.Prediction == nil:
 		return nil, cmp.Or(run.Err, ended)
 	}
@@ -299,8 +302,6 @@ func (e *evaluation[In, Out]) ask(ctx context.Context, in In, r *Result) (*modul
 	r.Got, err = encode(run.Prediction.Output)
 	return run.Prediction, err
 }
-
-var errSlowRun = errors.New("the run was stopped")
 
 // recorded returns the answer that was read from the results file.
 func (e *evaluation[In, Out]) recorded(_ context.Context, _ In, r *Result) (*module.Prediction[Out], error) {
@@ -361,15 +362,4 @@ func (e *evaluation[In, Out]) end(err error) {
 		e.err = err
 	}
 	e.stop()
-}
-
-// report returns a report of the complete results.
-func (e *evaluation[In, Out]) report() *Report {
-	var results []Result
-	for i, r := range e.results {
-		if e.ended[i] {
-			results = append(results, r)
-		}
-	}
-	return newReport(results)
 }

@@ -3,6 +3,7 @@ package evaluate
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Interval is a weighted mean with its 95% confidence interval: the range that probably contains the mean over all
@@ -35,14 +36,16 @@ type Interval struct {
 }
 
 // String returns the mean and the interval, such as 0.820 [0.692, 0.902].
-func (i Interval) String() string {
+func (i Interval) String() string { return i.format("%.3f") }
+
+func (i Interval) format(number string) string {
 	switch i.N {
 	case 0:
 		return "none"
 	case 1:
-		return fmt.Sprintf("%.3f", i.Mean)
+		return fmt.Sprintf(number, i.Mean)
 	}
-	return fmt.Sprintf("%.3f [%.3f, %.3f]", i.Mean, i.Low, i.High)
+	return fmt.Sprintf(number+" ["+number+", "+number+"]", i.Mean, i.Low, i.High)
 }
 
 // observation is one of the values that a mean is computed from.
@@ -51,37 +54,27 @@ type observation struct {
 	value, weight float64
 }
 
-// cluster has the sum of the weighted values, and the sum of the weights, of dependent observations.
-type cluster struct{ value, weight float64 }
+// sums holds the sum of weighted values, and the sum of their weights.
+type sums struct{ value, weight float64 }
 
-// clustered groups observations by their cluster. The clusters are in the order of their first observations.
-func clustered(all []observation) []cluster {
-	var list []cluster
+func (s sums) plus(value, weight float64) sums {
+	return sums{s.value + value*weight, s.weight + weight}
+}
+
+func (s sums) mean() float64 { return s.value / s.weight }
+
+// clustered returns the sums of each cluster, in the order of their first observations, and of all clusters.
+func clustered(all []observation) (list []sums, total sums) {
 	places := map[string]int{}
 	for _, o := range all {
 		at, found := places[o.cluster]
 		if !found {
 			at = len(list)
-			places[o.cluster] = at
-			list = append(list, cluster{})
+			places[o.cluster], list = at, append(list, sums{})
 		}
-		list[at].value += o.weight * o.value
-		list[at].weight += o.weight
+		list[at], total = list[at].plus(o.value, o.weight), total.plus(o.value, o.weight)
 	}
-	return list
-}
-
-// meanOf returns the weighted mean of clusters.
-func meanOf(list []cluster) float64 {
-	var sum cluster
-	for _, c := range list {
-		sum.value += c.value
-		sum.weight += c.weight
-	}
-	if sum.weight == 0 {
-		return 0
-	}
-	return sum.value / sum.weight
+	return list, total
 }
 
 // scoreInterval returns the mean of scores with its interval.
@@ -90,18 +83,19 @@ func scoreInterval(all []observation) Interval { return intervalOf(all, 0, 1) }
 // intervalOf returns the mean of the observations with its interval. Low and high are the bounds of the values. If a
 // value exceeds them, there are no bounds.
 func intervalOf(all []observation, low, high float64) Interval {
-	list := clustered(all)
-	n, mean := len(list), meanOf(list)
+	list, total := clustered(all)
+	n := len(list)
+	if n == 0 {
+		return Interval{}
+	}
+	mean := total.mean()
 	i := Interval{mean, mean, mean, n}
-	if n < 2 {
+	if n == 1 {
 		return i
 	}
-	bounded, t := true, studentT(n-1)
-	for _, o := range all {
-		bounded = bounded && low <= o.value && o.value <= high
-	}
-	variance, size := spread(all, list, mean)
-	if !bounded {
+	variance, size := spread(all, list, total)
+	t := studentT(n - 1)
+	if slices.ContainsFunc(all, func(o observation) bool { return o.value < low || o.value > high }) {
 		half := t * math.Sqrt(variance)
 		i.Low, i.High = mean-half, mean+half
 		return i
@@ -112,17 +106,15 @@ func intervalOf(all []observation, low, high float64) Interval {
 
 // spread returns the variance of the mean, and the number of independent observations that would have this variance.
 // The number is at most that of the clusters, or lower if their weights differ (Kish, "Survey Sampling", 1965).
-func spread(all []observation, list []cluster, mean float64) (variance, size float64) {
-	var weight, squares, single float64
+func spread(all []observation, list []sums, total sums) (variance, size float64) {
+	var squares, single float64
+	mean := total.mean()
 	for _, c := range list {
-		weight += c.weight
-	}
-	for _, c := range list {
-		residual, share := (c.value-mean*c.weight)/weight, c.weight/weight
+		residual, share := (c.value-mean*c.weight)/total.weight, c.weight/total.weight
 		variance, squares = variance+residual*residual, squares+share*share
 	}
 	for _, o := range all {
-		single += o.weight / weight * (o.value - mean) * (o.value - mean)
+		single += o.weight / total.weight * (o.value - mean) * (o.value - mean)
 	}
 	k := float64(len(list))
 	variance *= k / (k - 1)
@@ -147,13 +139,13 @@ func reach(distance, variance, n, t float64) float64 {
 }
 
 // intervals returns the interval of each part, or nil if there are no parts.
-func intervals(parts map[string][]observation) map[string]Interval {
+func intervals[T any](parts map[string]T, intervalOf func(T) Interval) map[string]Interval {
 	if len(parts) == 0 {
 		return nil
 	}
 	all := map[string]Interval{}
-	for name, list := range parts {
-		all[name] = scoreInterval(list)
+	for name, values := range parts {
+		all[name] = intervalOf(values)
 	}
 	return all
 }

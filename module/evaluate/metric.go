@@ -23,25 +23,27 @@ type Metric[In, Out any] func(
 	ctx context.Context, e Example[In, Out], got *module.Prediction[Out],
 ) (module.Score, error)
 
-// scoring is the outcome of one call of a metric.
-type scoring struct {
-	score module.Score
-	usage event.ModelUsage // of the models that the metric called
-	err   error
-}
-
-// apply calls the metric and waits until it returns or the timeout expires. If ctx ends, the scoring is meaningless.
+// apply calls the metric as a module, so that the usage of its models is recorded and a panic becomes an error. It
+// waits until the metric returns or the timeout expires. If ctx ends, the outcome is meaningless.
 func (m Metric[In, Out]) apply(
 	ctx context.Context, e Example[In, Out], got *module.Prediction[Out], timeout time.Duration,
-) scoring {
-	s, ended := within(ctx, timeout, errSlowMetric, func(ctx context.Context) scoring { return m.call(ctx, e, got) })
-	if errors.Is(ended, errSlowMetric) {
-		s.err = fmt.Errorf("the metric took longer than %v; raise Options.MetricTimeout", timeout)
+) (score module.Score, usage event.ModelUsage, err error) {
+	run, ended := within(ctx, timeout, scorer[In, Out]{m, got}, e)
+	panicked, isPanic := errors.AsType[*models.PanicError](run.Err)
+	switch {
+	case errors.Is(ended, errTimeout):
+		err = fmt.Errorf("the metric took longer than %v; raise Options.MetricTimeout", timeout)
+	case isPanic:
+		err = fmt.Errorf("%w, at %s", &models.PanicError{
+			In: "the metric", Value: panicked.Value, Stack: panicked.Stack,
+		}, panicLocation(panicked))
+	case run.Err != nil:
+		err = fmt.Errorf("the metric failed: %w", run.Err)
+	case run.Prediction != nil:
+		score = run.Prediction.Output
 	}
-	return s
+	return score, run.Trajectory().UsageByModel(), err
 }
-
-var errSlowMetric = errors.New("the metric is too slow")
 
 // scorer is a module that applies a metric to a prediction.
 type scorer[In, Out any] struct {
@@ -59,24 +61,6 @@ func (s scorer[In, Out]) Run(ctx context.Context, e Example[In, Out]) (*module.P
 		return nil, err
 	}
 	return &module.Prediction[module.Score]{Output: score}, nil
-}
-
-// call runs the metric as a module, so that the usage of its models is recorded and a panic becomes an error.
-func (m Metric[In, Out]) call(ctx context.Context, e Example[In, Out], got *module.Prediction[Out]) scoring {
-	results, _ := module.Parallel(ctx, scorer[In, Out]{m, got}, []Example[In, Out]{e}, nil)
-	result := results[0]
-	err := result.Err
-	s := scoring{usage: result.Trajectory().UsageByModel(), err: err}
-	if err == nil {
-		s.score = result.Prediction.Output
-	} else if panicked, ok := errors.AsType[*models.PanicError](err); ok {
-		s.err = fmt.Errorf("%w, at %s", &models.PanicError{
-			In: "the metric", Value: panicked.Value, Stack: panicked.Stack,
-		}, panicLocation(panicked))
-	} else {
-		s.err = fmt.Errorf("the metric failed: %w", err)
-	}
-	return s
 }
 
 // panicLocation returns the file and line where a panic began.

@@ -12,38 +12,31 @@ import (
 // isNoAnswer reports whether a run that ended with err shows that the module has no answer, and not that something
 // outside the module failed. If err is about several attempts and something failed in one of them, it is a failure.
 func isNoAnswer(err error) bool {
-	failed := func(err error) bool {
-		switch err := err.(type) {
-		case *models.Error:
-			return !refuses(err)
+	unanswered, failed := false, tools.IsFatal(err)
+	visit(err, func(err error) {
+		switch e := err.(type) {
+		case *models.Error: // if refused, the model gives no reply to this prompt, whenever it is asked
+			refused := e.Kind == models.KindRefused || e.Kind == models.KindContextTooLong
+			unanswered, failed = unanswered || refused, failed || !refused
 		case *models.PanicError, *journal.UnknownError:
-			return true
+			failed = true
+		default:
+			own := []error{errTimeout, module.ErrNoAnswer, module.ErrMaxIters, module.ErrBudget}
+			unanswered = unanswered || slices.Contains(own, err)
 		}
-		return false
-	}
-	unanswered := func(err error) bool {
-		model, ok := err.(*models.Error)
-		return ok && refuses(model) ||
-			slices.Contains([]error{errSlowRun, module.ErrNoAnswer, module.ErrMaxIters, module.ErrBudget}, err)
-	}
-	return !tools.IsFatal(err) && !wraps(err, failed) && wraps(err, unanswered)
+	})
+	return unanswered && !failed
 }
 
-// refuses reports whether the model gives no reply to this prompt, whenever it is asked.
-func refuses(err *models.Error) bool {
-	return err.Kind == models.KindRefused || err.Kind == models.KindContextTooLong
-}
-
-// wraps reports whether f reports true for err or for an error that it wraps.
-func wraps(err error, f func(error) bool) bool {
-	if err != nil && f(err) {
-		return true
-	}
+// visit calls f with err and with all errors that it wraps.
+func visit(err error, f func(error)) {
+	f(err)
 	switch err := err.(type) {
 	case interface{ Unwrap() error }:
-		return wraps(err.Unwrap(), f)
+		visit(err.Unwrap(), f)
 	case interface{ Unwrap() []error }:
-		return slices.ContainsFunc(err.Unwrap(), func(err error) bool { return wraps(err, f) })
+		for _, err := range err.Unwrap() {
+			visit(err, f)
+		}
 	}
-	return false
 }

@@ -107,14 +107,18 @@ func Refuse(classes ...tools.Class) tools.Policy {
 // tool without a fake is called if it has no effects. If the result of a fake does not match the tool's output schema,
 // the run ends with an error.
 func Fakes(fakes map[string]tools.Handler) tools.Policy {
+	names := slices.Sorted(maps.Keys(fakes))
 	return func(next tools.Caller) tools.Caller {
+		if r, reads := next.(fakesReader); reads {
+			r.AddFakes(names...)
+		}
 		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
 			fake, ok := fakes[c.Tool.Path()]
 			switch {
 			case !ok:
 				result, err := next.Call(ctx, c)
 				if tools.IsFatal(err) {
-					err = fmt.Errorf("%w (the fakes are %q)", err, slices.Sorted(maps.Keys(fakes)))
+					err = fmt.Errorf("%w (the fakes are %q)", err, names)
 				}
 				return result, err
 			case fake == nil:
@@ -130,6 +134,9 @@ func Fakes(fakes map[string]tools.Handler) tools.Policy {
 	}
 }
 
+// fakesReader is what package optimize applies a policy to in order to check the names of the fakes.
+type fakesReader interface{ AddFakes(names ...string) }
+
 // Chain returns a policy that applies several policies, the first of them outermost:
 //
 //	Chain(Record(file), Act)   // calls the tools, and records what they return
@@ -138,21 +145,18 @@ func Fakes(fakes map[string]tools.Handler) tools.Policy {
 // If one of the policies is nil, each run with a call that reaches it ends with an error.
 func Chain(policies ...tools.Policy) tools.Policy {
 	return func(next tools.Caller) tools.Caller {
+		_, isReader := next.(fakesReader) // it must reach all policies
 		for i, policy := range slices.Backward(policies) {
-			if policy == nil {
-				policy = missing(i + 1)
+			if policy != nil {
+				if applied := policy(next); !isReader {
+					next = applied
+				}
+				continue
 			}
-			next = policy(next)
+			next = tools.CallerFunc(func(context.Context, tools.Call) (json.RawMessage, error) {
+				return nil, tools.Fatal(fmt.Errorf("evaluate: policy %d of Chain is nil", i+1))
+			})
 		}
 		return next
-	}
-}
-
-// missing returns the policy that Chain uses in place of a nil policy.
-func missing(number int) tools.Policy {
-	return func(tools.Caller) tools.Caller {
-		return tools.CallerFunc(func(context.Context, tools.Call) (json.RawMessage, error) {
-			return nil, tools.Fatal(fmt.Errorf("evaluate: policy %d of Chain is nil", number))
-		})
 	}
 }

@@ -23,7 +23,7 @@ type progress struct {
 
 	ended, errors, noAnswers int
 
-	sum, weight float64 // the weighted sum of the scores, and the sum of their weights
+	scores sums
 }
 
 func newProgress(w io.Writer, total int) *progress {
@@ -44,8 +44,7 @@ func (p *progress) add(r *Result) {
 	if r.failed() {
 		p.errors++
 	} else {
-		p.sum += r.Weight * r.Score.Value
-		p.weight += r.Weight
+		p.scores = p.scores.plus(r.Score.Value, r.Weight)
 	}
 }
 
@@ -75,8 +74,8 @@ func (p *progress) show(end bool) {
 // line returns the progress as text.
 func (p *progress) line(elapsed time.Duration) string {
 	line := fmt.Sprintf("%d/%d", p.ended, p.total)
-	if p.weight > 0 {
-		line += fmt.Sprintf("  score %.3f", p.sum/p.weight)
+	if p.scores.weight > 0 {
+		line += fmt.Sprintf("  score %.3f", p.scores.mean())
 	}
 	if p.noAnswers > 0 {
 		line += fmt.Sprintf("  %d without an answer", p.noAnswers)

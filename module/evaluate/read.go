@@ -211,16 +211,18 @@ func (r *reader[In, Out]) add(row row) error {
 }
 
 func (r *reader[In, Out]) example(row row) (e Example[In, Out], err error) {
-	for _, label := range []struct {
-		name string
-		text *string
-	}{{r.labels[0], &e.ID}, {r.labels[1], &e.Group}, {r.labels[3], &e.Note}} {
-		if *label.text, err = row.label(label.name); err != nil {
+	var weight string
+	for i, text := range []*string{&e.ID, &e.Group, &weight, &e.Note} {
+		if *text, err = row.label(r.labels[i]); err != nil {
 			return e, err
 		}
 	}
-	if e.Weight, err = row.weight(r.labels[2]); err != nil {
-		return e, err
+	if weight != "" {
+		e.Weight, err = strconv.ParseFloat(strings.TrimSpace(weight), 64)
+		if err != nil || !validWeight(e.Weight) {
+			c := row.cell(r.labels[2])
+			return e, c.errorf("%q must be a number from 1e-9 to 1e9, not %q", c.name, weight)
+		}
 	}
 	inputs, err := r.values(row, r.spec.Inputs())
 	if err != nil {
@@ -264,10 +266,7 @@ func (r *reader[In, Out]) values(row row, fields []signature.Field) (signature.V
 	for _, f := range fields {
 		name := cmp.Or(r.options.Fields[f.Name], f.Name)
 		c := row.cell(name)
-		raw := json.RawMessage(nil)
-		if c != nil {
-			raw = c.value(f)
-		}
+		raw := c.value(f)
 		switch {
 		case raw == nil && f.Required:
 			return nil, row.missing(name)
@@ -312,10 +311,10 @@ func (r row) missing(name string) error {
 // label returns the ID, group, weight or note of a row as a string, or "" if the row does not have it.
 func (r row) label(name string) (string, error) {
 	c := r.cell(name)
-	if c == nil {
+	switch {
+	case c == nil:
 		return "", nil
-	}
-	if c.raw == nil {
+	case c.raw == nil:
 		return c.text, nil
 	}
 	text, err := textOf(c.raw)
@@ -325,24 +324,14 @@ func (r row) label(name string) (string, error) {
 	return text, nil
 }
 
-func (r row) weight(name string) (float64, error) {
-	text, err := r.label(name)
-	if err != nil || text == "" {
-		return 0, err
-	}
-	weight, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if err != nil || !validWeight(weight) {
-		return 0, r.cell(name).errorf("%q must be a number from 1e-9 to 1e9, not %q", name, text)
-	}
-	return weight, nil
-}
-
-// value converts a cell to a JSON value for a field, or returns nil if the value is missing.
+// value converts a cell to a JSON value for a field, or returns nil if the cell or its value is missing.
 func (c *cell) value(f signature.Field) json.RawMessage {
-	if c.raw == nil {
+	switch {
+	case c == nil:
+		return nil
+	case c.raw == nil:
 		return csvValue(c.text, f)
-	}
-	if string(c.raw) == "null" && !f.Required && f.Schema != nil && len(f.Schema.Validate(c.raw)) > 0 {
+	case string(c.raw) == "null" && !f.Required && f.Schema != nil && len(f.Schema.Validate(c.raw)) > 0:
 		return nil // null means that the value is missing
 	}
 	return c.raw

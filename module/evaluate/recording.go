@@ -45,7 +45,8 @@ func Record(w io.Writer) tools.Policy {
 			}
 			run := runOf(ctx)
 			r := recording{
-				Run: run.id, Inputs: run.hash(), Sample: run.sample, Tool: c.Tool.Path(), Args: c.Args, Result: result,
+				Run: run.id, Inputs: run.inputs(), Sample: run.sample,
+				Tool: c.Tool.Path(), Args: c.Args, Result: result,
 			}
 			if err != nil && (tools.IsFatal(err) || ctx.Err() != nil || !errors.As(err, &r.Error)) {
 				return result, err
@@ -120,7 +121,8 @@ func (p *player) policy(next tools.Caller) tools.Caller {
 			return nil, err
 		}
 		run := runOf(ctx)
-		list := p.recordings(c.Tool, []recordedCall{{key, run.hash(), run.sample}, {key, run.hash(), 0}, {key: key}})
+		inputs := run.inputs()
+		list := p.recordings(c.Tool, []recordedCall{{key, inputs, run.sample}, {key, inputs, 0}, {key: key}})
 		if list == nil {
 			return nil, tools.Fatal(fmt.Errorf("evaluate: there is no recording of %s(%s); record the calls again",
 				c.Tool.Path(), clip(c.Args)))
@@ -187,31 +189,24 @@ func indexed(b *tools.Binding, list []recording) map[recordedCall][]*recording {
 // exampleRun is a run of an example. Recordings identify examples by their inputs, since different sets may use the
 // same IDs.
 type exampleRun struct {
-	id     string          // random, or "" outside an evaluation
-	inputs json.RawMessage // nil outside an evaluation
+	id     string        // random, or "" outside an evaluation
+	inputs func() string // returns a hash of the inputs, or "" outside an evaluation
 	sample int
 
-	mu     sync.Mutex
-	hashed string
-	calls  map[string]int // the number of calls by key
+	mu    sync.Mutex
+	calls map[string]int // the number of calls by key
 }
 
 type runKey struct{}
 
 // withRun returns the context for a run of an example.
 func withRun(ctx context.Context, inputs json.RawMessage, sample int) context.Context {
-	return context.WithValue(ctx, runKey{}, &exampleRun{id: rand.Text(), inputs: inputs, sample: sample})
-}
-
-// hash returns a hash of the inputs, or "" outside an evaluation.
-func (r *exampleRun) hash() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.hashed == "" && r.inputs != nil {
-		sum := sha256.Sum256([]byte(canonical.JSON(r.inputs)))
-		r.hashed = hex.EncodeToString(sum[:16])
-	}
-	return r.hashed
+	hash := sync.OnceValue(func() string {
+		sum := sha256.Sum256([]byte(canonical.JSON(inputs)))
+		return hex.EncodeToString(sum[:16])
+	})
+	run := &exampleRun{id: rand.Text(), inputs: hash, sample: sample, calls: map[string]int{}}
+	return context.WithValue(ctx, runKey{}, run)
 }
 
 // runOf returns the run that ctx belongs to, or an empty run outside an evaluation.
@@ -219,16 +214,13 @@ func runOf(ctx context.Context) *exampleRun {
 	if run, ok := ctx.Value(runKey{}).(*exampleRun); ok {
 		return run
 	}
-	return &exampleRun{}
+	return &exampleRun{inputs: func() string { return "" }, calls: map[string]int{}}
 }
 
 // count counts a call, and returns how often the run has made it before.
 func (r *exampleRun) count(key string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.calls == nil {
-		r.calls = map[string]int{}
-	}
 	r.calls[key]++
 	return r.calls[key] - 1
 }

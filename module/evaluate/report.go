@@ -80,7 +80,7 @@ func newReport(results []Result) *Report {
 			parts[name] = append(parts[name], observation{cluster, value, one.Weight})
 		}
 	}
-	r.Score, r.Parts = scoreInterval(scores), intervals(parts)
+	r.Score, r.Parts = scoreInterval(scores), intervals(parts, scoreInterval)
 	return r
 }
 

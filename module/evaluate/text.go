@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -95,12 +96,6 @@ func textOf(raw json.RawMessage) (string, error) {
 
 // clip returns a JSON value for a message, shortened if it is long.
 func clip(raw json.RawMessage) string {
-	const limit = 200
-	if len(raw) == 0 {
-		return "nothing"
-	}
-	if len(raw) <= limit {
-		return display.Text(string(raw))
-	}
-	return display.Text(strings.ToValidUTF8(string(raw[:limit]), "")) + "…"
+	const limit = 200 // bytes
+	return cmp.Or(display.Text(display.Cut(string(raw), limit)), "nothing")
 }

@@ -2,28 +2,37 @@ package evaluate
 
 import (
 	"context"
+	"errors"
 	"time"
+
+	"github.com/writ-go/writ/module"
 )
 
-// within calls f with a context that ends after the timeout, if the timeout is positive. If the context ends before f
-// returns, the error is the cause. If f then ignores its context for a second, within returns the zero value.
-func within[T any](
-	ctx context.Context, timeout time.Duration, slow error, f func(context.Context) T,
-) (value T, ended error) {
+var errTimeout = errors.New("the run was stopped")
+
+// within runs a module with a context that ends after the timeout, if the timeout is positive. If the context ends
+// before the run, the error is the cause: errTimeout after the timeout. If the module then ignores its context for a
+// second, the result is empty.
+func within[In, Out any](
+	ctx context.Context, timeout time.Duration, m module.Module[In, Out], in In,
+) (result module.Result[Out], ended error) {
 	if timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, timeout, slow)
+		ctx, cancel = context.WithTimeoutCause(ctx, timeout, errTimeout)
 		defer cancel()
 	}
-	done := make(chan T, 1)
-	go func() { done <- f(ctx) }()
+	done := make(chan module.Result[Out], 1)
+	go func() {
+		results, _ := module.Parallel(ctx, m, []In{in}, nil)
+		done <- results[0]
+	}()
 	select {
-	case value = <-done:
+	case result = <-done:
 	case <-ctx.Done():
 		select {
-		case value = <-done:
+		case result = <-done:
 		case <-time.After(time.Second):
 		}
 	}
-	return value, context.Cause(ctx)
+	return result, context.Cause(ctx)
 }

@@ -52,8 +52,6 @@ type Spent struct {
 	Time            time.Duration `json:"time_ns,omitempty"`
 }
 
-func (s Spent) tokens() int { return s.InputTokens + s.OutputTokens }
-
 // String returns the calls, the tokens and the cost on one line.
 func (s Spent) String() string {
 	var list []string
@@ -98,36 +96,41 @@ type ledger struct {
 	calls    map[role]int  // finished calls, except free ones
 	underway map[role]int  // calls in progress
 	refused  map[role]bool // whether a call was refused
-	dearest  price         // the highest price of a run in any batch
+	dearest  amounts       // the highest price of a run of the module, on average over any batch
 }
 
-// price is what a run of the module takes, on average over a batch.
-type price struct{ calls, tokens, cost, time float64 }
+// amounts are what limits a search: calls of the student, tokens, money and time, in this order.
+type amounts [4]float64
+
+func (b Budget) amounts() amounts {
+	return amounts{float64(b.StudentCalls), float64(b.Tokens), b.Cost, float64(b.Time)}
+}
+
+func (s Spent) amounts() amounts {
+	return amounts{float64(s.StudentCalls), float64(s.InputTokens + s.OutputTokens), s.Cost, float64(s.Time)}
+}
 
 // priceRuns updates the price of a run after a batch of n runs. The argument before is what was spent before the batch.
 func (l *ledger) priceRuns(before Spent, n int) {
-	s := l.spent()
-	per := func(now, before float64) float64 { return (now - before) / float64(n) }
+	now, then := l.spent().amounts(), before.amounts()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.dearest = price{
-		calls:  max(l.dearest.calls, per(float64(s.StudentCalls), float64(before.StudentCalls))),
-		tokens: max(l.dearest.tokens, per(float64(s.tokens()), float64(before.tokens()))),
-		cost:   max(l.dearest.cost, per(s.Cost, before.Cost)),
-		time:   max(l.dearest.time, per(float64(s.Time), float64(before.Time))),
+	for i := range now {
+		l.dearest[i] = max(l.dearest[i], (now[i]-then[i])/float64(n))
 	}
 }
 
 // affords reports whether the budget is enough for n more runs at the highest price so far.
 func (l *ledger) affords(n int) bool {
-	s := l.spent()
+	used := l.spent().amounts()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	fits := func(limit, used, price float64) bool { return limit == 0 || used+float64(n)*price <= limit }
-	return fits(float64(l.limits.StudentCalls), float64(s.StudentCalls), l.dearest.calls) &&
-		fits(float64(l.limits.Tokens), float64(s.tokens()), l.dearest.tokens) &&
-		fits(l.limits.Cost, s.Cost, l.dearest.cost) &&
-		fits(float64(l.limits.Time), float64(s.Time), l.dearest.time)
+	for i, limit := range l.limits.amounts() {
+		if limit > 0 && used[i]+float64(n)*l.dearest[i] > limit {
+			return false
+		}
+	}
+	return true
 }
 
 func newLedger(limits Budget, prices map[string]models.Price, log *models.Store) *ledger {
@@ -173,10 +176,8 @@ func (l *ledger) inTime(r role, m llms.Model) lm.Func {
 	}
 }
 
-// beyondLog reports whether the search has used every reply in the log.
-func (l *ledger) beyondLog() bool {
-	return l.log == nil || l.asked.Load()-l.paid.Load() >= int64(l.log.Len())
-}
+// answered returns the number of calls that the log answered.
+func (l *ledger) answered() int64 { return l.asked.Load() - l.paid.Load() }
 
 // counted counts calls of m, and refuses calls that would exceed the limits.
 func (l *ledger) counted(r role, m llms.Model) lm.Func {
@@ -275,15 +276,4 @@ func (l *ledger) left(r role) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return max(limit-l.calls[r], 0)
-}
-
-// check returns an error if the limits are invalid.
-func (b Budget) check(prices map[string]models.Price) error {
-	if b.Cost > 0 && len(prices) == 0 {
-		return errors.New("optimize: Budget.Cost needs the prices of the models in Options.Prices")
-	}
-	if min(b.StudentCalls, b.TeacherCalls, b.ReflectionCalls, b.Tokens) < 0 || b.Time < 0 || !(b.Cost >= 0) {
-		return errors.New("optimize: a limit of Options.Budget is negative; use zero for no limit")
-	}
-	return nil
 }

@@ -43,10 +43,6 @@ type callRecorder struct {
 	last  map[uint64]*predictorCall // the last call of each run
 }
 
-func newCallRecorder(specs map[string]*signature.Spec) *callRecorder {
-	return &callRecorder{specs: specs, last: map[uint64]*predictorCall{}}
-}
-
 // observe records an event.
 func (r *callRecorder) observe(_ context.Context, e event.Event) {
 	r.mu.Lock()
@@ -120,22 +116,30 @@ func (r *callRecorder) explain(c *predictorCall) {
 	}
 }
 
-// set sets an output if the predictor has an output with this name.
+// set sets an output if the predictor has an output with this name. It keeps the outputs in the order of the fields.
 func (r *callRecorder) set(c *predictorCall, name string, value json.RawMessage) {
-	if spec := r.specs[c.Path]; spec != nil && isOutput(spec, name) && value != nil {
+	spec := r.specs[c.Path]
+	if spec == nil || value == nil {
+		return
+	}
+	fields := spec.Outputs()
+	position := func(name string) int {
+		return slices.IndexFunc(fields, func(f signature.Field) bool { return f.Name == name })
+	}
+	if position(name) >= 0 {
 		c.Outputs = append(c.Outputs.Without(name), signature.Value{Name: name, JSON: value})
+		slices.SortFunc(c.Outputs, func(a, b signature.Value) int { return position(a.Name) - position(b.Name) })
 	}
 }
 
 // list returns the calls in an order that does not depend on when they were made, since concurrent calls come in a
-// random order. Their outputs are in the order of the fields.
+// random order.
 func (r *callRecorder) list() []predictorCall {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	list := make([]predictorCall, len(r.calls))
 	for i, c := range r.calls {
 		list[i] = *c
-		list[i].Outputs = sorted(r.specs[c.Path], c.Outputs)
 		slices.SortStableFunc(list[i].ToolCalls, func(a, b sandbox.Call) int { return cmp.Compare(a.ID, b.ID) })
 	}
 	slices.SortStableFunc(list, func(a, b predictorCall) int {
@@ -143,23 +147,6 @@ func (r *callRecorder) list() []predictorCall {
 			cmp.Compare(a.step, b.step), strings.Compare(a.Reply, b.Reply))
 	})
 	return list
-}
-
-func sorted(spec *signature.Spec, values signature.Values) signature.Values {
-	if spec == nil || values == nil {
-		return values
-	}
-	var list signature.Values
-	for _, f := range spec.Outputs() {
-		if value, ok := values.Get(f.Name); ok {
-			list = append(list, signature.Value{Name: f.Name, JSON: value})
-		}
-	}
-	return list
-}
-
-func isOutput(spec *signature.Spec, name string) bool {
-	return slices.ContainsFunc(spec.Outputs(), func(f signature.Field) bool { return f.Name == name })
 }
 
 func has(values signature.Values, name string) bool {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -26,6 +27,7 @@ type Candidate struct {
 	Failed int       `json:"failed,omitempty"`
 
 	states map[string]*state // by the paths of the predictors
+	scope  string            // keeps its runs apart from those of other candidates with the same content
 }
 
 // Instructions returns the instructions of the predictor with the path, or "" if the module has no such predictor.
@@ -74,30 +76,22 @@ func copyStates(states map[string]*state) map[string]*state {
 	return c
 }
 
+// runs returns the name of the runs of a candidate in the log.
+func (c *Candidate) runs() string { return c.scope + " " + c.content() }
+
 // content returns a hash of the states of a candidate.
 func (c *Candidate) content() string {
-	picked := []string{}
+	hash := sha256.New()
 	for _, path := range slices.Sorted(maps.Keys(c.states)) {
-		if c.states[path].pick != nil {
-			picked = append(picked, path)
-		}
+		fmt.Fprintf(hash, "%q %s\n", path, c.states[path].content())
 	}
-	raw, err := json.Marshal(struct {
-		Predictors map[string]*state
-		Picked     []string
-	}{c.states, picked})
-	if err != nil { // a demo has invalid JSON, so every run with it will fail
-		raw = []byte(err.Error())
-	}
-	sum := sha256.Sum256(raw)
-	return hex.EncodeToString(sum[:8])
+	return hex.EncodeToString(hash.Sum(nil)[:8])
 }
 
-// same reports whether two states lead to the same prompts.
-func (s *state) same(o *state) bool {
-	a, _ := json.Marshal(s)
-	b, _ := json.Marshal(o)
-	return string(a) == string(b) && (s.pick == nil) == (o.pick == nil)
+// content describes a state: states with the same content lead to the same prompts.
+func (s *state) content() string {
+	raw, err := json.Marshal(s) // an error if a demo has invalid JSON, so that every run with it will fail
+	return fmt.Sprintf("%s %v %t", raw, err, s.pick != nil)
 }
 
 // apply sets the state in a predictor.

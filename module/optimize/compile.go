@@ -48,7 +48,7 @@ type CompileOptions struct {
 
 	// Policy replaces or refuses calls of tools with effects, as in [evaluate.Options]. It is required if the CodeAct
 	// has such tools. Compile never has effects: if a call would reach such a tool, even through [evaluate.Act], the
-	// tool is not called, and the run ends with an error.
+	// tool is not called, and the run ends with an error. A fake whose name is almost that of a tool is an error.
 	Policy tools.Policy
 
 	// Progress, if set, receives a line about each evaluation and each program.
@@ -138,7 +138,6 @@ func Compile[In, Out any](
 		return nil, nil, fmt.Errorf("optimize: compile: %w", err)
 	}
 	p, err := c.search(ctx)
-	c.report.Usage = module.Trajectory{Runs: c.written}.UsageByModel()
 	if err != nil {
 		return nil, c.report, fmt.Errorf("optimize: compile: %w", err)
 	}
@@ -152,8 +151,7 @@ type compiler[In, Out any] struct {
 	metric           evaluate.Metric[In, Out]
 	train, val, test []evaluate.Example[In, Out]
 	answers          *answers
-	writer           *module.ChainOfThought[compileTask, compiledCode]
-	written          []module.Trajectory // the runs of the writer
+	briefing         string // what a model must know to write programs
 	report           *CompileReport
 }
 
@@ -174,29 +172,23 @@ func newCompiler[In, Out any](
 		return nil, err
 	case len(examples) < 3:
 		return nil, errors.New("there must be at least 3 examples: to learn from, to choose a program, and to test it")
-	}
-	if c.HeldOut < 0 || c.HeldOut >= 1 {
+	case c.HeldOut < 0 || c.HeldOut >= 1:
 		return nil, fmt.Errorf("HeldOut is %v; it must be more than 0 and less than 1", c.HeldOut)
 	}
 	parts, err := evaluate.Split(examples, c.Seed, 1-c.HeldOut, c.HeldOut/2, c.HeldOut/2)
 	if err != nil {
 		return nil, err
 	}
+	if err := checkFakes(c.Policy, act); err != nil {
+		return nil, err
+	}
 	c.Policy = neverActs(c.Policy)
 	c.train, c.val, c.test = parts[0], parts[1], parts[2]
 	p := act.Program(module.Script{Code: "0"}) // a placeholder, for its briefing and its declarations
-	briefing := p.Briefing()
-	known := strings.Join([]string{
-		act.Predictor.Spec.Instructions(), p.Script.Instructions, p.Script.Signature, briefing,
-	}, "\n")
-	if c.answers, err = expectedAnswers(known, c.train, slices.Concat(c.val, c.test)); err != nil {
-		return nil, err
-	}
-	if c.Model == nil {
-		c.Model = act.Predictor.Model
-	}
-	c.writer = newWriter(c.Model, briefing)
-	return c, nil
+	c.briefing, c.Model = p.Briefing(), cmp.Or(c.Model, act.Predictor.Model)
+	known := strings.Join([]string{p.Script.Instructions, p.Script.Signature, c.briefing}, "\n")
+	c.answers, err = expectedAnswers(known, c.train, slices.Concat(c.val, c.test))
+	return c, err
 }
 
 // search writes and tries programs until one passes the validation, and tests that one.
@@ -210,7 +202,11 @@ func (c *compiler[In, Out]) search(ctx context.Context) (p *module.Program[In, O
 		return nil, fmt.Errorf("no run of the CodeAct on a training example has a score of at least %v, so there is "+
 			"nothing to learn from%s", c.Threshold, firstError(c.report.Train))
 	}
-	c.answers.know(c.report.Train)
+	for _, r := range c.report.Train.Results {
+		for call := range r.Trajectory.AllCalls() {
+			c.answers.know(call.Result) // a program may contain what tools returned
+		}
+	}
 	task := c.task(right)
 	for n := range c.Programs {
 		try, err := c.try(ctx, n, task)
@@ -300,20 +296,19 @@ func (c *compiler[In, Out]) score(ctx context.Context, try *CompileTry) (err err
 
 // accepted returns the module of an accepted program.
 func (c *compiler[In, Out]) accepted(try CompileTry) *module.Program[In, Out] {
+	right := slices.Concat(c.right(try.Test), c.right(try.Val), c.right(try.Train))
 	s := c.act.Program(module.Script{
 		Code: try.Code,
 		From: fmt.Sprintf("optimize.Compile: %d training, %d validation, %d test examples: %s (%s); CodeAct: %s",
 			len(c.train), len(c.val), len(c.test), scoreText(try.Test), try.Bound, scoreText(c.report.Test)),
-		Examples: c.examples(try.Test, try.Val, try.Train),
+		Examples: examplesFrom(right),
 	}).Script
 	sig, _ := signature.Parse(s.Signature, "") // the signature was written by its String method
-	for _, report := range []*evaluate.Report{try.Train, try.Val, try.Test} {
-		for _, r := range c.right(report) {
-			s.Seen = append(s.Seen, kinds.Of(sig.Spec().InputSchema(), r.Inputs)...)
-			for _, step := range r.Trajectory.Steps {
-				if step.Outcome != nil {
-					s.Seen = append(s.Seen, kinds.OfRun(sig.Spec().OutputSchema(), r.Got, step.Outcome.Calls)...)
-				}
+	for _, r := range right {
+		s.Seen = append(s.Seen, kinds.Of(sig.Spec().InputSchema(), r.Inputs)...)
+		for _, step := range r.Trajectory.Steps {
+			if step.Outcome != nil {
+				s.Seen = append(s.Seen, kinds.OfRun(sig.Spec().OutputSchema(), r.Got, step.Outcome.Calls)...)
 			}
 		}
 	}
@@ -322,30 +317,24 @@ func (c *compiler[In, Out]) accepted(try CompileTry) *module.Program[In, Out] {
 	return c.act.Program(s)
 }
 
-// examples returns a few questions that a program answered correctly, with its answers. It leaves out long ones.
-func (c *compiler[In, Out]) examples(reports ...*evaluate.Report) (list []module.Demo) {
+// examplesFrom returns the first few questions and right answers that are not long.
+func examplesFrom(right []evaluate.Result) (list []module.Demo) {
 	const limit, maxBytes = 10, 2000
-	for _, report := range reports {
-		for _, r := range c.right(report) {
-			var inputs, outputs signature.Values
-			if len(list) == limit || len(r.Inputs)+len(r.Got) > maxBytes ||
-				json.Unmarshal(r.Inputs, &inputs) != nil || json.Unmarshal(r.Got, &outputs) != nil {
-				continue
-			}
-			list = append(list, module.Demo{Inputs: inputs, Outputs: outputs})
+	for _, r := range right {
+		var inputs, outputs signature.Values
+		if len(list) == limit || len(r.Inputs)+len(r.Got) > maxBytes ||
+			json.Unmarshal(r.Inputs, &inputs) != nil || json.Unmarshal(r.Got, &outputs) != nil {
+			continue
 		}
+		list = append(list, module.Demo{Inputs: inputs, Outputs: outputs})
 	}
 	return list
 }
 
 // right returns the results whose answers are right.
-func (c *compiler[In, Out]) right(report *evaluate.Report) (list []evaluate.Result) {
-	for _, r := range report.Results {
-		if c.isRight(r) {
-			list = append(list, r)
-		}
-	}
-	return list
+func (c *compiler[In, Out]) right(report *evaluate.Report) []evaluate.Result {
+	isWrong := func(r evaluate.Result) bool { return !c.isRight(r) }
+	return slices.DeleteFunc(slices.Clone(report.Results), isWrong)
 }
 
 func (c *compiler[In, Out]) isRight(r evaluate.Result) bool {

@@ -1,6 +1,7 @@
 package optimize
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,7 +20,7 @@ import (
 // answers holds the strings and numbers in the expected answers. A program must not contain any that it cannot know.
 type answers struct {
 	wanted map[string]bool // the keys are answers; true if the answer is in a training example, so the model may see it
-	known  string          // the inputs, instructions, declarations and results of tools, in lower case
+	known  []string        // the inputs, instructions, declarations and results of tools, in lower case
 }
 
 // minAnswer is the minimum number of characters of a string or number that counts as an answer. Shorter ones occur in
@@ -31,19 +32,14 @@ var roundNumber = regexp.MustCompile(`^-?10*$`)
 
 // expectedAnswers returns the answers of the examples. A program may contain what is in the text or in the inputs.
 func expectedAnswers[In, Out any](text string, train, heldOut []evaluate.Example[In, Out]) (*answers, error) {
-	var known strings.Builder
-	known.WriteString(text)
-	a := &answers{wanted: map[string]bool{}}
+	a := &answers{wanted: map[string]bool{}, known: []string{strings.ToLower(text)}}
 	for i, e := range slices.Concat(train, heldOut) {
 		in, err := schema.Marshal(&e.In)
-		if err != nil {
+		want, invalid := schema.Marshal(&e.Want)
+		if err := cmp.Or(err, invalid); err != nil {
 			return nil, fmt.Errorf("example %q: %w", e.ID, err)
 		}
-		want, err := schema.Marshal(&e.Want)
-		if err != nil {
-			return nil, fmt.Errorf("example %q: %w", e.ID, err)
-		}
-		known.WriteString("\n" + strings.Join(stringsIn(in), "\n"))
+		a.know(in)
 		for _, text := range stringsIn(want) {
 			text = strings.TrimSpace(text)
 			if utf8.RuneCountInString(text) >= minAnswer && !roundNumber.MatchString(text) {
@@ -51,19 +47,12 @@ func expectedAnswers[In, Out any](text string, train, heldOut []evaluate.Example
 			}
 		}
 	}
-	a.known = strings.ToLower(known.String())
 	return a, nil
 }
 
-// know permits what tools returned in the runs of a report.
-func (a *answers) know(report *evaluate.Report) {
-	known := []string{a.known}
-	for _, r := range report.Results {
-		for call := range r.Trajectory.AllCalls() {
-			known = append(known, strings.ToLower(strings.Join(stringsIn(call.Result), "\n")))
-		}
-	}
-	a.known = strings.Join(known, "\n")
+// know permits what is in a JSON value.
+func (a *answers) know(raw json.RawMessage) {
+	a.known = append(a.known, strings.ToLower(strings.Join(stringsIn(raw), "\n")))
 }
 
 // problem returns why a program is rejected, or "" if it passes. A program is rejected if its literals contain answers
@@ -71,35 +60,49 @@ func (a *answers) know(report *evaluate.Report) {
 // text names only answers of training examples. A program that hides answers, for example by encoding them, passes, but
 // it fails on the held-out examples.
 func (a *answers) problem(ctx context.Context, code string) (string, error) {
-	found := literals(code)
+	texts := literals(code)
 	numbers := map[float64]bool{}
-	for _, text := range found {
+	for _, text := range texts {
 		if n, ok := numeric(text); ok {
 			numbers[n] = true
 		}
 	}
-	texts := strings.Join(found, "\n")
-	var named []string
-	others, last := 0, ""
-	for answer, shown := range a.wanted {
-		if n, ok := numeric(answer); !(ok && numbers[n]) && !containsWord(texts, answer) {
+	all := strings.Join(texts, "\n")
+	var found []string
+	for answer := range a.wanted {
+		if n, ok := numeric(answer); !(ok && numbers[n]) && !containsWord(all, answer) {
 			continue
 		}
-		switch { // the search in a.known may take long: the inputs may have many megabytes
-		case ctx.Err() != nil:
+		if ctx.Err() != nil { // the search for the answer may take long: the inputs may have many megabytes
 			return "", ctx.Err()
-		case containsWord(a.known, strings.ToLower(answer)):
-		case shown:
-			named, last = append(named, answer), answer
-		default:
-			others, last = others+1, answer
+		}
+		lower := strings.ToLower(answer)
+		if !slices.ContainsFunc(a.known, func(text string) bool { return containsWord(text, lower) }) {
+			found = append(found, answer)
 		}
 	}
-	if len(named)+others == 1 && calculatesWith(code, last) {
+	if len(found) == 0 || len(found) == 1 && calculatesWith(code, found[0]) {
 		return "", nil
 	}
-	slices.Sort(named)
-	return containsAnswers(named, others), nil
+	return "it contains expected answers: " + a.list(found) + "; it must compute them from its constants and tools", nil
+}
+
+// list names some answers of training examples, and says how many other answers there are.
+func (a *answers) list(found []string) string {
+	const limit, maxBytes = 5, 100
+	var named []string
+	for _, text := range slices.Sorted(slices.Values(found)) {
+		if a.wanted[text] && len(named) < limit {
+			named = append(named, strconv.Quote(display.Cut(text, maxBytes)))
+		}
+	}
+	switch others := len(found) - len(named); {
+	case len(named) == 0:
+		return fmt.Sprintf("%d of examples that are not shown", others)
+	case others > 0:
+		return fmt.Sprintf("%s and %d more", strings.Join(named, ", "), others)
+	}
+	return strings.Join(named, ", ")
 }
 
 // numeric returns the value of a number as it is written in a program or in JSON. It ignores the sign, which is not a
@@ -176,24 +179,4 @@ func calculatesWith(code, answer string) bool {
 		}
 	}
 	return ok
-}
-
-// containsAnswers returns the problem of a program that contains expected answers, or "" if there are no such answers.
-func containsAnswers(named []string, others int) string {
-	const limit, maxBytes = 5, 100
-	others += max(len(named)-limit, 0)
-	var quoted []string
-	for _, text := range named[:min(len(named), limit)] {
-		quoted = append(quoted, strconv.Quote(display.Cut(text, maxBytes)))
-	}
-	list := strings.Join(quoted, ", ")
-	switch {
-	case list == "" && others == 0:
-		return ""
-	case list == "":
-		list = fmt.Sprintf("%d of examples that are not shown", others)
-	case others > 0:
-		list += fmt.Sprintf(" and %d more", others)
-	}
-	return "it contains expected answers: " + list + "; it must compute them from its constants and tools"
 }

@@ -1,11 +1,12 @@
 package optimize
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
-	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
 	"github.com/writ-go/writ/module/internal/prompt"
@@ -28,31 +29,23 @@ type compiledCode struct {
 
 var writing = signature.Must(signature.New[compileTask, compiledCode](strings.TrimSpace(prompt.Compile)))
 
-// newWriter returns the module that writes programs.
-func newWriter(model llms.Model, briefing string) *module.ChainOfThought[compileTask, compiledCode] {
-	w := module.NewChainOfThought(writing, model, &module.Options{Adapter: prompt.Program{}})
-	w.Predictor.Briefing = briefing
-	return w
-}
-
 // write has the model write the n-th program.
 func (c *compiler[In, Out]) write(ctx context.Context, n int, task compileTask) (string, error) {
-	w := module.Clone(c.writer)
-	w.Predictor.Rollout = n
-	result := module.Result[compiledCode]{}
+	w := module.NewChainOfThought(writing, c.Model, &module.Options{Adapter: prompt.Program{}})
+	w.Predictor.Briefing, w.Predictor.Rollout = c.briefing, n
 	ctx = tools.WithPolicies(ctx, withoutEffects) // the model may be an agent with tools
-	result.Prediction, result.Err = w.Run(ctx, task)
-	c.written = append(c.written, result.Trajectory())
-	if result.Err != nil {
-		return "", result.Err
+	results, err := module.Parallel(ctx, w, []compileTask{task}, nil)
+	c.report.Usage.Merge(results[0].Trajectory().UsageByModel())
+	if err != nil {
+		return "", results[0].Err
 	}
-	return strings.TrimSpace(result.Prediction.Output.Code), nil
+	return strings.TrimSpace(results[0].Prediction.Output.Code), nil
 }
 
-// What the model is shown: the number of runs and of failures, and the sizes of their parts in bytes.
+// What the model is shown: the numbers of runs, of calls of a program and of failures, and sizes in bytes.
 const (
-	shownRuns, shownFailures          = 8, 5
-	shownInput, shownCode, shownEvent = 1500, 4000, 1500
+	shownRuns, shownCalls, shownFailures = 8, 6, 5
+	shownInput, shownCode, shownEvent    = 1500, 4000, 1500
 )
 
 // task returns the input for the first program.
@@ -75,8 +68,11 @@ func (c *compiler[In, Out]) task(right []evaluate.Result) compileTask {
 			if s.Observation != "" {
 				fmt.Fprintf(&b, "what happened: %s\n", prompt.Cut(s.Observation, shownEvent))
 			}
-			for _, call := range shownCalls(s) {
-				b.WriteString(call)
+			if s.Outcome == nil {
+				continue
+			}
+			for _, call := range s.Outcome.Calls[:min(len(s.Outcome.Calls), shownCalls)] {
+				fmt.Fprintf(&b, "call %s\n", toolCallText(call))
 			}
 		}
 		b.WriteString("\n")
@@ -84,43 +80,26 @@ func (c *compiler[In, Out]) task(right []evaluate.Result) compileTask {
 	return compileTask{Task: c.act.Predictor.Spec.Instructions(), Runs: b.String()}
 }
 
-// shownCalls returns the first calls of a program with their results, so that the model sees what tools return.
-func shownCalls(s module.Step) (list []string) {
-	const limit = 6
-	if s.Outcome == nil {
-		return nil
-	}
-	for _, call := range s.Outcome.Calls[:min(len(s.Outcome.Calls), limit)] {
-		list = append(list, "call "+toolCallText(call)+"\n")
-	}
-	return list
-}
-
 // failures describes, for the model, the training examples on which its program failed.
 func (c *compiler[In, Out]) failures(report *evaluate.Report) string {
+	wrong := slices.DeleteFunc(slices.Clone(report.Results), c.isRight)
 	var b strings.Builder
-	wrong := 0
-	for _, r := range report.Results {
-		if c.isRight(r) {
-			continue
-		}
-		if wrong++; wrong > shownFailures {
-			continue
-		}
-		fmt.Fprintf(&b, "Question %d\n", wrong)
+	fmt.Fprintf(&b, "It fails or is wrong on %d of %d questions.\n\n", len(wrong), len(report.Results))
+	for i, r := range wrong[:min(len(wrong), shownFailures)] {
+		fmt.Fprintf(&b, "Question %d\n", i+1)
 		describeExample(&b, r)
-		switch steps := r.Trajectory.Steps; {
-		case r.Err == "":
-			fmt.Fprintf(&b, "the program's answer: %s\nscore: %.4g. %s\n", prompt.Cut(string(r.Got), shownInput),
+		if r.Err == "" {
+			fmt.Fprintf(&b, "the program's answer: %s\nscore: %.4g. %s\n\n", prompt.Cut(string(r.Got), shownInput),
 				r.Score.Value, r.Score.Feedback)
-		case len(steps) > 0 && steps[0].Observation != "":
-			fmt.Fprintf(&b, "what happened: %s\n", prompt.Cut(steps[0].Observation, shownEvent))
-		default:
-			fmt.Fprintf(&b, "what happened: %s\n", prompt.Cut(r.Err, shownEvent))
+			continue
 		}
-		b.WriteString("\n")
+		happened := r.Err
+		if steps := r.Trajectory.Steps; len(steps) > 0 {
+			happened = cmp.Or(steps[0].Observation, r.Err)
+		}
+		fmt.Fprintf(&b, "what happened: %s\n\n", prompt.Cut(happened, shownEvent))
 	}
-	return fmt.Sprintf("It fails or is wrong on %d of %d questions.\n\n%s", wrong, len(report.Results), b.String())
+	return b.String()
 }
 
 func describeExample(b *strings.Builder, r evaluate.Result) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -230,6 +231,31 @@ func TestCompileAcceptsBadLuck(t *testing.T) {
 	}
 }
 
+// If the instructions of the agent were optimized, they are those of the program. So the program is not run if an agent
+// with other instructions loads it.
+func TestCompileKeepsInstructions(t *testing.T) {
+	t.Parallel()
+	c := chores["total of a table"]
+	act := c.codeAct(t, c.model(), nil)
+	act.Predictor.Spec = act.Predictor.Spec.WithInstructions("Be exact.")
+	p, _, err := optimize.Compile(t.Context(), act, c.examples(t, 20), evaluate.ExactMatch[values, values](), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Script.Instructions != "Be exact." {
+		t.Errorf("the instructions are %q", p.Script.Instructions)
+	}
+	in := c.examples(t, 1)[0].In
+	for act, want := range map[*codeAct]string{
+		act: "", c.codeAct(t, c.model(), nil): "the instructions have changed since the program was written",
+	} {
+		pred, err := act.Program(p.Script).Run(t.Context(), in)
+		if err != nil || pred.Trajectory.Fallback != want {
+			t.Errorf("got %v, %v, want %q", pred, err, want)
+		}
+	}
+}
+
 // A program may ignore a case that no example has. The agent answers such inputs, even after the program was saved.
 func TestCompileSeesNewKinds(t *testing.T) {
 	t.Parallel()
@@ -285,6 +311,8 @@ func TestCompileErrors(t *testing.T) {
 	useless.agent = `submit({sent: -1})`
 	metric := evaluate.ExactMatch[values, values]()
 	all, faked := &optimize.CompileOptions{HeldOut: 1}, &optimize.CompileOptions{Policy: fakes()}
+	wrong := map[string]tools.Handler{"the.tool.of.another.agent": nil, "mail.sned": nil}
+	misspelled := evaluate.Chain(evaluate.Record(io.Discard), evaluate.Fakes(wrong), evaluate.Refuse())
 	for want, c := range map[string]struct {
 		chore    chore
 		examples int
@@ -295,6 +323,8 @@ func TestCompileErrors(t *testing.T) {
 		"optimize: compile: there must be at least 3 examples": {dates, 2, nil},
 		"optimize: compile: HeldOut is 1":                      {dates, 20, all},
 		"nothing to learn from":                                {useless, 20, faked},
+		`optimize: compile: CompileOptions.Policy fakes "mail.sned", which is not a tool; did you mean "mail.send"?`: {
+			mails, 20, &optimize.CompileOptions{Policy: misspelled}},
 		"nothing to learn from; example 3: module: no answer after 1 step: sandbox: tool mail.send: optimize: mail.send " +
 			"was not called, since Run and Compile never call tools with effects": {
 			mails, 20, &optimize.CompileOptions{Policy: evaluate.Act}},

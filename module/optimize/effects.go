@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
+	"github.com/writ-go/writ/internal/similar"
+	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
 	"github.com/writ-go/writ/tools"
 )
@@ -29,3 +32,31 @@ func withoutEffects(next tools.Caller) tools.Caller {
 		return next.Call(ctx, call)
 	})
 }
+
+// checkFakes returns an error if a policy has a fake whose name is almost that of a tool of the module. A fake with a
+// completely different name may be for a tool that [module.Tools] does not list.
+func checkFakes(policy tools.Policy, m any) error {
+	var fakes fakeNames
+	if policy != nil {
+		policy(&fakes)
+	}
+	var names []string
+	for _, b := range module.Tools(m) {
+		names = append(names, b.Path())
+	}
+	for _, name := range fakes.list {
+		if near := similar.Nearest(name, names); near != "" && !slices.Contains(names, name) {
+			return fmt.Errorf("CompileOptions.Policy fakes %q, which is not a tool; did you mean %q?", name, near)
+		}
+	}
+	return nil
+}
+
+// fakeNames collects the names of the fakes in a policy that is applied to it. See [evaluate.Fakes].
+type fakeNames struct {
+	tools.Caller // nil, since it is not called
+	list         []string
+}
+
+// AddFakes adds the names of fakes.
+func (f *fakeNames) AddFakes(names ...string) { f.list = append(f.list, names...) }

@@ -71,7 +71,7 @@ func runsIn(t module.Trajectory) (list []module.Trajectory) {
 // chat is a line of the training data.
 type chat struct {
 	Messages []chatMessage `json:"messages"`
-	Tools    []chatTool    `json:"tools,omitempty"`
+	Tools    []llms.Tool   `json:"tools,omitempty"`
 }
 
 type chatMessage struct {
@@ -88,14 +88,9 @@ type chatCall struct {
 	Function *llms.FunctionCall `json:"function"`
 }
 
-type chatTool struct {
-	Type     string                   `json:"type"`
-	Function *llms.FunctionDefinition `json:"function"`
-}
-
 // chatOf returns the conversation of a run: the prompt of its last step, and the reply.
 func chatOf(run module.Trajectory, last module.Step) chat {
-	var c chat
+	c := chat{Tools: last.Tools}
 	var replies []int // the indices of the replies of the model
 	for _, m := range last.Prompt {
 		message := messageOf(m)
@@ -112,9 +107,6 @@ func chatOf(run module.Trajectory, last module.Step) chat {
 		}
 	}
 	answer := chatMessage{Role: "assistant", Content: last.Reply}
-	for _, t := range last.Tools {
-		c.Tools = append(c.Tools, chatTool{t.Type, t.Function})
-	}
 	if len(last.Tools) > 0 && !last.Extracted {
 		submit := &llms.FunctionCall{Name: "submit", Arguments: string(last.Answer)}
 		answer.ToolCalls = []chatCall{{"answer", "function", submit}}

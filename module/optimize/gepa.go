@@ -116,12 +116,12 @@ type gepaSearch struct {
 	pool       []*gepaCandidate // the accepted candidates
 	tried      map[string]bool  // the keys are contents of candidates; true if the candidate was accepted
 	batches    *batches
-	ahead      []*proposal     // the proposals that have been begun, in order
-	rejected   int             // proposals in a row that were rejected
-	useless    int             // reflections in a row without a new text
-	idle       int             // iterations in a row without a mistake on Train
-	mergeDue   bool            // whether a candidate was accepted since the last attempt to merge
-	merged     map[string]bool // the pairs for which there was an attempt to merge
+	ahead      []*proposal        // the proposals that have been begun, in order
+	rejected   int                // proposals in a row that were rejected
+	useless    int                // reflections in a row without a new text
+	idle       int                // iterations in a row without a mistake on Train
+	mergeDue   bool               // whether a candidate was accepted since the last attempt to merge
+	merged     map[mergePair]bool // the pairs for which there was an attempt to merge
 }
 
 // A gepaCandidate is an accepted candidate.
@@ -140,7 +140,7 @@ type component struct {
 }
 
 func (g GEPA) search(t *task) *gepaSearch {
-	s := &gepaSearch{GEPA: g.withDefaults(), task: t, perfect: 1, merged: map[string]bool{}}
+	s := &gepaSearch{GEPA: g.withDefaults(), task: t, perfect: 1, merged: map[mergePair]bool{}}
 	if slices.Max(t.start.Scores) > 1 {
 		s.perfect = math.Inf(1)
 	}
@@ -187,15 +187,6 @@ func (c component) set(to *Candidate, text string) {
 	default:
 		delete(state.ToolDescriptions, c.tool)
 	}
-}
-
-// front returns the Pareto front of the pool. See paretoFront.
-func (s *gepaSearch) front() map[int]float64 {
-	scores := make([][]float64, len(s.pool))
-	for i, c := range s.pool {
-		scores[i] = c.Scores
-	}
-	return paretoFront(scores, sharesOf(s.task.val))
 }
 
 // isNew reports whether no candidate with the same content was tried before, and records this one.

@@ -3,6 +3,7 @@ package optimize
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"strings"
@@ -97,7 +98,7 @@ func TestGEPASelection(t *testing.T) {
 }
 
 // A search with many workers begins proposals before the earlier ones are decided, and has the result of a search with
-// one worker.
+// one worker, even if it was killed and continues.
 func TestGEPALooksAhead(t *testing.T) {
 	t.Parallel()
 	length := func(
@@ -108,22 +109,41 @@ func TestGEPALooksAhead(t *testing.T) {
 	for seed := range uint64(2) {
 		var results []string
 		var most atomic.Int64
-		for _, workers := range []int{1, 16} {
+		for _, killAt := range []int{0, 0, 12} { // the call of the reflection model during which the search is killed
 			var asked atomic.Int64
+			workers, dir := 16, t.TempDir()
+			if len(results) == 0 {
+				workers, dir = 1, ""
+			}
+			ctx, kill := context.WithCancel(t.Context())
+			defer kill()
 			reflection := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 				most.Store(max(most.Load(), asked.Add(1)))
 				defer asked.Add(-1)
+				if r.N == killAt {
+					kill()
+				}
 				sum := fnv.New32()
 				sum.Write([]byte(r.Last()))
 				n := sum.Sum32()
 				if strings.Contains(r.Last(), asksForFault) {
 					return llmtest.Reply{Text: []string{"Draft", "Polish"}[n%2]}, nil
 				}
-				time.Sleep(20 * time.Millisecond)
+				time.Sleep(10 * time.Millisecond)
 				return llmtest.Reply{Text: "Write " + strings.Repeat("more ", int(n%23)) + "now."}, nil
 			})
-			r, err := Run(t.Context(), newTwoSteps(), GEPA{Iterations: 30}, Data[question, reply]{questions(30), questions(20)},
-				length, &Options{Reflection: reflection, Workers: workers, Seed: seed})
+			search := func(ctx context.Context) (*Result[*twoSteps], error) {
+				d := Data[question, reply]{questions(30), questions(20)}
+				return Run(ctx, newTwoSteps(), GEPA{Iterations: 30}, d, length,
+					&Options{Reflection: reflection, Workers: workers, Seed: seed, Dir: dir})
+			}
+			r, err := search(ctx)
+			if killAt > 0 {
+				if !errors.Is(err, context.Canceled) {
+					t.Errorf("killed: %v", err)
+				}
+				r, err = search(t.Context())
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -136,44 +156,13 @@ func TestGEPALooksAhead(t *testing.T) {
 				t.Errorf("%d calls at once with one worker, and %d after the end", most.Load(), ahead)
 			}
 		}
-		if results[0] != results[1] {
-			t.Errorf("seed %d: with one worker\n%s\nand with sixteen\n%s", seed, results[0], results[1])
+		for _, result := range results[1:] {
+			if result != results[0] {
+				t.Errorf("seed %d: with one worker\n%s\nand with sixteen\n%s", seed, results[0], result)
+			}
 		}
 		if most.Load() < 2 {
 			t.Error("no proposals were begun early")
-		}
-	}
-}
-
-// A search that is continued takes the same steps, and pays for nothing again.
-func TestGEPAContinues(t *testing.T) {
-	t.Parallel()
-	dir, first, paid := t.TempDir(), "", int64(0)
-	for range 2 {
-		var asked atomic.Int64
-		reflection := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
-			n := int(asked.Add(1))
-			if n%3 != 0 {
-				return llmtest.Reply{Text: "No."}, nil // rejected, so that the search would look ahead
-			}
-			time.Sleep(30 * time.Millisecond)
-			return llmtest.Reply{Text: "Write " + strings.Repeat("more ", n) + "now."}, nil
-		})
-		r, err := Run(t.Context(), newTwoSteps(), GEPA{Iterations: 12}, Data[question, reply]{questions(30), questions(20)},
-			longer, &Options{Reflection: reflection, Dir: dir, Frozen: []string{"Draft"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := json.Marshal(r.Candidates)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if first == "" {
-			first, paid = string(text), asked.Load()
-			continue
-		}
-		if n := asked.Load(); n > 0 || string(text) != first {
-			t.Errorf("continued: %d of %d calls again, and\n%s\nnot\n%s", n, paid, text, first)
 		}
 	}
 }

@@ -1,8 +1,8 @@
 package optimize
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"slices"
 )
 
@@ -21,7 +21,7 @@ func (s *gepaSearch) merge(ctx context.Context) (tried bool, err error) {
 		return false, nil
 	}
 	pair := pairs[s.task.rand.IntN(len(pairs))]
-	s.merged[pair.String()] = true
+	s.merged[pair] = true
 	child := s.combine(pair)
 	if !s.isNew(child) {
 		return false, nil
@@ -46,12 +46,10 @@ func (s *gepaSearch) merge(ctx context.Context) (tried bool, err error) {
 // A mergePair is two candidates with a common ancestor.
 type mergePair struct{ a, b, ancestor *gepaCandidate }
 
-func (p mergePair) String() string { return fmt.Sprint(p.a.ID, p.b.ID, p.ancestor.ID) }
-
 // mergeable returns the pairs that are worth merging: neither candidate descends from the other, both are at least as
 // good as the ancestor, and each changed a component that the other did not change.
 func (s *gepaSearch) mergeable() []mergePair {
-	front := s.front()
+	front := paretoFront(s.pool, s.task.val)
 	var pairs []mergePair
 	for i, a := range s.pool {
 		for j, b := range s.pool[:i] {
@@ -64,7 +62,7 @@ func (s *gepaSearch) mergeable() []mergePair {
 			}
 			for _, ancestor := range ofA {
 				pair := mergePair{a, b, ancestor}
-				if slices.Contains(ofB, ancestor) && !s.merged[pair.String()] && s.complement(pair) {
+				if slices.Contains(ofB, ancestor) && !s.merged[pair] && s.complement(pair) {
 					pairs = append(pairs, pair)
 				}
 			}
@@ -106,23 +104,18 @@ func (s *gepaSearch) ancestors(c *gepaCandidate) []*gepaCandidate {
 	return found
 }
 
-// combine returns the merge of two candidates. If both changed a component, it takes the text of the better candidate.
+// combine returns the merge of two candidates: the better one, with the texts of the other where only the other changed
+// them.
 func (s *gepaSearch) combine(p mergePair) *Candidate {
-	better := p.a
-	if p.b.Score > p.a.Score {
-		better = p.b
+	better, other := p.a, p.b
+	if other.Score > better.Score {
+		better, other = other, better
 	}
-	child := newCandidate(p.a.Candidate, "GEPA: merge")
+	child := newCandidate(better.Candidate, "GEPA: merge")
 	child.Parents = []int{p.a.ID, p.b.ID}
 	for _, k := range s.components {
-		before, a, b := k.text(p.ancestor.Candidate), k.text(p.a.Candidate), k.text(p.b.Candidate)
-		switch {
-		case a == before:
-			k.set(child, b)
-		case b == before:
-			k.set(child, a)
-		default:
-			k.set(child, k.text(better.Candidate))
+		if k.text(better.Candidate) == k.text(p.ancestor.Candidate) {
+			k.set(child, k.text(other.Candidate))
 		}
 	}
 	return child
@@ -131,21 +124,16 @@ func (s *gepaSearch) combine(p mergePair) *Candidate {
 // contested returns examples of Val for a first comparison: about equal numbers of examples on which a is better, on
 // which b is better, and on which they are equal.
 func (s *gepaSearch) contested(p mergePair) []int {
-	groups := make([][]int, 3)
+	groups := map[int][]int{} // by the comparison of the scores
 	for _, i := range s.task.rand.Perm(len(p.a.Scores)) {
-		switch a, b := p.a.Scores[i], p.b.Scores[i]; {
-		case a > b:
-			groups[0] = append(groups[0], i)
-		case b > a:
-			groups[1] = append(groups[1], i)
-		default:
-			groups[2] = append(groups[2], i)
-		}
+		c := cmp.Compare(p.a.Scores[i], p.b.Scores[i])
+		groups[c] = append(groups[c], i)
 	}
-	var sample []int
+	turns, sample := []int{1, -1, 0}, []int(nil)
 	for n := 0; len(sample) < min(mergeSample, len(p.a.Scores)); n++ {
-		if g := groups[n%3]; len(g) > 0 {
-			sample, groups[n%3] = append(sample, g[0]), g[1:]
+		c := turns[n%3]
+		if g := groups[c]; len(g) > 0 {
+			sample, groups[c] = append(sample, g[0]), g[1:]
 		}
 	}
 	return sample

@@ -110,7 +110,7 @@ func writeResult(b *strings.Builder, item item, o outcome, withAnswer bool) {
 		element(b, "answer-of-the-program", data(string(o.answer())))
 	}
 	writeWanted(b, item)
-	facts := o.evidence()
+	facts := evidenceIn(o.Trajectory)
 	for _, fact := range facts[:min(len(facts), maxFacts)] {
 		element(b, "contradicts-the-answer", data(fact.String()))
 	}

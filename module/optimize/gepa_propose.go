@@ -13,6 +13,7 @@ import (
 // proposal is an iteration of the search: a rewrite of a candidate, up to the decision whether it is evaluated on all
 // of Val.
 type proposal struct {
+	scope   string // of its requests and of the candidate that it makes; see withScope
 	rand    *rand.Rand
 	workers int // its share of the workers
 	parent  *gepaCandidate
@@ -58,11 +59,11 @@ func (s *gepaSearch) reflect(ctx context.Context, n int) error {
 	return s.accept(ctx, &gepaCandidate{Candidate: p.child, next: p.turn, failed: s.failed(nil, p.after)})
 }
 
-// depth returns how many proposals may be in progress. A search that can continue has only one, since the replies that
-// discarded proposals got would not be used when it continues. So has a search that is about to spend its budget.
+// depth returns how many proposals may be in progress. There is only one if the log answers the requests, so that no
+// time can be saved, or if the search is about to spend its budget.
 func (s *gepaSearch) depth() int {
 	n, l := max(1, min(1+s.rejected, s.task.workers/s.batches.size)), s.task.ledger
-	if l.log != nil || !l.affords(n*2*s.batches.size+len(s.task.val)) || l.left(reflection)/3 < n {
+	if s.task.replaying.Load() || !l.affords(n*2*s.batches.size+len(s.task.val)) || l.left(reflection)/3 < n {
 		return 1
 	}
 	return n
@@ -88,16 +89,18 @@ func (s *gepaSearch) discard() {
 }
 
 // begin runs a candidate on a minibatch, decides what to rewrite, and starts to write the proposal. The n-th proposal
-// has its own random numbers, so that they do not depend on which proposals were discarded.
+// has its own random numbers, and its own scope for as long as no further candidate is accepted. So neither the random
+// numbers nor the replies in the log depend on which proposals were discarded.
 func (s *gepaSearch) begin(ctx context.Context, n, depth int) *proposal {
 	p := &proposal{
+		scope:   fmt.Sprintf("proposal %d from %d candidates", n, len(s.pool)),
 		workers: max(s.task.workers/depth, 1),
 		rand:    rand.New(rand.NewPCG(s.task.options.Seed, uint64(n))), done: make(chan struct{}),
 	}
 	p.parent = s.choose(p.rand)
 	left, idle, next, failed := s.batches.left, s.idle, p.parent.next, p.parent.failed
 	p.undo = func() { s.batches.left, s.idle, p.parent.next, p.parent.failed = left, idle, next, failed }
-	ctx, p.cancel = context.WithCancel(ctx)
+	ctx, p.cancel = context.WithCancel(withScope(ctx, p.scope))
 	if p.err = s.examine(ctx, p); p.err != nil || len(p.blamed) == 0 {
 		close(p.done)
 		return p
@@ -112,7 +115,7 @@ func (s *gepaSearch) begin(ctx context.Context, n, depth int) *proposal {
 // choose returns the candidate to continue from.
 func (s *gepaSearch) choose(r *rand.Rand) *gepaCandidate {
 	if !s.FromBest {
-		return s.pool[pickFromFront(r, s.front())]
+		return s.pool[pickFromFront(r, paretoFront(s.pool, s.task.val))]
 	}
 	return slices.MaxFunc(s.pool, func(a, b *gepaCandidate) int { return cmp.Compare(a.Score, b.Score) })
 }
@@ -145,6 +148,7 @@ func (s *gepaSearch) examine(ctx context.Context, p *proposal) (err error) {
 // and so changes nothing in the search.
 func (s *gepaSearch) write(ctx context.Context, p *proposal) error {
 	child := newCandidate(p.parent.Candidate, "GEPA: reflection on "+p.about())
+	child.scope = p.scope
 	for _, c := range p.blamed {
 		text, err := s.rewrite(ctx, p, c)
 		switch {
@@ -157,7 +161,8 @@ func (s *gepaSearch) write(ctx context.Context, p *proposal) error {
 			p.child = child
 		}
 	}
-	if p.child == nil {
+	isChild := func(c *gepaCandidate) bool { return c.content() == child.content() }
+	if p.child == nil || slices.ContainsFunc(s.pool, isChild) { // decide rejects it
 		return nil
 	}
 	var err error

@@ -23,8 +23,9 @@ import (
 //
 // The algorithm is that of Opsahl-Ong et al., "Optimizing Instructions and Demonstrations for Multi-Stage Language
 // Model Programs" (EMNLP 2024), with the estimator of Bergstra et al., "Algorithms for Hyper-Parameter Optimization"
-// (NeurIPS 2011). Unlike DSPy, it makes all sets of demos from one pass over Train, and compares each combination with
-// the original module on the same examples. It needs Options.Reflection, unless it chooses only demos.
+// (NeurIPS 2011). Unlike DSPy, it makes all sets of demos from one pass over Train, compares each combination with the
+// original module on the same examples, and changes one predictor at a time in its first trials. It needs
+// Options.Reflection, unless it chooses only demos.
 type MIPROv2 struct {
 	// Instructions is the number of instructions to choose from for each predictor, including the current ones. Zero
 	// means 5. If it is 1, only demos are chosen, and no reflection model is needed.
@@ -119,7 +120,7 @@ func (c *combination) gain() float64 {
 
 // search tries combinations until the trials or the budget are used up.
 func (s *miproSearch) search(ctx context.Context) error {
-	estimator := &tpe{}
+	estimator := &tpe{groups: len(s.predictors)}
 	for _, texts := range s.instructions {
 		estimator.sizes = append(estimator.sizes, len(texts))
 	}
@@ -150,8 +151,7 @@ func (s *miproSearch) search(ctx context.Context) error {
 // lastCall reports whether more runs would not leave enough of the budget for a trial and the last evaluation on all of
 // Val.
 func (s *miproSearch) lastCall(more int) bool {
-	n := len(s.task.val)
-	return !s.task.ledger.affords(more + n + min(n, trialExamples))
+	return !s.task.ledger.affords(more + len(s.task.val) + min(len(s.task.val), trialExamples))
 }
 
 // isDone reports whether the combination with the given choice has been evaluated on all of Val.

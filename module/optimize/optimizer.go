@@ -54,7 +54,7 @@ type Options struct {
 	// Dir is a directory in which Run keeps the replies of all models. To continue a search that was killed, call Run
 	// again with the same arguments. Run creates the directory if it does not exist, and returns an error if another
 	// search is using it. If Dir is empty, nothing is kept. Models without a name (see models.Capabilities) are not
-	// distinguished from each other. With Dir, GEPA writes one proposal at a time.
+	// distinguished from each other.
 	//
 	// Tools that only read are called again when a search continues. If their results have changed, so have the
 	// requests that follow, and the replies to these requests are paid for again. The replies of models that a metric

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/writ-go/writ/module"
 )
 
 func TestParetoFront(t *testing.T) {
@@ -25,11 +27,27 @@ func TestParetoFront(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			if got := paretoFront(test.scores, test.shares); !maps.Equal(got, test.want) {
+			val, pool := make([]item, len(test.shares)), []*gepaCandidate(nil)
+			for i, share := range test.shares {
+				val[i] = item{Weight: share, share: share}
+			}
+			for _, scores := range test.scores {
+				c := &gepaCandidate{Candidate: &Candidate{}}
+				c.score(outcomesOf(scores), val)
+				pool = append(pool, c)
+			}
+			if got := paretoFront(pool, val); !maps.Equal(got, test.want) {
 				t.Errorf("got %v, want %v", got, test.want)
 			}
 		})
 	}
+}
+
+func outcomesOf(scores []float64) (list []outcome) {
+	for _, score := range scores {
+		list = append(list, outcome{Score: module.Score{Value: score}})
+	}
+	return list
 }
 
 func TestPickFromFront(t *testing.T) {

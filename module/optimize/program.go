@@ -36,7 +36,7 @@ type runner interface {
 // batch is a set of examples on which a candidate is run.
 type batch struct {
 	candidate *Candidate
-	content   string // the hash of the candidate's states
+	runs      string // the name of the candidate's runs
 	split     split
 	items     []item // all examples of the split
 	indices   []int  // the examples to run
@@ -116,7 +116,7 @@ func itemsOf[In, Out any](name string, examples []evaluate.Example[In, Out]) ([]
 func (p *typedTask[M, In, Out]) build(c *Candidate, source string) M {
 	m := module.Clone(p.module)
 	for path, predictor := range module.Predictors(m) {
-		if s := c.states[path]; !s.same(stateOf(predictor)) {
+		if s := c.states[path]; s.content() != stateOf(predictor).content() {
 			s.apply(predictor)
 			if source != "" {
 				predictor.Source = source
@@ -227,7 +227,7 @@ func (w *watched[M, In, Out]) moduleFor(index int) M {
 
 // Run runs the candidate. See [module.Module].
 func (w *watched[M, In, Out]) Run(ctx context.Context, in place[In, Out]) (*module.Prediction[Out], error) {
-	index, r := w.batch.indices[in.i], newCallRecorder(w.task.specs)
+	index, r := w.batch.indices[in.i], &callRecorder{specs: w.task.specs, last: map[uint64]*predictorCall{}}
 	ctx = w.task.ledger.inContext(ctx, w.task.role(w.batch), w.batch.scope(index))
 	m := module.Module[In, Out](w.moduleFor(index))
 	results, _ := module.Parallel(module.Observe(ctx, r.observe), m, []In{in.example.In}, nil)
@@ -260,5 +260,5 @@ func (b batch) scope(index int) string {
 	if b.teach {
 		taught = "round " + strconv.Itoa(b.round)
 	}
-	return fmt.Sprintf("%s %s %q %s", b.content, b.split, b.items[index].ID, taught)
+	return fmt.Sprintf("%s %s %q %s", b.runs, b.split, b.items[index].ID, taught)
 }

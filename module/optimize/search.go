@@ -103,11 +103,11 @@ func (t *task) close(ctx context.Context, err error) error {
 
 // callsPerRun returns the number of calls of the student in a run of the original module, at least 1, since a cache may
 // have answered calls.
-func (t *task) callsPerRun() float64 { return max(1, t.ledger.dearest.calls) }
+func (t *task) callsPerRun() float64 { return max(1, t.ledger.dearest[0]) }
 
 // applyEffort sets the budget by the effort, unless there is one.
 func (t *task) applyEffort() {
-	if b := t.options.Budget; b.StudentCalls == 0 && b.Tokens == 0 && b.Cost == 0 && b.Time == 0 {
+	if t.options.Budget.amounts() == (amounts{}) {
 		effort := cmp.Or(max(t.options.Effort, 0), Medium)
 		t.ledger.limits.StudentCalls = int(math.Ceil(float64(int(effort)*len(t.val)) * t.callsPerRun()))
 	}
@@ -144,10 +144,10 @@ func (t *task) accept(ctx context.Context, c *Candidate) error {
 	t.accepted = append(t.accepted, c)
 	t.emit(Event{Candidate: c, Text: fmt.Sprintf("candidate %d (%s): %.4g on Val, best %.4g, start %.4g; spent %v",
 		c.ID, c.By, c.Score, t.best().Score, t.start.Score, t.ledger.spent())})
-	if t.best() == c && t.ledger.beyondLog() {
-		return t.saveBest()
+	if t.replaying.Load() {
+		return nil // best.json may have a better candidate
 	}
-	return nil
+	return t.saveBest()
 }
 
 // reject reports a candidate that is not evaluated on all of Val.
@@ -160,7 +160,7 @@ func (t *task) bestAnswers() (list []Answer) {
 	for i, item := range t.val {
 		best := Answer{Example: item.ID}
 		for _, c := range t.accepted {
-			o, _ := t.known(batch{content: c.content(), split: valSplit, items: t.val}.scope(i))
+			o, _ := t.known(batch{runs: c.runs(), split: valSplit, items: t.val}.scope(i))
 			if o.Got != nil && (best.Output == nil || o.Score.Value > best.Score) {
 				best.Candidate, best.Score, best.Output = c.ID, o.Score.Value, o.Got
 			}
@@ -188,8 +188,7 @@ func (t *task) source(c *Candidate) string {
 		t.by, t.options.Seed, c.ID, c.Score, len(t.val), t.start.Score)
 }
 
-// saveBest saves the best candidate so far in Options.Dir, if it is better than the original module. A search that
-// continues calls it only after the end of the log, so that it does not replace a better candidate.
+// saveBest saves the best candidate so far in Options.Dir, if it is better than the original module.
 func (t *task) saveBest() error {
 	c := t.best()
 	if t.options.Dir == "" || c == t.start {

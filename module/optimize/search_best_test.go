@@ -87,6 +87,28 @@ func TestBest(t *testing.T) {
 	}
 }
 
+// A search saves its best candidate even if the log has replies that it does not ask for, such as those to discarded
+// proposals.
+func TestBestWithUnusedReplies(t *testing.T) {
+	t.Parallel()
+	dir, stop := t.TempDir(), errors.New("stop")
+	discarding := optimize.OptimizerFunc(func(ctx context.Context, task *optimize.Task) error {
+		c := task.New(task.Start(), "discarded")
+		c.States()["Predictor"].Instructions = "Say it."
+		_, err := task.Evaluate(ctx, c, optimize.TrainSplit, nil)
+		return errors.Join(err, stop)
+	})
+	for _, by := range []optimize.Optimizer{discarding, improving(1, stop)} {
+		_, err := optimize.Run(t.Context(), newStudent(), by, numbersData(), right, &optimize.Options{Dir: dir})
+		if !errors.Is(err, stop) {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "best.json")); err != nil {
+		t.Error(err)
+	}
+}
+
 // failing is a model that fails on one question while it is down.
 type failing struct {
 	llms.Model

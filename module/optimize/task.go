@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
@@ -42,9 +43,10 @@ type task struct {
 	warnings   []string
 	negative   bool // whether there was a warning about a negative score
 	workers    int
-	runs       sync.Mutex // guards outcomes and negative
-	events     sync.Mutex // guards warnings and ended, and serializes events
-	ended      bool       // whether the search is over
+	runs       sync.Mutex  // guards outcomes and negative
+	events     sync.Mutex  // guards warnings and ended, and serializes events
+	ended      bool        // whether the search is over
+	replaying  atomic.Bool // whether the log had replies to the latest batch of runs
 }
 
 // split is the name of a set of examples.
@@ -107,17 +109,14 @@ func (o outcome) answer() json.RawMessage {
 	return t.Answer()
 }
 
-// evidence returns the facts of the run that contradict its answer.
-func (o outcome) evidence() (facts []sandbox.Finding) {
-	var collect func(t *module.Trajectory)
-	collect = func(t *module.Trajectory) {
-		facts = append(facts, t.Evidence...)
-		for i := range t.Runs {
-			collect(&t.Runs[i])
-		}
+// evidenceIn returns the facts of a run, and of the runs within it, that contradict their answers.
+func evidenceIn(t *module.Trajectory) []sandbox.Finding {
+	if t == nil {
+		return nil
 	}
-	if o.Trajectory != nil {
-		collect(o.Trajectory)
+	facts := slices.Clone(t.Evidence)
+	for i := range t.Runs {
+		facts = append(facts, evidenceIn(&t.Runs[i])...)
 	}
 	return facts
 }
@@ -138,7 +137,7 @@ func newTask(r runner, by Optimizer, o *Options) (*task, error) {
 		return nil, err
 	}
 	t.setKeys()
-	if err := errors.Join(o.Budget.check(o.Prices), t.affordable(), t.checkReflection(by)); err != nil {
+	if err := t.check(by); err != nil {
 		return nil, err
 	}
 	t.rand = rand.New(rand.NewPCG(o.Seed, 0x6f7074696d697a65))
@@ -191,21 +190,22 @@ func predictorsOf(m any, frozen []string) (list []predictor, err error) {
 	return list, nil
 }
 
-// affordable returns an error if the budget is too small for one evaluation of the module.
-func (t *task) affordable() error {
-	if n := t.options.Budget.StudentCalls; n > 0 && n < len(t.val) {
+// check returns an error if the budget is invalid or too small for one evaluation of the module, or if the optimizer
+// needs Options.Reflection and it is nil.
+func (t *task) check(by Optimizer) error {
+	b, n := t.options.Budget, len(t.val)
+	switch {
+	case b.Cost > 0 && len(t.options.Prices) == 0:
+		return errors.New("optimize: Budget.Cost needs the prices of the models in Options.Prices")
+	case min(b.StudentCalls, b.TeacherCalls, b.ReflectionCalls, b.Tokens) < 0 || b.Time < 0 || !(b.Cost >= 0):
+		return errors.New("optimize: a limit of Options.Budget is negative; use zero for no limit")
+	case b.StudentCalls > 0 && b.StudentCalls < n:
 		return fmt.Errorf("optimize: Budget.StudentCalls is %d, but one evaluation on the %d examples of Val takes at "+
-			"least %d; raise it or use fewer examples", n, len(t.val), len(t.val))
+			"least %d; raise it or use fewer examples", b.StudentCalls, n, n)
+	case t.options.Reflection == nil && by.estimate(t).ReflectionCalls > 0:
+		return fmt.Errorf("optimize: %s needs a model that writes instructions; set Options.Reflection", t.by)
 	}
 	return nil
-}
-
-// checkReflection returns an error if the optimizer needs Options.Reflection and it is nil.
-func (t *task) checkReflection(by Optimizer) error {
-	if t.options.Reflection != nil || by.estimate(t).ReflectionCalls == 0 {
-		return nil
-	}
-	return fmt.Errorf("optimize: %s needs a model that writes instructions; set Options.Reflection", t.by)
 }
 
 // openLog opens the log of replies. It returns nil without Options.Dir.
@@ -232,7 +232,7 @@ func newCandidate(parent *Candidate, by string) *Candidate {
 }
 
 // evaluate runs a candidate on examples of a set: those with the given indices, or all if indices is nil. The
-// outcomes are in the order of the indices. An example that was evaluated with the same content is not run again.
+// outcomes are in the order of the indices. An example on which the candidate was run before is not run again.
 //
 // An example of Train is run without the demos made from it. The error is errBudget, the error of ctx, or an error that
 // would end every run, such as a provider that refuses access. The errors of single examples are in the outcomes.
@@ -248,7 +248,7 @@ func (t *task) teach(ctx context.Context, c *Candidate, indices []int, round int
 
 // runBatch runs the examples of a batch that were not run before, and returns the outcomes of all.
 func (t *task) runBatch(ctx context.Context, b batch) ([]outcome, error) {
-	b.content = b.candidate.content()
+	b.runs = b.candidate.runs()
 	if b.items = t.train; b.split == valSplit {
 		b.items = t.val
 	}
@@ -284,16 +284,16 @@ func (t *task) runNew(ctx context.Context, b batch) error {
 	if len(b.indices) == 0 {
 		return nil
 	}
-	before := t.ledger.spent()
+	before, answered := t.ledger.spent(), t.ledger.answered()
 	outcomes, err := t.runner.run(ctx, t, b)
+	t.replaying.Store(t.ledger.answered() > answered)
 	t.ledger.priceRuns(before, len(b.indices))
-	over := t.ledger.over(t.role(b)) || t.ledger.over(judge)
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("optimize: stopped: %w", context.Cause(ctx))
 	case err != nil:
 		return err
-	case over:
+	case t.ledger.over(t.role(b)) || t.ledger.over(judge):
 		return errBudget
 	}
 	for _, o := range outcomes {
@@ -346,23 +346,29 @@ func (t *task) without(c *Candidate, item item) *Candidate {
 	return &Candidate{states: shown}
 }
 
+// withScope returns a context in which ask has a scope: requests with different scopes that are equal have different
+// replies in the log.
+func withScope(ctx context.Context, scope string) context.Context {
+	return context.WithValue(ctx, scopeKey{}, scope)
+}
+
+type scopeKey struct{}
+
 // ask sends a prompt to the reflection model, and returns its reply, or "" after a refusal.
 func (t *task) ask(ctx context.Context, prompt string) (string, error) {
 	question := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, prompt)}
 	ctx = tools.WithPolicies(ctx, withoutEffects) // the model may be an agent with tools
-	response, err := lm.Generate(ctx, t.ledger.model(reflection, "", t.options.Reflection), question)
-	over := t.ledger.over(reflection)
+	scope, _ := ctx.Value(scopeKey{}).(string)
+	response, err := lm.Generate(ctx, t.ledger.model(reflection, scope, t.options.Reflection), question)
 	switch {
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("optimize: stopped: %w", context.Cause(ctx))
-	case over:
+	case t.ledger.over(reflection):
 		return "", errBudget
 	case err != nil && response == nil:
 		return "", fmt.Errorf("optimize: the reflection model: %w", err)
-	}
-	reply := strings.TrimSpace(lm.Merge(response).Text)
-	if err != nil {
+	case err != nil: // a refusal
 		return "", nil
 	}
-	return reply, nil
+	return strings.TrimSpace(lm.Merge(response).Text), nil
 }

@@ -13,6 +13,7 @@ import (
 // rare among the rest.
 type tpe struct {
 	sizes  []int // the number of categories of each variable
+	groups int   // the number of groups; variable v is in group v%groups
 	trials []trial
 }
 
@@ -23,7 +24,7 @@ type trial struct {
 }
 
 const (
-	tpeStartup = 5    // the number of trials that are chosen at random
+	tpeStartup = 5    // the number of trials without estimates: the first one, and those that redraw chooses
 	tpeGood    = 0.25 // the fraction of the trials that counts as good
 	tpeDraws   = 24   // the number of choices from which propose takes the best
 	tpePrior   = 1.0  // the number of trials that are assumed in advance, spread evenly over the categories
@@ -34,11 +35,12 @@ func (t *tpe) add(choice []int, score float64) {
 	t.trials = append(t.trials, trial{slices.Clone(choice), score})
 }
 
-// propose returns the choice to try next. It leaves out choices that are done, unless it finds no other.
+// propose returns the choice to try next, after at least one trial. It leaves out choices that are done, unless it
+// finds no other. The first choices change one group of variables at a time, so that their scores are easy to explain.
 func (t *tpe) propose(r *rand.Rand, done func(choice []int) bool) []int {
-	best := t.uniform(r)
-	for n := 0; n < tpeDraws && done(best); n++ {
-		best = t.uniform(r)
+	best := t.redraw(r, 0)
+	for n := 1; n <= tpeDraws && done(best); n++ {
+		best = t.redraw(r, n)
 	}
 	if len(t.trials) < tpeStartup {
 		return best
@@ -46,8 +48,7 @@ func (t *tpe) propose(r *rand.Rand, done func(choice []int) bool) []int {
 	good, others := t.split()
 	top := math.Inf(-1)
 	for range tpeDraws {
-		choice := make([]int, len(t.sizes))
-		ratio := 0.0
+		choice, ratio := make([]int, len(t.sizes)), 0.0
 		for v, size := range t.sizes {
 			inGood, inOthers := frequencies(good, v, size), frequencies(others, v, size)
 			choice[v] = drawFrom(r, inGood)
@@ -60,29 +61,28 @@ func (t *tpe) propose(r *rand.Rand, done func(choice []int) bool) []int {
 	return best
 }
 
-func (t *tpe) uniform(r *rand.Rand) []int {
-	choice := make([]int, len(t.sizes))
-	for v, size := range t.sizes {
-		choice[v] = r.IntN(size)
+// redraw returns the best choice so far with one group of variables drawn at random. The groups take turns.
+func (t *tpe) redraw(r *rand.Rand, draw int) []int {
+	good, _ := t.split()
+	choice := slices.Clone(good[0].choice)
+	for v := (len(t.trials) + draw) % t.groups; v < len(choice); v += t.groups {
+		choice[v] = r.IntN(t.sizes[v])
 	}
 	return choice
 }
 
 // split divides the trials into the good ones and the rest.
 func (t *tpe) split() (good, others []trial) {
-	sorted := slices.Clone(t.trials)
-	slices.SortStableFunc(sorted, func(a, b trial) int { return cmp.Compare(b.score, a.score) })
+	better := func(a, b trial) int { return cmp.Compare(b.score, a.score) }
+	sorted := slices.SortedStableFunc(slices.Values(t.trials), better)
 	n := int(math.Ceil(tpeGood * float64(len(sorted))))
 	return sorted[:n], sorted[n:]
 }
 
 // frequencies returns how frequent each category of a variable is among trials.
 func frequencies(trials []trial, variable, size int) []float64 {
-	f := make([]float64, size)
 	total := float64(len(trials)) + tpePrior
-	for c := range f {
-		f[c] = tpePrior / float64(size) / total
-	}
+	f := slices.Repeat([]float64{tpePrior / float64(size) / total}, size)
 	for _, t := range trials {
 		f[t.choice[variable]] += 1 / total
 	}

@@ -26,15 +26,15 @@ func Of(inputs *schema.Schema, input json.RawMessage) []string {
 
 // OfRun returns the kinds of the values in an answer, and the tools that a program called to find it, such as
 // `answer.team is "sales"` and "calls shop.refund".
-func OfRun(outputs *schema.Schema, answer json.RawMessage, calls []sandbox.Call) (list []string) {
+func OfRun(outputs *schema.Schema, answer json.RawMessage, calls []sandbox.Call) []string {
+	found := set{}
 	for _, kind := range Of(outputs, answer) {
-		list = append(list, "answer"+kind)
+		found["answer"+kind] = true
 	}
 	for _, c := range calls {
-		list = append(list, "calls "+c.Tool)
+		found["calls "+c.Tool] = true
 	}
-	slices.Sort(list)
-	return slices.Compact(list)
+	return slices.Sorted(maps.Keys(found))
 }
 
 type set map[string]bool
