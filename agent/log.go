@@ -18,6 +18,7 @@ type runLog struct {
 
 	mu    sync.Mutex
 	parts map[string][][]byte // the records that the log had when it was opened
+	names []string            // of these parts, in the order of their first records
 	count int
 	sum   [sha256.Size]byte
 }
@@ -32,6 +33,9 @@ func divide(log journal.Log) (*runLog, error) {
 		name, content, ok := bytes.Cut(record, []byte("\t"))
 		if !ok {
 			return nil, fmt.Errorf("record %d has no part; is this the log of a run?", l.count+1)
+		}
+		if l.parts[string(name)] == nil {
+			l.names = append(l.names, string(name))
 		}
 		l.parts[string(name)] = append(l.parts[string(name)], content)
 		l.add(record)

@@ -1,7 +1,7 @@
 package agent
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -77,11 +77,29 @@ type Decision struct {
 	Outcome *journal.Reconciled `json:"outcome,omitempty"`
 }
 
-// decided is the record of a decision.
+// decided is the record of a decision, or of a call that an earlier decision's grant covers.
 type decided struct {
 	Call     string          `json:"call"` // the ID of the effect
+	Tool     string          `json:"tool"`
 	Args     json.RawMessage `json:"args"`
-	Decision Decision        `json:"decision"`
+	At       time.Time       `json:"at"`
+	Decision *Decision       `json:"decision,omitempty"` // nil if a grant covers the call
+}
+
+// apply makes a recorded decision count.
+func (r *run) apply(d decided) error {
+	switch {
+	case d.Decision == nil:
+		r.grants.Covers(policy.Request{ID: d.Call, Tool: d.Tool, Call: tools.Call{Args: d.Args}}, d.At)
+	case d.Decision.Outcome == nil:
+		r.decided[d.Call] = d
+		if d.Decision.Approved && d.Decision.Grant != nil {
+			grant := *d.Decision.Grant
+			grant.By = cmp.Or(grant.By, d.Decision.By)
+			return r.grants.Add(grant)
+		}
+	}
+	return nil
 }
 
 func waitingFor(q policy.Request) Waiting {
@@ -94,6 +112,10 @@ func (r *run) resume(c Checkpoint, info RunInfo, decisions map[string]Decision) 
 		return fmt.Errorf("agent: run %s has gone on since the checkpoint was made; decide again, with a new checkpoint",
 			r.id)
 	}
+	if info.State == RolledBack {
+		return fmt.Errorf("agent: the effects of run %s were undone; start a new run", r.id)
+	}
+	var accepted []decided
 	waiting := map[string]Waiting{}
 	for _, w := range info.Waiting {
 		waiting[w.ID] = w
@@ -106,17 +128,18 @@ func (r *run) resume(c Checkpoint, info RunInfo, decisions map[string]Decision) 
 		case w.Unknown != (d.Outcome != nil):
 			return fmt.Errorf("agent: the decision on %s: set Outcome if and only if the outcome is unknown", w)
 		}
-		record, err := json.Marshal(decided{Call: id, Args: w.Args, Decision: d})
-		if err == nil {
-			err = r.keep("decision", record)
-		}
-		if err != nil {
-			return err
+		made := decided{Call: id, Tool: w.Tool, Args: w.Args, At: time.Now(), Decision: &d}
+		if err := r.apply(made); err != nil {
+			return fmt.Errorf("agent: the decision on %s: %w", w, err)
 		}
 		if d.Outcome != nil {
 			r.outcomes[id] = *d.Outcome
-		} else {
-			r.decided[id] = decided{Call: id, Args: w.Args, Decision: d}
+		}
+		accepted = append(accepted, made)
+	}
+	for _, made := range accepted {
+		if err := r.keep("decision", made); err != nil {
+			return err
 		}
 	}
 	if info.State == Failed {
@@ -124,7 +147,7 @@ func (r *run) resume(c Checkpoint, info RunInfo, decisions map[string]Decision) 
 			return err
 		}
 	}
-	return r.reach(milestone{State: Interrupted, At: time.Now()})
+	return r.reach(milestone{State: Interrupted})
 }
 
 // checkpoint returns a checkpoint of the present state.
@@ -149,6 +172,3 @@ func (r *run) unknown(err error) (list []Waiting) {
 	}
 	return list
 }
-
-// about reports whether the decision is about a call with these arguments.
-func (d decided) about(args json.RawMessage) bool { return bytes.Equal(d.Args, args) }

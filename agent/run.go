@@ -1,11 +1,14 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -34,8 +37,9 @@ type run struct {
 	pausing    atomic.Bool // the run must not do anything visible any more
 
 	mu       sync.Mutex
-	opened   map[string]int                // how many journals with a name were opened
-	journals map[string]*journal.Journal   // by the run that their effects' IDs name
+	opened   map[string]int              // how many journals with a name were opened
+	journals map[string]*journal.Journal // by the run that their effects' IDs name
+	grants   policy.Grants
 	decided  map[string]decided            // by call
 	outcomes map[string]journal.Reconciled // decisions of this process on calls whose outcome was unknown
 	waiting  []Waiting
@@ -67,8 +71,8 @@ func newRun(id string, log journal.Log) (*run, error) {
 		if err := json.Unmarshal(record, &d); err != nil {
 			return nil, err
 		}
-		if d.Decision.Outcome == nil {
-			r.decided[d.Call] = d
+		if err := r.apply(d); err != nil {
+			return nil, err
 		}
 	}
 	r.replies, err = models.OpenStore(&models.StoreOptions{Mode: models.Resume, Log: parts.part("model")})
@@ -87,11 +91,8 @@ func (r *run) info() (RunInfo, error) {
 
 // reach records a milestone.
 func (r *run) reach(m milestone) error {
-	record, err := json.Marshal(m)
-	if err != nil {
-		return err
-	}
-	if err := r.keep("run", record); err != nil {
+	m.At = time.Now()
+	if err := r.keep("run", m); err != nil {
 		return err
 	}
 	r.milestones = append(r.milestones, m)
@@ -99,9 +100,16 @@ func (r *run) reach(m milestone) error {
 }
 
 // keep appends a record to a part of the log, durably.
-func (r *run) keep(part string, record []byte) error {
+func (r *run) keep(part string, v any) error {
+	record, err := json.Marshal(v)
 	p := r.log.part(part)
-	if err := errors.Join(p.Append(record), p.Sync()); err != nil {
+	if err == nil {
+		err = p.Append(record)
+	}
+	if err == nil {
+		err = p.Sync()
+	}
+	if err != nil {
 		return fmt.Errorf("agent: run %s cannot be recorded: %w", r.id, err)
 	}
 	return nil
@@ -112,10 +120,23 @@ func (r *run) Model(ctx context.Context, m llms.Model, predictor string) (llms.M
 	if r.pausing.Load() {
 		return nil, place.ErrPaused
 	}
-	if err := r.log.part("model").Sync(); err != nil { // a request shows the results of calls to the model
-		return nil, fmt.Errorf("agent: run %s cannot be recorded: %w", r.id, err)
+	if err := r.sync(ctx); err != nil { // a request shows the results of calls to the model
+		return nil, err
 	}
 	return r.replies.Model(m, effect.Of(ctx).String()+" "+predictor), nil
+}
+
+// sync makes the journals durable. The error may also be that the run is not repeated as it was recorded.
+func (r *run) sync(ctx context.Context) error {
+	r.mu.Lock()
+	journals := slices.Collect(maps.Values(r.journals))
+	r.mu.Unlock()
+	for _, j := range journals {
+		if err := j.Sync(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Journal implements [durable.Run]. The name of a journal is the same when the module runs again.
@@ -137,7 +158,7 @@ func (r *run) Journal(
 		options = *o
 	}
 	options.Run = key
-	j, err := journal.Open(r.log.part("calls "+key), &options)
+	j, err := journal.Open(r.log.part(callsOf+key), &options)
 	if err != nil {
 		return nil, err
 	}
@@ -151,6 +172,9 @@ func (r *run) Journal(
 	r.journals[key] = j
 	return j, nil
 }
+
+// callsOf begins the names of the parts with journals. The ID of the journal's run follows.
+const callsOf = "calls "
 
 // gate is the outermost policy. It stops calls if the run is to pause.
 func (r *run) gate(next tools.Caller) tools.Caller {
@@ -176,8 +200,14 @@ func (r *run) observe(_ context.Context, e event.Event) {
 func (r *run) Decide(_ context.Context, q policy.Request) (policy.Decision, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if d, ok := r.decided[q.ID]; ok && d.about(q.Call.Args) {
+	if d, ok := r.decided[q.ID]; ok && bytes.Equal(d.Args, q.Call.Args) {
 		return d.Decision.Decision, true
+	}
+	now := time.Now()
+	if d, ok := r.grants.Covers(q, now); ok {
+		// If the record fails, the call is not made, because its journal has the same log.
+		_ = r.keep("decision", decided{Call: q.ID, Tool: q.Tool, Args: q.Call.Args, At: now})
+		return d, true
 	}
 	r.waiting = append(r.waiting, waitingFor(q))
 	return policy.Decision{}, false
@@ -187,7 +217,7 @@ func (r *run) Decide(_ context.Context, q policy.Request) (policy.Decision, bool
 func (r *run) ended(err error) error {
 	waiting := r.unknown(err)
 	if !errors.Is(err, place.ErrPaused) && !r.pausing.Load() && len(waiting) == 0 {
-		if failed := r.reach(milestone{State: Failed, At: time.Now(), Error: err.Error()}); failed != nil {
+		if failed := r.reach(milestone{State: Failed, Error: err.Error()}); failed != nil {
 			return failed
 		}
 		return err
@@ -195,7 +225,7 @@ func (r *run) ended(err error) error {
 	r.mu.Lock()
 	waiting = append(waiting, r.waiting...)
 	r.mu.Unlock()
-	if err := r.reach(milestone{State: Paused, At: time.Now(), Waiting: waiting}); err != nil {
+	if err := r.reach(milestone{State: Paused, Waiting: waiting}); err != nil {
 		return err
 	}
 	return &PausedError{Checkpoint: r.checkpoint(waiting), Err: err}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -41,6 +43,7 @@ const (
 	Paused      RunState = "paused"      // it waits for decisions
 	Done        RunState = "done"        // it has an answer
 	Failed      RunState = "failed"      // it has ended with an error
+	RolledBack  RunState = "rolled back" // its effects were undone
 )
 
 // RunInfo describes a run.
@@ -91,7 +94,7 @@ func Start[In, Out any](
 	if len(owned.milestones) > 0 {
 		return nil, fmt.Errorf("agent: the run %s exists already; resume it, or choose another ID", id)
 	}
-	first := milestone{Format: logFormat, State: Interrupted, At: time.Now(), Input: input}
+	first := milestone{Format: logFormat, State: Interrupted, Input: input}
 	if err := owned.reach(first); err != nil {
 		return nil, err
 	}
@@ -138,6 +141,9 @@ func execute[In, Out any](
 	ctx = durable.With(policy.WithDesk(ctx, r), r)
 	ctx = tools.WithPolicies(module.Observe(ctx, r.observe), r.gate)
 	pred, err := m.Run(ctx, in)
+	if err == nil {
+		err = r.sync(ctx)
+	}
 	if err != nil {
 		return nil, r.ended(err)
 	}
@@ -145,7 +151,7 @@ func execute[In, Out any](
 	if err != nil {
 		return nil, fmt.Errorf("agent: the answer of run %s cannot be recorded: %w", r.id, err)
 	}
-	return pred, r.reach(milestone{State: Done, At: time.Now(), Output: output})
+	return pred, r.reach(milestone{State: Done, Output: output})
 }
 
 // Pause makes a run in progress pause: it asks no model and makes no call any more. Once the calls in progress have
@@ -192,6 +198,45 @@ func (r *Runs) List(ctx context.Context) ([]RunInfo, error) {
 		list = append(list, info)
 	}
 	return list, nil
+}
+
+// Rollback undoes the effects of a run that nobody owns, the last one first, with the tools in set: see
+// [journal.Journal.Rollback]. The run cannot be resumed after that. If the error is not nil, call Rollback again.
+func (r *Runs) Rollback(ctx context.Context, id string, set *tools.Set) (all journal.Rollback, err error) {
+	owned, err := r.open(ctx, id)
+	if err != nil {
+		return all, err
+	}
+	defer owned.close()
+	if _, err := owned.info(); err != nil {
+		return all, err
+	}
+	if err := owned.reach(milestone{State: RolledBack}); err != nil {
+		return all, err
+	}
+	for _, part := range slices.Backward(owned.log.names) {
+		name, ok := strings.CutPrefix(part, callsOf)
+		if !ok {
+			continue
+		}
+		j, err := journal.Open(owned.log.part(part), &journal.Options{Run: name})
+		if err != nil {
+			return all, err
+		}
+		one, err := j.Rollback(ctx, set)
+		all.Undone = append(all.Undone, one.Undone...)
+		all.Left = append(all.Left, one.Left...)
+		if err != nil {
+			return all, err
+		}
+	}
+	runsModule := func(l journal.Left) bool { // its calls have a journal of their own
+		return slices.ContainsFunc(set.Bindings(), func(b *tools.Binding) bool {
+			return b.Path() == l.Entry.Tool && b.Module != nil
+		})
+	}
+	all.Left = slices.DeleteFunc(all.Left, runsModule)
+	return all, nil
 }
 
 func (r *Runs) describe(ctx context.Context, id string) (RunInfo, error) {

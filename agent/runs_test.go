@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/writ-go/writ/agent"
 	"github.com/writ-go/writ/module"
@@ -322,5 +323,85 @@ func TestList(t *testing.T) {
 		if got[id] != want {
 			t.Errorf("%s: got %s, want %s", id, got[id], want)
 		}
+	}
+}
+
+// A grant approves later calls, also those of a later process, but not more than it says.
+func TestGrants(t *testing.T) {
+	t.Parallel()
+	o, store := &office{}, journal.NewMemory()
+	bot, _ := o.bot(t, `for (const to of ["ann", "bob", "cid", "dan"]) await send({to});
+submit({answer: "sent"})`)
+	_, err := agent.Start(t.Context(), agent.NewRuns(store), "r-1", bot, task)
+	at := paused(t, err)
+	granting := approved()
+	granting.By = "eve"
+	granting.Grant = &policy.Grant{Tool: "send", Calls: 1, Until: time.Now().Add(time.Hour)}
+	for _, step := range []struct {
+		decision agent.Decision
+		done     string
+	}{
+		{granting, "send:ann send:bob"}, // bob by the grant
+		{approved(), "send:ann send:bob send:cid"},
+	} {
+		_, err = agent.Resume(t.Context(), agent.NewRuns(store), bot, at,
+			map[string]agent.Decision{at.Waiting[0].ID: step.decision})
+		at = paused(t, err)
+		if got := o.String(); got != step.done || len(at.Waiting) != 1 {
+			t.Fatalf("the tools did %s, and %v wait", got, at.Waiting)
+		}
+	}
+	granting.Grant = &policy.Grant{}
+	if _, err := agent.Resume(t.Context(), agent.NewRuns(store), bot, at,
+		map[string]agent.Decision{at.Waiting[0].ID: granting}); err == nil || !strings.Contains(err.Error(), "the decision on") {
+		t.Errorf("an invalid grant: %v", err)
+	}
+}
+
+// Rollback undoes what an agent and the agents within it did, the last effect first.
+func TestRollback(t *testing.T) {
+	t.Parallel()
+	o := &office{}
+	note := tools.Func("note", "Note.", func(_ context.Context, m mail) (int, error) { return o.did("note:" + m.To), nil },
+		&tools.Hints{Class: tools.Effect})
+	note.Revert = func(_ context.Context, args, _ json.RawMessage) error { o.did("undo:" + string(args)); return nil }
+	final := tools.Func("final", "Final.", func(context.Context, mail) (int, error) { return o.did("final"), nil },
+		&tools.Hints{Class: tools.Effect})
+	set, err := tools.NewSet(t.Context(), note, final)
+	if err != nil {
+		t.Fatal(err)
+	}
+	newBot := func(set *tools.Set, program string) *agent.Agent {
+		bot, err := agent.New(llmtest.New("```js\n"+program+"\n```"), &agent.Options{Sandbox: open(t), Tools: set})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bot
+	}
+	helper := module.Tool("helper", "Helps.", newBot(set, `submit({answer: String(await note({to: "b"}))})`), nil)
+	all, err := tools.NewSet(t.Context(), note, final, helper)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := agent.NewRuns(journal.NewMemory())
+	bot := newBot(all, `await note({to: "a"}); await helper({task: "x"}); await final({to: "c"}); submit({answer: "done"})`)
+	if _, err := agent.Start(t.Context(), runs, "r-1", bot, task); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time, there is nothing to do
+		report, err := runs.Rollback(t.Context(), "r-1", all)
+		if err != nil || len(report.Undone) != 2 || len(report.Left) != 1 || report.Left[0].Entry.Tool != "final" {
+			t.Errorf("got %+v, %v", report, err)
+		}
+	}
+	if got, want := o.String(), `final note:a note:b undo:{"to":"a"} undo:{"to":"b"}`; got != want {
+		t.Errorf("the tools did %s, not %s", got, want)
+	}
+	at, err := runs.Checkpoint(t.Context(), "r-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := agent.Resume(t.Context(), runs, bot, at, nil); err == nil || !strings.Contains(err.Error(), "undone") {
+		t.Errorf("the run was resumed: %v", err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 	"github.com/writ-go/writ/tools/policy"
+	"golang.org/x/term"
 )
 
 // durable runs the agent so that the run can go on after a pause, Ctrl-C or a crash.
@@ -86,22 +87,27 @@ func (c *config) resumed(ctx context.Context, runs *agent.Runs, bot *agent.Agent
 	return agent.Resume(ctx, runs, bot, at, decisions)
 }
 
-// approval returns the policy under which destructive calls, and calls that repeat an effect on purpose, need a
-// person's approval. Without a terminal, the run pauses.
-func (c *config) approval() tools.Policy {
+// approval returns the policies for destructive calls, and for calls that repeat an effect on purpose: a person at the
+// terminal approves them. Without a terminal, a durable run pauses.
+func (c *config) approval() []tools.Policy {
 	var ask policy.Approver
-	if c.asks() {
+	switch {
+	case c.asks():
 		ask = func(_ context.Context, r policy.Request) (policy.Decision, error) { return c.decide(r.String()) }
-	} else if c.journal == "" {
-		return policy.AllowDestructive
+	case c.journal == "":
+		return nil // the agent's log warns about destructive tools
 	}
-	return policy.If(policy.Or(policy.Destructive(), policy.Repeats()), policy.Approve(ask))
+	which := policy.Or(policy.Destructive(), policy.Repeats())
+	if c.every {
+		which = policy.Class(tools.Effect, tools.Idempotent)
+	}
+	return []tools.Policy{policy.If(which, policy.Approve(ask))}
 }
 
-// asks reports whether a person at the terminal can be asked.
+// asks reports whether a person can be asked.
 func (c *config) asks() bool {
-	info, err := os.Stdin.Stat()
-	return c.stdin != os.Stdin || err == nil && info.Mode()&os.ModeCharDevice != 0
+	file, ok := c.stdin.(*os.File)
+	return c.stdin != nil && (!ok || term.IsTerminal(int(file.Fd())))
 }
 
 // terminal lets one question at a time be asked.
@@ -158,6 +164,22 @@ func (c *config) list(ctx context.Context) error {
 		for _, w := range r.Waiting {
 			fmt.Fprintf(c.stdout, "    waits for a decision: %s\n", w)
 		}
+	}
+	return err
+}
+
+// undo undoes the effects of a run, and prints what was undone and what was not.
+func (c *config) undo(ctx context.Context, set *tools.Set) error {
+	store, err := journal.OpenDir(c.journal)
+	if err != nil {
+		return err
+	}
+	report, err := agent.NewRuns(store).Rollback(ctx, c.rollback, set)
+	for _, e := range report.Undone {
+		fmt.Fprintln(c.stdout, "undone:", e)
+	}
+	for _, l := range report.Left {
+		fmt.Fprintf(c.stdout, "not undone: %s\n    %s\n", l.Entry, l.Reason)
 	}
 	return err
 }

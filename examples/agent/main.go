@@ -5,7 +5,8 @@
 // It prints progress to stderr and the answer to stdout. The exit code is 0 if the task
 // has an answer, 1 if it has no answer, 2 if the flags are wrong, and 3 if the run is paused.
 //
-// At a terminal, it asks before each call of a destructive tool. With -journal, a run can go on after Ctrl-C, after a
+// At a terminal, it asks before each call that a trusted server calls destructive, or with -ask before each call that
+// may change something. With -journal, a run can go on after Ctrl-C, after a
 // crash, and after decisions that are made later:
 //
 //	go run ./examples/agent -journal runs -config mcp_servers.json -model openai:gpt-5 "task"
@@ -61,6 +62,8 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	flags.DurationVar(&c.timeout, "timeout", 0, "how long the whole task may take (default: no limit)")
 	flags.StringVar(&c.journal, "journal", "", "`folder` that records runs, so that they can be resumed")
 	flags.StringVar(&c.resume, "resume", "", "`ID` of the run in -journal to resume; it needs no task")
+	flags.BoolVar(&c.every, "ask", false, "ask before every call that may change something, not only before destructive "+
+		"calls of trusted servers")
 	flags.BoolVar(&c.runs, "runs", false, "list the runs in -journal, and how they ended")
 	flags.StringVar(&c.rollback, "rollback", "", "`ID` of the run in -journal whose effects are to be undone")
 	flags.Func("trust", "comma-separated `servers` to trust when they say which of their tools only read",
@@ -104,7 +107,9 @@ func (c *config) perform(ctx context.Context) error {
 		return c.list(ctx)
 	}
 	pred, err := c.run(ctx)
-	c.print(c.stdout, pred, err)
+	if c.rollback == "" {
+		c.print(c.stdout, pred, err)
+	}
 	return err
 }
 
@@ -112,7 +117,7 @@ type config struct {
 	servers, model, task      string
 	journal, resume, rollback string
 	trust, flags              []string
-	json, quiet, runs         bool
+	json, quiet, runs, every  bool
 	steps, tokens             int
 	timeout                   time.Duration
 	stdin                     io.Reader
@@ -121,7 +126,7 @@ type config struct {
 }
 
 func (c *config) run(ctx context.Context) (*module.Prediction[agent.Answer], error) {
-	if strings.TrimSpace(c.task) == "" && c.resume == "" {
+	if strings.TrimSpace(c.task) == "" && c.resume == "" && c.rollback == "" {
 		return nil, agent.ErrNoTask
 	}
 	if c.timeout > 0 {
@@ -132,10 +137,6 @@ func (c *config) run(ctx context.Context) (*module.Prediction[agent.Answer], err
 	progress := c.stderr
 	if c.quiet {
 		progress = io.Discard
-	}
-	model, err := models.Open(c.model, models.Options{Tokens: c.tokens, Progress: progress})
-	if err != nil {
-		return nil, err
 	}
 	fmt.Fprintf(progress, "connecting to the servers of %s; npx may have to fetch them first\n", c.servers)
 	servers, err := mcptools.Open(ctx, c.servers, &mcptools.Options{Trust: c.trust})
@@ -148,6 +149,13 @@ func (c *config) run(ctx context.Context) (*module.Prediction[agent.Answer], err
 		return nil, err
 	}
 	c.introduce(servers)
+	if c.rollback != "" {
+		return nil, c.undo(ctx, set)
+	}
+	model, err := models.Open(c.model, models.Options{Tokens: c.tokens, Progress: progress})
+	if err != nil {
+		return nil, err
+	}
 	box, err := sandbox.New(nil)
 	if err != nil {
 		return nil, err
@@ -157,7 +165,7 @@ func (c *config) run(ctx context.Context) (*module.Prediction[agent.Answer], err
 	if !c.quiet {
 		options.OnEvent = show.Progress(c.stderr)
 	}
-	bot, err := agent.New(model, &agent.Options{Sandbox: box, Tools: set.With(c.approval()), Module: options})
+	bot, err := agent.New(model, &agent.Options{Sandbox: box, Tools: set.With(c.approval()...), Module: options})
 	if err != nil {
 		return nil, err
 	}

@@ -17,8 +17,14 @@ import (
 	"github.com/writ-go/writ/internal/testserver"
 )
 
+// commandEnv makes the test binary the command.
+const commandEnv = "WRIT_TEST_AGENT_COMMAND"
+
 func TestMain(m *testing.M) {
 	testserver.Main()
+	if os.Getenv(commandEnv) != "" {
+		os.Exit(command(context.Background(), os.Args[1:], nil, os.Stdout, os.Stderr))
+	}
 	os.Exit(leaktest.Run(m.Run))
 }
 
@@ -84,7 +90,7 @@ const report = `{"chair":7,"table":3,"lamp":7}`
 func run(t *testing.T, ctx context.Context, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = command(ctx, args, strings.NewReader(""), &out, &errs)
+	code = command(ctx, args, nil, &out, &errs)
 	return code, out.String(), errs.String()
 }
 
