@@ -37,10 +37,17 @@ func (c *config) durable(ctx context.Context, bot *agent.Agent) (*module.Predict
 	if c.resume == "" {
 		pred, err = agent.Start(ctx, runs, id, bot, agent.Task{Task: c.task})
 	} else {
-		pred, err = c.resumed(ctx, runs, bot)
+		var at agent.Checkpoint
+		if at, err = runs.Checkpoint(ctx, id); err == nil {
+			pred, err = c.resumed(ctx, runs, bot, at)
+		}
 	}
-	var paused *agent.PausedError
-	if errors.As(err, &paused) {
+	paused, ok := errors.AsType[*agent.PausedError](err)
+	for ok && len(paused.Checkpoint.Waiting) > 0 && c.asks() {
+		pred, err = c.resumed(ctx, runs, bot, paused.Checkpoint)
+		paused, ok = errors.AsType[*agent.PausedError](err)
+	}
+	if ok {
 		fmt.Fprintf(c.stderr, "to resume it: go run ./examples/agent %s\n", c.again(id))
 	}
 	return pred, err
@@ -62,39 +69,32 @@ func (c *config) again(id string) string {
 	return strings.Join(words, " ")
 }
 
-// resumed resumes a run. It asks the person at the terminal for the decisions that the run waits for.
-func (c *config) resumed(ctx context.Context, runs *agent.Runs, bot *agent.Agent) (
+// resumed resumes a run. If there is a terminal, it asks for the decisions that the run waits for.
+func (c *config) resumed(ctx context.Context, runs *agent.Runs, bot *agent.Agent, at agent.Checkpoint) (
 	*module.Prediction[agent.Answer], error) {
-	at, err := runs.Checkpoint(ctx, c.resume)
-	if err != nil {
-		return nil, err
-	}
 	decisions := map[string]agent.Decision{}
 	for _, w := range at.Waiting {
 		if !c.asks() {
 			break
 		}
-		if w.Unknown {
-			decisions[w.ID] = agent.Decision{Outcome: c.askOutcome(w)}
-			continue
-		}
-		d, err := c.decide(fmt.Sprintf("%s\n%s\nline %d: %s", w.Tool, w.Args, w.Line, w.Source))
+		d, err := c.decideWaiting(w)
 		if err != nil {
 			return nil, err
 		}
-		decisions[w.ID] = agent.Decision{Decision: d}
+		decisions[w.ID] = d
 	}
 	return agent.Resume(ctx, runs, bot, at, decisions)
 }
 
-// approval returns the policies for destructive calls, and for calls that repeat an effect on purpose: a person at the
-// terminal approves them. Without a terminal, a durable run pauses.
+// approval returns the policies for the calls that a person at the terminal must approve: destructive calls, and calls
+// that repeat an effect on purpose.
 func (c *config) approval() []tools.Policy {
 	var ask policy.Approver
 	switch {
+	case c.journal != "": // the run pauses
 	case c.asks():
 		ask = func(_ context.Context, r policy.Request) (policy.Decision, error) { return c.decide(r.String()) }
-	case c.journal == "":
+	default:
 		return nil // the agent's log warns about destructive tools
 	}
 	which := policy.Or(policy.Destructive(), policy.Repeats())
@@ -138,16 +138,20 @@ func (c *config) decide(call string) (policy.Decision, error) {
 	return policy.Decision{Reason: strings.TrimSpace(strings.TrimPrefix(answer, "n")), By: "terminal"}, nil
 }
 
-// askOutcome asks what a call did whose outcome is unknown.
-func (c *config) askOutcome(w agent.Waiting) *journal.Reconciled {
-	answer, err := c.ask(fmt.Sprintf("%s\nwas it done? n, or its result as JSON: ", w))
-	switch {
-	case err != nil:
-		return &journal.Reconciled{State: journal.StateUnknown}
-	case answer == "n":
-		return &journal.Reconciled{State: journal.StateRejected}
+// decideWaiting asks about a call for which a run waits.
+func (c *config) decideWaiting(w agent.Waiting) (agent.Decision, error) {
+	if !w.Unknown {
+		d, err := c.decide(fmt.Sprintf("%s\n%s\nline %d: %s", w.Tool, w.Args, w.Line, w.Source))
+		return agent.Decision{Decision: d}, err
 	}
-	return &journal.Reconciled{State: journal.StateOK, Result: json.RawMessage(answer)}
+	answer, err := c.ask(fmt.Sprintf("%s\nwas it done? n, or its result as JSON: ", w))
+	outcome := journal.Reconciled{State: journal.StateOK, Result: json.RawMessage(answer)}
+	if answer == "n" {
+		outcome = journal.Reconciled{State: journal.StateRejected}
+	} else if err == nil && !json.Valid(outcome.Result) {
+		err = fmt.Errorf("%q is neither n nor JSON", answer)
+	}
+	return agent.Decision{Outcome: &outcome}, err
 }
 
 // list prints the runs in the journal, and how they ended.
