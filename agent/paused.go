@@ -43,6 +43,7 @@ type Checkpoint struct {
 	Records int       `json:"records"` // in the log of the run
 	Hash    string    `json:"hash"`    // of these records
 	Waiting []Waiting `json:"waiting,omitempty"`
+	Labels  uint64    `json:"labels,omitempty"` // reserved
 }
 
 // Waiting is a call that waits for a [Decision]. Its strings are safe to display, except for those in Args.

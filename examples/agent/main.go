@@ -40,11 +40,14 @@ import (
 	"github.com/writ-go/writ/tools/mcptools"
 )
 
-func main() {
+func main() { os.Exit(interruptible(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// interruptible runs the command. The first signal cancels its context, and the second one ends the process.
+func interruptible(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process
-	code := command(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	os.Exit(code)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	return command(ctx, args, stdin, stdout, stderr)
 }
 
 // command is the program: arguments in, exit code out.

@@ -23,7 +23,7 @@ const commandEnv = "WRIT_TEST_AGENT_COMMAND"
 func TestMain(m *testing.M) {
 	testserver.Main()
 	if os.Getenv(commandEnv) != "" {
-		os.Exit(command(context.Background(), os.Args[1:], nil, os.Stdout, os.Stderr))
+		os.Exit(interruptible(os.Args[1:], nil, os.Stdout, os.Stderr))
 	}
 	os.Exit(leaktest.Run(m.Run))
 }
@@ -38,6 +38,13 @@ func newOpenAI(t *testing.T, replies ...string) *stub.Server {
 		}
 		return stub.Reply{Text: replies[r.N-1], InputTokens: 1000, OutputTokens: 100}
 	}})
+	serveOpenAI(t, server)
+	return server
+}
+
+// serveOpenAI makes a stub the server of OpenAI.
+func serveOpenAI(t *testing.T, server http.Handler) {
+	t.Helper()
 	web := httptest.NewServer(server)
 	t.Cleanup(func() {
 		http.DefaultClient.CloseIdleConnections()
@@ -45,7 +52,6 @@ func newOpenAI(t *testing.T, replies ...string) *stub.Server {
 	})
 	t.Setenv("OPENAI_BASE_URL", web.URL)
 	t.Setenv("OPENAI_API_KEY", "test-key")
-	return server
 }
 
 // overloaded stands for the reply of an overloaded server.
