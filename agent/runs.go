@@ -86,7 +86,7 @@ func Start[In, Out any](
 	if err != nil {
 		return nil, fmt.Errorf("agent: the input of run %s: %w", id, err)
 	}
-	owned, err := r.open(ctx, id)
+	owned, err := r.create(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -192,6 +192,8 @@ func (r *Runs) List(ctx context.Context) ([]RunInfo, error) {
 		switch {
 		case errors.Is(err, journal.ErrInUse):
 			info = RunInfo{ID: id, State: Running}
+		case errors.Is(err, ErrNoRun): // its process ended before the first record
+			continue
 		case err != nil:
 			info = RunInfo{ID: id, State: Failed, Error: err.Error()}
 		}
@@ -248,8 +250,20 @@ func (r *Runs) describe(ctx context.Context, id string) (RunInfo, error) {
 	return owned.info()
 }
 
-// open opens the log of a run and becomes its owner.
+// open opens the log of a run that exists.
 func (r *Runs) open(ctx context.Context, id string) (*run, error) {
+	ids, err := r.store.Runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(ids, id) {
+		return nil, fmt.Errorf("%w: %s", ErrNoRun, id)
+	}
+	return r.create(ctx, id)
+}
+
+// create opens the log of a run, which may be new, and becomes its owner.
+func (r *Runs) create(ctx context.Context, id string) (*run, error) {
 	log, err := r.store.Open(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("agent: run %s: %w", id, err)

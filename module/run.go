@@ -82,7 +82,7 @@ func (r *recorder) newRun(path string, p *Predictor, q conversation.Question, op
 
 // openJournal opens the journal for the run's calls.
 func (r *run) openJournal(ctx context.Context, o *journal.Options) error {
-	j, err := durable.Journal(ctx, r.path, r.asked.Inputs, o)
+	j, err := durable.Journal(ctx, r.path, []any{r.asked.Inputs, r.predictor.Rollout}, o)
 	if err != nil {
 		return r.incomplete(fmt.Errorf("module: the journal of %s: %w", r.path, err))
 	}

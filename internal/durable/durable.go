@@ -16,7 +16,7 @@ type Run interface {
 	Model(ctx context.Context, m llms.Model, predictor string) (llms.Model, error)
 
 	// Journal returns the journal of a module's run within the run. Predictor is the path of the module's predictor, and
-	// inputs are the inputs of the module.
+	// inputs is everything that tells the module's run from others, as JSON encodes it.
 	Journal(ctx context.Context, predictor string, inputs any, o *journal.Options) (*journal.Journal, error)
 }
 
