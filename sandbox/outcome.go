@@ -79,7 +79,7 @@ type Output struct {
 func (o Output) Cut() bool { return len(o.Text) < o.Bytes }
 
 // Call is one tool call in a run. If Error is not nil, Error.Kind says whether the call failed or was not made, and
-// Error.Unwrap returns the cause, for the host's log. The effect of a Pending call is unknown, unless the run was paused
+// Error.Unwrap returns the cause, for the host's log. The effect of a Pending call is unknown, unless the run paused
 // while the call waited for a person's decision: then the call was not made.
 type Call struct {
 	ID       int              `json:"id"`                 // 1, 2, … in the order in which the program made them

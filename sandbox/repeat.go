@@ -55,14 +55,18 @@ func (s *Sandbox) startRecording(h *host, job *engine.Job) error {
 	if !ok || h.checkOnly {
 		return nil
 	}
-	if job.Clock == nil {
-		job.Clock = newClock()
+	clock := job.Clock
+	if clock == nil {
+		clock = newClock()
 	}
 	source, _ := json.Marshal(s.recordedSource(job, h.limits)) // cannot fail
-	start, _ := json.Marshal(job.Clock)                        // cannot fail
+	start, _ := json.Marshal(clock)                            // cannot fail
 	recorded, turns, err := recorder.Begin(source, start)
+	if err == nil && recorded == nil {
+		return nil
+	}
 	if err == nil {
-		err = decodeStrictly(recorded, job.Clock) // which a session's step shares
+		err = decodeStrictly(recorded, clock) // which a session's step shares
 	}
 	for i := 0; i < len(turns) && err == nil; i++ {
 		var t recordedTurn
@@ -75,7 +79,7 @@ func (s *Sandbox) startRecording(h *host, job *engine.Job) error {
 	if err != nil {
 		return tools.Fatal(fmt.Errorf("sandbox: record the program: %w", err))
 	}
-	h.recorder, job.Record = recorder, true
+	h.recorder, job.Record, job.Clock = recorder, true, clock
 	return nil
 }
 

@@ -34,7 +34,7 @@ type Job struct {
 	Record bool `json:"record,omitempty"`
 
 	// Turns are the recorded turns of an earlier run, which had the same Clock. The program is resumed by exactly these
-	// turns, in this order, before it goes on by itself. If a turn is impossible, or if the program ends before the last
+	// turns, in this order, before it goes on by itself. If a turn is impossible, or the program ends before the last
 	// one, the run ends with KindDiverged.
 	Turns []Turn `json:"turns,omitempty"`
 

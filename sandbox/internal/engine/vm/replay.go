@@ -124,7 +124,8 @@ func (h recordedHost) Call(c engine.Call, reply func(engine.Reply)) {
 	}
 	then := replies[c.ID-1]
 	if then.Tool != tool || !bytes.Equal(then.Args, args) || !bytes.Equal(then.More, c.More) {
-		h.run.diverge("call %d was %s(%.80s), but in the rerun it was %s(%.80s)", c.ID, then.Tool, then.Args, tool, args)
+		h.run.diverge("call %d was %s(%.80s), but in the rerun it was %s(%.80s)",
+			c.ID, then.Tool, then.Args, tool, args)
 		return
 	}
 	go reply(then.Reply)
