@@ -181,3 +181,14 @@ func TestCompiler(t *testing.T) {
 		t.Errorf("the model was told\n%s\nwithout\n%s", told, want)
 	}
 }
+
+// The clock of a program goes on while it computes: it stands still only in durable runs and in sessions.
+func TestClockGoesOn(t *testing.T) {
+	t.Parallel()
+	sig, err := signature.Parse("question -> passed: bool", "Wait.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := llmtest.New("```js\nconst t = Date.now(); while (Date.now() < t + 5);\nsubmit({passed: true})\n```")
+	mustRun(t, module.NewCodeAct(sig, model, inProcess(t), nil, nil), signature.Values{{Name: "question", JSON: []byte(`"?"`)}})
+}

@@ -52,7 +52,7 @@ func (s *Sandbox) recordedSource(job *engine.Job, l Limits) recordedSource {
 // new run. It does nothing if the attempt does not record the program.
 func (s *Sandbox) startRecording(h *host, job *engine.Job) error {
 	recorder, ok := h.program.Attempt.(dispatch.Recorder)
-	if !ok || h.checkOnly {
+	if !ok || h.checkOnly || !recorder.Records() {
 		return nil
 	}
 	clock := job.Clock
@@ -62,9 +62,6 @@ func (s *Sandbox) startRecording(h *host, job *engine.Job) error {
 	source, _ := json.Marshal(s.recordedSource(job, h.limits)) // cannot fail
 	start, _ := json.Marshal(clock)                            // cannot fail
 	recorded, turns, err := recorder.Begin(source, start)
-	if err == nil && recorded == nil {
-		return nil
-	}
 	if err == nil {
 		err = decodeStrictly(recorded, clock) // which a session's step shares
 	}

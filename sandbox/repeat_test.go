@@ -49,6 +49,8 @@ func (p *tape) add(e event) {
 	p.events = append(p.events, e)
 }
 
+func (p *tape) Records() bool { return true }
+
 func (p *tape) Begin(source, start []byte) (recorded []byte, turns [][]byte, err error) {
 	for i, e := range p.old {
 		if turns = append(turns, e.Turns...); i == 0 {

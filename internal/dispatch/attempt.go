@@ -21,10 +21,13 @@ type Attempt interface {
 type Recorder interface {
 	Attempt
 
+	// Records reports whether the program is recorded. If not, the other methods of Recorder are not called.
+	Records() bool
+
 	// Begin is called once, before the program runs. The source is the program and everything else that decides what it
 	// does, such as its inputs; start has the seed and the time of a new run. If the attempt repeats a recorded one with
 	// the same source, Begin returns the recorded start and all recorded turns, after which the program goes on by
-	// itself. Otherwise, it records start and returns it. If it returns nil, the program is not recorded.
+	// itself. Otherwise, it records start and returns it.
 	Begin(source, start []byte) (recorded []byte, turns [][]byte, err error)
 
 	// Turns records the turns since the last call of Turns. It is called before Issue, and when the program has ended,

@@ -147,6 +147,9 @@ func (r replayed) Performed() json.RawMessage {
 	return r.tip.Args
 }
 
+// Records implements [dispatch.Recorder].
+func (a *Attempt) Records() bool { return a.journal.log != nil }
+
 // Begin implements [dispatch.Recorder]. If another program than the recorded one begins, everything that is recorded
 // counts as done by earlier programs.
 func (a *Attempt) Begin(source, start []byte) (recorded []byte, turns [][]byte, err error) {
@@ -158,8 +161,6 @@ func (a *Attempt) Begin(source, start []byte) (recorded []byte, turns [][]byte, 
 		return nil, nil, j.failed
 	case a != j.current || a.over:
 		return nil, nil, tools.Fatal(errOver)
-	case j.log == nil:
-		return start, nil, nil
 	}
 	sum := sha256.Sum256(source)
 	begin := &operation{Op: opBegin, Source: sum[:], Start: start}
