@@ -65,6 +65,7 @@ type logPart struct {
 	name string
 }
 
+// Records implements [journal.Log].
 func (p *logPart) Records() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for _, record := range p.log.parts[p.name] {
@@ -75,6 +76,7 @@ func (p *logPart) Records() iter.Seq2[[]byte, error] {
 	}
 }
 
+// Append implements [journal.Log].
 func (p *logPart) Append(content []byte) error {
 	record := append([]byte(p.name+"\t"), content...)
 	p.log.mu.Lock()
@@ -86,6 +88,7 @@ func (p *logPart) Append(content []byte) error {
 	return nil
 }
 
+// Sync implements [journal.Log].
 func (p *logPart) Sync() error { return p.log.log.Sync() }
 
 // Close does nothing, because the run closes the log.

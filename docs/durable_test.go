@@ -53,7 +53,7 @@ func refund(ctx context.Context, dir string, bot *agent.Agent, answer *string) e
 	runs := agent.NewRuns(store)
 	pred, err := agent.Start(ctx, runs, "r-1", bot, agent.Task{Task: "Refund order 7."})
 	paused, ok := errors.AsType[*agent.PausedError](err)
-	if !ok {
+	if !ok || pred != nil {
 		return fmt.Errorf("the run is not paused: %w", err)
 	}
 	checkpoint := paused.Checkpoint

@@ -40,7 +40,6 @@ type tape struct {
 	old    []event // the recording that is repeated
 	events []event // the recording of this run
 	issued int
-	wrong  []string // what differs from the old recording
 }
 
 func (p *tape) add(e event) {

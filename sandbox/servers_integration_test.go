@@ -72,7 +72,7 @@ func testServer(t *testing.T, box *sandbox.Sandbox, archive *archive, known map[
 	for _, f := range archive.Files {
 		sections[f.Name] = string(f.Data)
 		if under, ok := strings.CutPrefix(f.Name, "files/"); ok {
-			place(t, filepath.Join(dir, under), f.Data)
+			putFile(t, filepath.Join(dir, under), f.Data)
 		}
 	}
 	servers := startServer(t, name, sections["entry.json"], known)
@@ -95,7 +95,7 @@ func testServer(t *testing.T, box *sandbox.Sandbox, archive *archive, known map[
 		strings.Join(strings.Fields(string(archive.Comment)), " "))
 }
 
-func place(t *testing.T, path string, data []byte) {
+func putFile(t *testing.T, path string, data []byte) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
@@ -153,7 +153,7 @@ func checkServersTable(t *testing.T, rows []string) {
 	want := before + head + strings.Join(rows, "")
 	switch {
 	case *update:
-		place(t, serversTable, []byte(want))
+		putFile(t, serversTable, []byte(want))
 	case string(data) != want:
 		t.Errorf("%s is outdated; run this test with -update\n%s", serversTable, want)
 	}

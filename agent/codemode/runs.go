@@ -187,7 +187,8 @@ func harmless(c tools.Call) bool {
 }
 
 func (a *attempt) hold(o *run, e journal.Entry, c tools.Call) error {
-	message, other := "", `pass retry_of: "none", which applies to the whole program`
+	var message string
+	other := `pass retry_of: "none", which applies to the whole program`
 	if a.retries {
 		other = `pass {distinct: "all"} as the second argument of the call`
 	}

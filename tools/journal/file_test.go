@@ -307,7 +307,7 @@ func TestDuringSync(t *testing.T) {
 		l, f := newLog(t)
 		f.block = make(chan struct{})
 		appendRecords(t, l, "a")
-		go l.Sync()
+		go func() { _ = l.Sync() }()
 		synctest.Wait()
 		appendRecords(t, l, "b")
 		closed := false
