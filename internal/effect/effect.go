@@ -2,7 +2,10 @@
 // repetition.
 package effect
 
-import "context"
+import (
+	"cmp"
+	"context"
+)
 
 // ID identifies a call in all runs.
 type ID struct {
@@ -10,13 +13,14 @@ type ID struct {
 	Step    int    // the step of the run, from 1
 	Attempt int    // the program's number in the step, from 1
 	Entry   string // the ID of the journal's entry, such as E7
+	First   string // if the call sends one again whose outcome is unknown: the ID of the first such entry
 
 	// Server and Tool are the tool's namespace and name if the call may have an effect. They do not identify the call.
 	Server, Tool string
 }
 
 // String returns the ID as text: r-7f3a:E7. It is the same if a call whose outcome is unknown is sent again.
-func (id ID) String() string { return id.Run + ":" + id.Entry }
+func (id ID) String() string { return id.Run + ":" + cmp.Or(id.First, id.Entry) }
 
 type key struct{}
 

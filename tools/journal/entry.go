@@ -118,7 +118,15 @@ func (e *entry) settle(s State) {
 
 // Effect implements [dispatch.Entry].
 func (e *entry) Effect() effect.ID {
-	return effect.ID{Run: e.attempt.journal.run, Step: e.Step, Attempt: e.Attempt, Entry: e.ID}
+	j := e.attempt.journal
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	id := effect.ID{Run: j.run, Step: e.Step, Attempt: e.Attempt, Entry: e.ID}
+	sent := func(o *entry) bool { return o.State == StateUnknown && o.issued < e.issued }
+	if i := slices.IndexFunc(j.byKey[e.key], sent); i >= 0 && e.Class == tools.Idempotent && e.Repeats == nil {
+		id.First = j.byKey[e.key][i].ID
+	}
+	return id
 }
 
 // Recorded implements [dispatch.Entry]. The call of a new entry is not done before it is dispatched.
