@@ -38,6 +38,7 @@ type environment struct {
 	options Options
 	tools   *declare.Declarations  // the declarations of set
 	past    []conversation.Message // earlier turns of a Chat
+	talk    *journal.Journal       // the journal of all turns of a Chat, or nil
 	session bool                   // programs can use earlier programs' variables
 	chat    bool                   // the run is a turn of a conversation
 	values  bool                   // a program may give its answer as its value instead of submitting it
@@ -211,6 +212,9 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 		return nil, nil, err
 	}
 	q.AddNote(variables)
+	if r.talk != nil {
+		q.AddNote(prompt.Uncertain(r.talk.Unresolved()))
+	}
 	q.Past, q.Briefing = r.past, r.applyTypes(c.Predictor.Briefing)
 	q.AddNote(prompt.Matching(r.tools.Matching(prompt.TaskText(spec, q.Inputs))))
 	if ctx, r.run, err = newRun(ctx, c.coder.name, c.Predictor, q); err != nil {
@@ -220,7 +224,11 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	if r.shadow != nil && r.compiled == nil {
 		r.fallback = r.shadow.why
 	}
-	r.keepCalls(journal.New(r.options.Journal))
+	if r.talk != nil {
+		r.keepTurn(r.talk)
+	} else {
+		r.keepCalls(journal.New(r.options.Journal))
+	}
 	return ctx, r, nil
 }
 

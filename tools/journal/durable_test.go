@@ -268,6 +268,9 @@ func (p *process) run() (err error) {
 		return err
 	}
 	for step := range 2 {
+		if p.seed%3 == 0 {
+			p.tell("turn %d", p.journal.Turn())
+		}
 		for number := range 4 {
 			if err := p.journal.Reconcile(p.t.Context()); err != nil {
 				p.tell("reconcile: %v", err)

@@ -27,6 +27,7 @@ const (
 	opResolve   = "resolve"   // somebody decided about an unknown entry
 	opEnd       = "end"       // the program has ended, or was interrupted: it may go on when it is repeated
 	opAccept    = "accept"    // active: the step has ended
+	opNextTurn  = "next_turn" // active: the next turn of a conversation begins
 )
 
 // operation is a change of a journal. Its JSON is a record of the log.
@@ -73,7 +74,7 @@ type operation struct {
 // active reports whether the module or its program causes the operation.
 func (op *operation) active() bool {
 	switch op.Op {
-	case opAttempt, opBegin, opIssue, opAccept:
+	case opAttempt, opBegin, opIssue, opAccept, opNextTurn:
 		return true
 	}
 	return false
@@ -162,6 +163,8 @@ func (op *operation) String() string {
 		return "ended"
 	case opAccept:
 		return "ended, and its step was closed"
+	case opNextTurn:
+		return "ended, and the next turn of the conversation began"
 	}
 	return op.Op
 }
