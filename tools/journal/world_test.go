@@ -373,3 +373,5 @@ func as[T any](result json.RawMessage) (v T) {
 	}
 	return v
 }
+
+func to(name string) string { return fmt.Sprintf(`{"to":%q}`, name) }
