@@ -336,3 +336,34 @@ func TestConcurrentCalls(t *testing.T) {
 		t.Errorf("there are %d entries", got)
 	}
 }
+
+// If a tool answers after its turn has ended, the model does not know it: the call is held once more, in the next turn.
+func TestLateAnswerInConversation(t *testing.T) {
+	t.Parallel()
+	for _, late := range []bool{false, true} {
+		s := newScript(t, nil)
+		s.journal.Turn()
+		s.program()
+		flying := s.issue(`db.add({"n":1})`, nil)
+		if err := flying.entry.Dispatched(flying.args); err != nil {
+			t.Fatal(err)
+		}
+		if late {
+			s.journal.End()
+		}
+		flying.entry.Settled(json.RawMessage(`1`), nil, false)
+		want := "made 2"
+		if late {
+			want = `held: E1 made exactly this call in an earlier step, and it is done. To take the result of E1, pass ` +
+				`{same: "E1"} as the second argument; to do it once more, pass {again: "E1"}`
+		}
+		for range 2 { // in the turn after the next, it is forgotten
+			s.journal.Turn()
+			s.program()
+			if got := s.finish(s.issue(`db.add({"n":1})`, nil), "2"); got != want {
+				t.Errorf("late %v: got %s", late, got)
+			}
+			want = "made 2"
+		}
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 )
@@ -29,7 +30,7 @@ var update = flag.Bool("update", false, "write the outcomes in testdata anew")
 //	  call = how             a call; the tool answers 5, with !an error, or never, or a policy says refused
 //	  + call = how           a call at the same time as the calls with + before and after it
 //	accept, end, turn        accept the step, end the attempt, begin a turn of a conversation
-//	reconcile ok 5           Reconcile, which finds out: ok and a result, rejected, unknown, or !an error
+//	reconcile ok 5           Reconcile, which asks about entries and finds out: ok 5, rejected, unknown, or !an error
 //	states                   lists the entries; it is the last line
 //
 // A call has one or two arguments: db.add({"n":1}, {"again":"E2"}). Programs catch the errors of their calls. The text
@@ -74,15 +75,24 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
+// declaredTool is a tool without a handler.
+type declaredTool struct {
+	tools.Tool
+	changed string // the arguments into which a policy changes those of calls, or ""
+}
+
 // readTools reads the classes of tools, one tool per line: mail.send effect identity=to,subject.
-func readTools(text string) (map[string]tools.Tool, error) {
-	list := map[string]tools.Tool{}
+//
+// The words after the class are identity=…, claims=…, repeatable, destructive, final, and changed=…, which are the
+// arguments into which a policy changes those of every call.
+func readTools(text string) (map[string]declaredTool, error) {
+	list := map[string]declaredTool{}
 	for n, line := range strings.Split(strings.TrimSpace(text), "\n") {
 		words := strings.Fields(line)
 		if len(words) < 2 {
 			return nil, fmt.Errorf("line %d: want a tool, its class and perhaps more, not %q", n+1, line)
 		}
-		var b tools.Tool
+		var b declaredTool
 		if namespace, name, ok := strings.Cut(words[0], "."); ok {
 			b.Namespace, b.Name = namespace, name
 		} else {
@@ -95,6 +105,8 @@ func readTools(text string) (map[string]tools.Tool, error) {
 				b.Hints.Identity = strings.FieldsFunc(value, func(r rune) bool { return r == ',' })
 			case "claims":
 				err = errors.Join(err, b.Claimed.UnmarshalText([]byte(value)))
+			case "changed":
+				b.changed = value
 			case "repeatable":
 				b.Hints.Repeatable = true
 			case "destructive":
@@ -102,7 +114,7 @@ func readTools(text string) (map[string]tools.Tool, error) {
 			case "final":
 				b.Hints.ErrorsAreFinal = true
 			default:
-				err = fmt.Errorf("unknown word %q; use identity=…, claims=…, repeatable, destructive or final", word)
+				err = fmt.Errorf("unknown word %q; use identity=…, claims=…, changed=…, repeatable, destructive or final", word)
 			}
 		}
 		if err != nil {
@@ -120,6 +132,7 @@ type scenario struct {
 	how     string // how the call that is made ends
 	reached chan struct{}
 	found   string         // what Reconcile finds out
+	asked   []string       // the entries about which it was asked
 	never   sync.WaitGroup // calls that get no answer
 	mistake error
 }
@@ -136,7 +149,7 @@ type scenarioLine struct {
 }
 
 // playScenario plays a scenario and returns it with its outcomes.
-func playScenario(t *testing.T, declared map[string]tools.Tool, text string) (string, error) {
+func playScenario(t *testing.T, declared map[string]declaredTool, text string) (string, error) {
 	t.Helper()
 	s := &scenario{reached: make(chan struct{})}
 	used, reconciles := map[string]bool{}, false
@@ -178,11 +191,17 @@ func playScenario(t *testing.T, declared map[string]tools.Tool, text string) (st
 var words = []string{"with", "attempt", "accept", "end", "turn", "reconcile", "states"}
 
 func readLine(text string) (*scenarioLine, error) {
-	text, _, _ = strings.Cut(text, " → ")
+	text, _, _ = strings.Cut(text, " →")
 	l := &scenarioLine{text: text}
 	text = strings.TrimSpace(text)
 	if word, rest, _ := strings.Cut(text, " "); slices.Contains(words, word) {
 		l.word, l.rest = word, rest
+		switch found, _, _ := strings.Cut(rest, " "); {
+		case word == "reconcile" && !slices.Contains([]string{"ok", "rejected", "unknown"}, found) && !strings.HasPrefix(found, "!"):
+			return l, fmt.Errorf("reconcile finds out ok, rejected, unknown or !an error, not %q", rest)
+		case word != "reconcile" && word != "with" && rest != "":
+			return l, fmt.Errorf("nothing may follow the word %s, not %q", word, rest)
+		}
 		return l, nil
 	}
 	text, l.together = strings.CutPrefix(text, "+ ")
@@ -198,7 +217,10 @@ func readLine(text string) (*scenarioLine, error) {
 			return l, fmt.Errorf("the arguments of %s: %w", path, err)
 		}
 		if after, ok := strings.CutPrefix(rest, ", "); ok {
-			if second, rest, err = cutJSON(after); err != nil {
+			if second, rest, err = cutJSON(after); err == nil {
+				_, err = dispatch.DecodeRepeat(second)
+			}
+			if err != nil {
 				return l, fmt.Errorf("the second argument of %s: %w", path, err)
 			}
 		}
@@ -208,7 +230,7 @@ func readLine(text string) (*scenarioLine, error) {
 	if l.how, _ = strings.CutPrefix(how, " = "); !ok || l.how == how && how != "" {
 		return l, fmt.Errorf("after the arguments of %s: want ) and perhaps = and how the call ends, not %q", path, rest)
 	}
-	if special := l.how == "" || l.how[0] == '!' || l.how == "never" || l.how == "refused"; !special && !json.Valid([]byte(l.how)) {
+	if special := l.how == "" || len(l.how) > 1 && l.how[0] == '!' || l.how == "never" || l.how == "refused"; !special && !json.Valid([]byte(l.how)) {
 		return l, fmt.Errorf("%s cannot end with %s; use JSON, !an error, never or refused", path, l.how)
 	}
 	return l, nil
@@ -221,10 +243,10 @@ func cutJSON(text string) (value json.RawMessage, rest string, err error) {
 	return value, text[d.InputOffset():], err
 }
 
-func (s *scenario) set(t *testing.T, declared map[string]tools.Tool, used map[string]bool) (*tools.Set, error) {
+func (s *scenario) set(t *testing.T, declared map[string]declaredTool, used map[string]bool) (*tools.Set, error) {
 	var sources []tools.Source
 	for _, path := range slices.Sorted(maps.Keys(used)) {
-		b := declared[path]
+		b := declared[path].Tool
 		b.Handler = func(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) { return s.handle(ctx) }
 		sources = append(sources, &b)
 	}
@@ -236,6 +258,9 @@ func (s *scenario) set(t *testing.T, declared map[string]tools.Tool, used map[st
 		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
 			if s.how == "refused" {
 				return nil, &tools.ToolError{Kind: tools.KindDenied, Message: "refused"}
+			}
+			if args := declared[c.Tool.Path()].changed; args != "" {
+				c.Args = json.RawMessage(args)
 			}
 			return next.Call(ctx, c)
 		})
@@ -263,7 +288,8 @@ func (s *scenario) handle(ctx context.Context) (json.RawMessage, error) {
 }
 
 // reconcile is Options.Reconcile.
-func (s *scenario) reconcile(context.Context, journal.Entry) (journal.Reconciled, error) {
+func (s *scenario) reconcile(_ context.Context, e journal.Entry) (journal.Reconciled, error) {
+	s.asked = append(s.asked, e.ID)
 	state, result, _ := strings.Cut(s.found, " ")
 	if message, isError := strings.CutPrefix(s.found, "!"); isError {
 		return journal.Reconciled{}, errors.New(message)
@@ -290,9 +316,10 @@ func (s *scenario) run(ctx context.Context) (string, error) {
 		case "turn":
 			l.outcome = fmt.Sprint(s.journal.Turn())
 		case "reconcile":
-			s.found = l.rest
-			if err := s.journal.Reconcile(s.t.Context()); err != nil {
-				l.outcome = err.Error()
+			s.found, s.asked = l.rest, nil
+			failed := s.journal.Reconcile(s.t.Context())
+			if l.outcome = strings.Join(s.asked, ", "); failed != nil {
+				l.outcome = strings.ReplaceAll(failed.Error(), "\n", "; ")
 			}
 		case "states":
 			l.outcome = s.states()
@@ -384,4 +411,43 @@ func (s *scenario) outcome(c *guestCall) string {
 		return ""
 	}
 	return text
+}
+
+// Mistakes in archives are reported with the line and what is expected.
+func TestScenarioMistakes(t *testing.T) {
+	t.Parallel()
+	declared, err := readTools("db.add effect")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"atempt": `line 1: "atempt" is neither a call nor begins with one of the words with, attempt, accept, end, turn, ` +
+			"reconcile, states",
+		"attempt\n  db.ad()":                                  `line 2: the tool "db.ad" is not declared`,
+		"with db.ad":                                          `line 1: the tool "db.ad" is not declared`,
+		"attempt\n  db.add({n:1})":                            "line 2: the arguments of db.add: invalid character 'n' looking for beginning of object key string",
+		"attempt\n  db.add({}, again)":                        "line 2: the second argument of db.add: invalid character 'a' looking for beginning of value",
+		"attempt\n  db.add({}) -> 1":                          "line 2: after the arguments of db.add: want ) and perhaps = and how the call ends, not \") -> 1\"",
+		"attempt\n  db.add() = !":                             "line 2: db.add cannot end with !; use JSON, !an error, never or refused",
+		"attempt\n  db.add() = done":                          "line 2: db.add cannot end with done; use JSON, !an error, never or refused",
+		"attempt\n  db.add({})":                               "line 2: the call was made; add = and how it ends",
+		"db.add() = 1":                                        "line 1: a call before the first attempt",
+		"attempt\nattempt\naccept now":                        `line 3: nothing may follow the word accept, not "now"`,
+		"reconcile done":                                      "line 1: reconcile finds out ok, rejected, unknown or !an error, not \"done\"",
+		"attempt\n  db.add({}, {\"again\":1})":                `line 2: the second argument of db.add: `,
+		"attempt\n db.add() = !504\n db.add()\n db.add() = 1": "line 4: the program has ended before this call",
+	} {
+		if _, err := playScenario(t, declared, text); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s\ngot  %v\nwant %s", text, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"db.add":               `line 1: want a tool, its class and perhaps more, not "db.add"`,
+		"db.add writes":        `line 1: hints: unknown class "writes"; use effect, idempotent, read or unclassified`,
+		"a read\nb read often": `line 2: unknown word "often"; use identity=…, claims=…, changed=…, repeatable, destructive or final`,
+	} {
+		if _, err := readTools(text); err == nil || err.Error() != want {
+			t.Errorf("%s\ngot  %v\nwant %s", text, err, want)
+		}
+	}
 }
