@@ -178,6 +178,9 @@ func (b *builder) add(t *Tool) error {
 	if t.Params != nil && t.Hints.Class != Read {
 		return fmt.Errorf("tools: %s has Params, but its class is not Read", t.label())
 	}
+	if t.RevertWith != nil && (t.RevertWith.Tool == "" || t.RevertWith.Args == nil) {
+		return fmt.Errorf("tools: %s: RevertWith needs Tool and Args", t.label())
+	}
 	binding := &Binding{Tool: t}
 	if t.Namespace == "" {
 		if err := b.nameOwn(t.Name); err != nil {

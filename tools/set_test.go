@@ -78,6 +78,8 @@ func TestNewSetErrors(t *testing.T) {
 		{"no handler", []tools.Source{&tools.Tool{Name: "a"}}, `tools: tool "a" has no Handler`},
 		{"parameters of an effect", []tools.Source{&tools.Tool{Name: "a", Params: []string{"to"}, Handler: ok}},
 			`tools: tool "a" has Params, but its class is not Read`},
+		{"half a way back", []tools.Source{&tools.Tool{Name: "a", Handler: ok, RevertWith: &tools.Inverse{Tool: "b"}}},
+			`tools: tool "a": RevertWith needs Tool and Args`},
 		{"no handler in a namespace", []tools.Source{&tools.Tool{Namespace: "s", Name: "a"}},
 			`tools: tool "a" of "s" has no Handler`},
 		{"no name", []tools.Source{&tools.Tool{Handler: ok}},

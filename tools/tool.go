@@ -49,11 +49,28 @@ type Tool struct {
 	// Handler performs the calls. It is called concurrently.
 	Handler Handler
 
+	// Revert, if set, undoes a call that was made with args and returned result, which is nil if it could not be used.
+	// Only package journal's Rollback calls Revert. After an error, the call may or may not be undone.
+	Revert func(ctx context.Context, args, result json.RawMessage) error
+
+	// RevertWith, if set and Revert is not, is the call that undoes a call.
+	RevertWith *Inverse
+
 	// Module is set by module.Tool. It returns a pointer to the module that Handler runs, so that
 	// module.Predictors and module.Clone can reach that module.
 	Module func() any
 
 	err error // of Func; NewSet returns it
+}
+
+// Inverse is the call that undoes another call, such as delete_event for create_event.
+type Inverse struct {
+	// Tool is the name of the tool. It is in the same namespace.
+	Tool string
+
+	// Args returns the arguments, given the arguments and the result of the call that is undone. Result is nil if it
+	// could not be used.
+	Args func(args, result json.RawMessage) (json.RawMessage, error)
 }
 
 // Handler performs one call. The arguments are valid for the tool's InputSchema and must not

@@ -24,7 +24,8 @@ func (j *Journal) apply(op *operation) error {
 func (j *Journal) change(op *operation) error {
 	a := j.current
 	switch op.Op {
-	case opAttempt:
+	case opAttempt, opRollback:
+		j.rolledBack = j.rolledBack || op.Op == opRollback
 		j.start(op.attempt)
 		return nil
 	case opAccept:
@@ -126,7 +127,7 @@ func (j *Journal) add(a *Attempt, op *operation) *entry {
 		Entry: Entry{
 			ID: op.ID, Turn: j.turn, Step: a.step, Attempt: a.inStep,
 			Tool: op.Tool, Class: op.Class, Args: op.Args, State: dispatch.StateIntended,
-			Repeatable: op.Repeatable, Repeats: op.Again, Labels: op.Labels,
+			Repeatable: op.Repeatable, Repeats: op.Again, Reverts: op.Reverts, Labels: op.Labels,
 		},
 		attempt: a, key: string(op.Key), id: toolID{op.Server, op.Name}, server: op.Server, issued: j.tick(),
 		destructive: op.Destructive, fresh: op.Repeat != nil && op.Repeat.Fresh && op.Class == tools.Read,

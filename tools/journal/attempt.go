@@ -10,8 +10,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// Attempt records one program's calls. It is the Attempt of a sandbox.Program. If the journal has a log, it also records
-// how the program runs.
+// Attempt records one program's calls. It is the Attempt of a sandbox.Program. If the journal has a log, the Attempt
+// also records how the program runs.
 type Attempt struct {
 	journal *Journal
 	step    int
@@ -45,9 +45,6 @@ func (a *Attempt) Issue(c tools.Call, all []*tools.Binding) (dispatch.Entry, err
 	j := a.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.failed != nil {
-		return nil, j.failed
-	}
 	if a != j.current || a.over {
 		return nil, tools.Fatal(errOver)
 	}
@@ -59,6 +56,9 @@ func (a *Attempt) Issue(c tools.Call, all []*tools.Binding) (dispatch.Entry, err
 	})
 	if recorded := j.next(op); recorded != nil {
 		return j.repeat(recorded, c, all)
+	}
+	if j.failed != nil {
+		return nil, j.failed
 	}
 	return a.decide(op, c, all, key)
 }
@@ -91,10 +91,16 @@ func (a *Attempt) decide(op *operation, c tools.Call, all []*tools.Binding, key 
 		return nil, err
 	}
 	if e == nil {
-		e = j.entries[len(j.entries)-1]
-		e.binding, e.call, e.all = c.Tool, c, all
+		e = j.attach(c, all)
 	}
 	return e, nil
+}
+
+// attach gives the newest entry its call.
+func (j *Journal) attach(c tools.Call, all []*tools.Binding) *entry {
+	e := j.entries[len(j.entries)-1]
+	e.binding, e.call, e.all = c.Tool, c, all
+	return e
 }
 
 // orphaned reports whether the attempt neither consumed nor named e, and could not have seen it. If a is nil, every

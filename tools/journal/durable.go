@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+
+	"github.com/writ-go/writ/internal/dispatch"
 )
 
 // Open returns a journal that records a run in a log. If the log is not empty, the run is repeated: the module and its
@@ -27,8 +29,10 @@ func Open(log Log, o *Options) (*Journal, error) {
 		return nil, fmt.Errorf("journal: the log is that of the run %q, not of %q", list[0].Run, o.Run)
 	}
 	j.run, j.pending = list[0].Run, list[1:]
-	j.ahead, err = fold(list)
-	return j, err
+	if j.ahead, err = fold(list); err != nil {
+		return nil, err
+	}
+	return j, nil
 }
 
 // Read returns the entries of a log, in order of issue, without repeating the run. The state of a call that was in
@@ -85,6 +89,9 @@ func badRecord(number int, err error) error {
 func (j *Journal) commit(op *operation) error {
 	if j.log != nil {
 		j.append(op)
+	}
+	if j.failed != nil && (op.Op == opIssue || op.Op == opDispatch) {
+		return j.failed // the call is not made
 	}
 	target := j
 	if len(j.pending) > 0 {
@@ -192,10 +199,11 @@ func (j *Journal) resolve(id string, r Reconciled) error {
 	switch {
 	case e == nil:
 		return fmt.Errorf("journal: the run has no entry %q", id)
-	case !e.open():
+	case e.State != StateUnknown && (last == j || e.State != dispatch.StateDispatched):
 		return fmt.Errorf("journal: %s is %s; only a call whose outcome is unknown can be resolved", id, e.State)
 	case r.State != StateOK && r.State != StateRejected:
-		return fmt.Errorf("journal: resolving %s: the state must be %s or %s, not %q", id, StateOK, StateRejected, r.State)
+		return fmt.Errorf("journal: resolving %s: the state must be %s or %s, not %q",
+			id, StateOK, StateRejected, r.State)
 	}
 	return j.commit(&operation{Op: opResolve, ID: id, State: r.State, Result: compact(r.Result)})
 }

@@ -35,6 +35,9 @@ type Entry struct {
 	// Repeats are the entries that the call repeats on purpose.
 	Repeats []string `json:"repeats,omitempty"`
 
+	// Reverts is the entry that the call undoes: see [Journal.Rollback].
+	Reverts string `json:"reverts,omitempty"`
+
 	// Labels are reserved for labels of the call's data.
 	Labels uint64 `json:"labels,omitempty"`
 

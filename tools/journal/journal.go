@@ -17,8 +17,8 @@ import (
 
 // Options configures a [Journal]. Nil means the defaults.
 type Options struct {
-	// Run is the run's ID, with which the IDs of its effects begin (see [tools.EffectID]). It is the log's ID by default,
-	// and a random one if the run is new.
+	// Run is the run's ID, with which the IDs of its effects begin (see [tools.EffectID]). The default is the ID in the
+	// log or, for a new run, a random ID.
 	Run string
 
 	// Reconcile, if set, finds out whether a call whose outcome is unknown took effect, for
@@ -52,6 +52,8 @@ type Journal struct {
 	clock    int      // counts the events: a call is issued, or ends
 	working  int      // the number of calls that may still be settled
 	unbound  bool     // some entries may have no binding
+
+	rolledBack bool // see Rollback
 
 	scratch operation    // see newOperation
 	log     Log          // nil: the journal is only in memory

@@ -28,6 +28,7 @@ const (
 	opEnd       = "end"       // the program has ended, or was interrupted: it may go on when it is repeated
 	opAccept    = "accept"    // active: the step has ended
 	opNextTurn  = "next_turn" // active: the next turn of a conversation begins
+	opRollback  = "rollback"  // active: the effects are undone; not repeated
 )
 
 // operation is a change of a journal. Its JSON is a record of the log.
@@ -53,6 +54,8 @@ type operation struct {
 	Named  []string        `json:"named,omitempty"` // of an end: the calls that wait for a person
 	Labels uint64          `json:"labels,omitempty"`
 
+	Reverts string `json:"reverts,omitempty"` // of an issue: the entry that the call undoes
+
 	Repeatable  bool `json:"repeatable,omitempty"`
 	Destructive bool `json:"destructive,omitempty"`
 	Told        bool `json:"told,omitempty"`   // of a hold: because its entries failed
@@ -74,7 +77,7 @@ type operation struct {
 // active reports whether the module or its program causes the operation.
 func (op *operation) active() bool {
 	switch op.Op {
-	case opAttempt, opBegin, opIssue, opAccept, opNextTurn:
+	case opAttempt, opBegin, opIssue, opAccept, opNextTurn, opRollback:
 		return true
 	}
 	return false

@@ -23,6 +23,9 @@ func (j *Journal) do(op *operation) {
 // next returns the recorded active operation that op repeats, or nil if op is new. It first applies what happened
 // before, such as results of tools. If another operation was recorded, the journal fails.
 func (j *Journal) next(op *operation) *operation {
+	if j.rolledBack || j.ahead != nil && j.ahead.rolledBack {
+		j.fail(errRolledBack)
+	}
 	at := slices.IndexFunc(j.pending, (*operation).active)
 	if at < 0 {
 		at = len(j.pending)
@@ -221,28 +224,28 @@ func (a *Attempt) Turns(turns [][]byte) {
 	_ = j.commit(&operation{Op: opTurns, Turns: turns[known:]}) // the next call returns the error
 }
 
-// look makes the journal's state that of the first time when somebody looks at the entries. Results that arrive at any
-// time, after the program has ended, are seen at the same point when the run is repeated.
+// look is called before somebody looks at the entries. If calls could still be settled, it records the point, so that
+// the entries are the same at this point when the run is repeated, although results arrive at any time.
 func (j *Journal) look() {
 	if j.log != nil && j.failed == nil && j.unsettled {
 		j.passBy(&operation{Op: opLook})
 	}
 }
 
-// passBy repeats an operation that is not active: an end or a look. If the process ended before the operation was
-// recorded, or while the program was running, it is new.
-func (j *Journal) passBy(new *operation) {
-	kind := new.Op
+// passBy repeats an end or a look, or records a new one: the process may have ended before the operation was recorded,
+// and an end does not count if the program was only interrupted and went on in the next process.
+func (j *Journal) passBy(op *operation) {
+	kind := op.Op
 	at, last := -1, len(j.pending)
-	for i, op := range j.pending {
-		if op.active() {
+	for i, o := range j.pending {
+		if o.active() {
 			last = i
 			break
 		}
 		switch {
-		case op.Op == kind && (at < 0 || kind == opEnd):
+		case o.Op == kind && (at < 0 || kind == opEnd):
 			at = i
-		case kind == opEnd && (op.Op == opDispatch || op.Op == opTurns):
+		case kind == opEnd && (o.Op == opDispatch || o.Op == opTurns):
 			at = -1 // the program went on
 		}
 	}
@@ -251,9 +254,9 @@ func (j *Journal) passBy(new *operation) {
 		j.play(at + 1)
 	case last == len(j.pending):
 		j.play(last)
-		_ = j.commit(new) // Sync and the next call return the error
+		_ = j.commit(op) // Sync and the next call return the error
 	case kind == opEnd && j.pending[last].Op == opIssue:
-		j.diverge(j.pending[last].String(), new.String())
+		j.diverge(j.pending[last].String(), op.String())
 		j.settleOpen(nil)
 	}
 }
@@ -287,4 +290,5 @@ func (j *Journal) bind(all []*tools.Binding) {
 			e.binding = all[i]
 		}
 	}
+	j.unbound = false
 }
