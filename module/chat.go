@@ -17,6 +17,7 @@ import (
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
 )
 
 // Chat is a conversation of several turns with a [CodeAct]. Each Run is a turn: its input is the next question.
@@ -30,9 +31,10 @@ import (
 // [sandbox.Limits].Memory. When the record is full, the next program is not run, the variables are lost, and the model
 // is told to load the data that it needs again.
 //
-// Each turn has its own journal, without the calls of earlier turns. So if you repeat a question after an error, calls
-// that took effect can be made again. The model sees the earlier calls only as long as it sees the failed turn. Before
-// you repeat a question, check the Calls of the Trajectory in the *[IncompleteError].
+// All turns have one journal. A call that was done in an earlier turn is made again if a program asks for it: to ask
+// again is a new wish. So before you repeat a question after an error, check the Calls of the Trajectory in the
+// *[IncompleteError]. A call of an earlier turn that failed is held until a program names it, and a call whose outcome
+// is unknown is not made again; each question lists these calls for the model.
 //
 // A Chat is safe for concurrent use; turns run one after another. A [Clone] continues the same conversation. [BestOfN]
 // and other modules that make several attempts reject a Chat. The conversation is kept in memory: [Chat.Record] and
@@ -52,6 +54,7 @@ type chatHistory struct {
 	notebook *notebook.Notebook
 	busy     chan struct{} // full while a turn is in progress; only that turn may change past
 	past     conversation.Past
+	journal  *journal.Journal // only the turn in progress, and Restore, may use it
 }
 
 // NewChat returns a conversation that answers sig's questions with programs, which may call the tools in set; a nil set
@@ -70,7 +73,7 @@ func NewChat[In, Out any](
 	}}
 	c.history = &chatHistory{
 		past:     conversation.Past{MaxBytes: cmp.Or(max(o.HistoryBytes, 0), 24_000)},
-		notebook: notebook.New(box), busy: make(chan struct{}, 1),
+		notebook: notebook.New(box), busy: make(chan struct{}, 1), journal: journal.New(o.Journal),
 	}
 	c.Predictor = c.coder.question(model, "")
 	return c
@@ -89,7 +92,7 @@ func (c *Chat[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], 
 		return nil, err
 	}
 	turn := CodeAct[In, Out]{Predictor: c.Predictor, coder: c.coder}
-	turn.coder.box = c.history.notebook
+	turn.coder.box, turn.coder.talk = c.history.notebook, c.history.journal
 	turn.coder.past = c.history.past.Messages(c.Predictor.formatter())
 	pred, err = turn.Run(ctx, in)
 	if pred != nil {
@@ -187,7 +190,8 @@ type chatRecord struct {
 
 // Record waits for the turn in progress and returns the conversation as JSON: the turns as the model sees them, and the
 // session's record, which [sandbox.Session.AppendRecord] describes. Anyone who can read the record can read the
-// conversation and its tool results.
+// conversation and its tool results. The record does not have the journal: in a restored conversation, the model sees
+// which calls of earlier turns are uncertain, but programs can repeat them.
 func (c *Chat[In, Out]) Record(ctx context.Context) ([]byte, error) {
 	leave, err := c.enter(ctx, "the chat was not recorded")
 	if err != nil {
@@ -252,5 +256,6 @@ func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
 		}
 	}
 	c.history.past.Turns, c.history.past.LeftOut = r.Turns, r.LeftOut
+	c.history.journal = journal.New(c.coder.options.Journal)
 	return c.history.notebook.Restore([]byte(r.Session))
 }

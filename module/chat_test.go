@@ -187,10 +187,54 @@ func TestChatHistoryShowsEffects(t *testing.T) {
 		"of Mole\n" +
 		"Unknown whether it happened:\n- pay({\"name\":\"Mole\",\"total\":1})\n" +
 		"Check whether such a call took effect before you repeat it.\n\n" +
+		"Open from earlier questions:\nReported an error, but may have taken effect. Check first:\n" +
+		"- E2 refund({\"name\":\"Mole\",\"total\":1}) → there is no order of Mole\n" +
+		"Unknown whether it happened:\n- E3 pay({\"name\":\"Mole\",\"total\":1})\n" +
+		"Repeating such a call ends the task. If a tool can show whether it happened, check; then continue without the " +
+		"call.\nLeave out what took effect, and pass {distinct: \"E2\", again: \"E2\"} as the second argument of every " +
+		"call of refund, with only those under again that did not take effect.\n\n" +
 		"[[ ## question ## ]]\nTwo?" + programReminder
 	if got := lastTranscript(model); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
+}
+
+// twice asks a chat the same question twice, the second time through a clone.
+type twice struct{ Chat *module.Chat[saying, told] }
+
+func (m twice) Run(ctx context.Context, in saying) (*module.Prediction[told], error) {
+	if _, err := m.Chat.Run(ctx, in); err != nil {
+		return nil, err
+	}
+	return module.Clone(m.Chat).Run(ctx, in)
+}
+
+// What an earlier turn has done is done again if the question is asked again. What failed in it is held, until the
+// program names it. Each turn has only its own calls.
+func TestChatHasOneJournal(t *testing.T) {
+	t.Parallel()
+	h := &handlers{called: map[string]int{}}
+	const order = "{name: 'Mole', total: 1}"
+	turn := func(second string) string {
+		return fence("await list_orders({}); await send({to: 'Rat', text: 'x'});" +
+			" try { await refund(" + order + second + ") } catch {} submit({answer: 'there is no order of Mole'})")
+	}
+	chat, model := newChat(t, nil, h.set(t), turn(""), turn(""), turn(", {again: 'E3'}"))
+	pred, err := module.Start(t.Context(), twice{chat}, saying{"Again?"}).Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls []string
+	for c := range pred.Trajectory.AllCalls() {
+		calls = append(calls, fmt.Sprintf("%d: %s %s %s", c.Turn, c.ID, c.Tool, c.State))
+	}
+	want := "2: E4 list_orders ok, 2: E5 send ok, 2: E6 list_orders ok, 2: E7 refund failed, " +
+		"1: E1 list_orders ok, 1: E2 send ok, 1: E3 refund failed"
+	if got := strings.Join(calls, ", "); got != want || h.counts() != "list_orders=3 refund=2 send=2" {
+		t.Errorf("got  %s; %s\nwant %s", got, h.counts(), want)
+	}
+	wantTold(t, model, 2, "The program was stopped before the call refund({\"name\":\"Mole\",\"total\":1}), which was not "+
+		"made: E3 made exactly this call and reported an error, so it may have taken effect.")
 }
 
 // The history says why a turn has no answer.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/internal/durable"
 	"github.com/writ-go/writ/internal/globals"
 	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/memo"
@@ -19,6 +20,7 @@ import (
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/declare"
+	"github.com/writ-go/writ/tools/journal"
 	"github.com/writ-go/writ/tools/search"
 )
 
@@ -37,6 +39,7 @@ type environment struct {
 	options Options
 	tools   *declare.Declarations  // the declarations of set
 	past    []conversation.Message // earlier turns of a Chat
+	talk    *journal.Journal       // the journal of all turns of a Chat, or nil
 	session bool                   // programs can use earlier programs' variables
 	chat    bool                   // the run is a turn of a conversation
 	values  bool                   // a program may give its answer as its value instead of submitting it
@@ -210,6 +213,9 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 		return nil, nil, err
 	}
 	q.AddNote(variables)
+	if r.talk != nil {
+		q.AddNote(prompt.Uncertain(r.talk.Unresolved()))
+	}
 	q.Past, q.Briefing = r.past, r.applyTypes(c.Predictor.Briefing)
 	q.AddNote(prompt.Matching(r.tools.Matching(prompt.TaskText(spec, q.Inputs))))
 	if ctx, r.run, err = newRun(ctx, c.coder.name, c.Predictor, q); err != nil {
@@ -219,7 +225,9 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	if r.shadow != nil && r.compiled == nil {
 		r.fallback = r.shadow.why
 	}
-	if err := r.openJournal(ctx, r.options.Journal); err != nil {
+	if r.talk != nil && !durable.Recorded(ctx) {
+		r.keepTurn(r.talk)
+	} else if err := r.openJournal(ctx, r.options.Journal); err != nil {
 		return nil, nil, err
 	}
 	return ctx, r, nil

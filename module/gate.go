@@ -65,7 +65,8 @@ func (r *codeRun) question(out *sandbox.Outcome, answer json.RawMessage) bool {
 // judge returns the facts that contradict the last program's outcome and answer, and keeps them for the trajectory. The
 // answer is nil if the program did not submit one.
 func (g *gate) judge(r *run, out *sandbox.Outcome, answer json.RawMessage) []sandbox.Finding {
-	failed := evidence.Failed(answer, r.journal.Unresolved(), r.journal.Entries(), out.Calls, g.find)
+	unresolved, entries := r.ofTurn(r.journal.Unresolved()), r.ofTurn(r.journal.Entries())
+	failed := evidence.Failed(answer, unresolved, entries, out.Calls, g.find)
 	facts := evidence.Sorted(slices.Concat(out.Warnings, failed, g.lists.Unfinished(), evidence.Answer(answer)))
 	r.keepEvidence(facts)
 	return facts

@@ -27,7 +27,8 @@ type recorder struct {
 	origin  event.Origin
 	tell    func(event.Event) // nil if there is no observer
 	scope   scope
-	journal *journal.Journal              // the run's calls, or nil if its module calls no tools
+	journal *journal.Journal              // has the run's calls, or nil if its module calls no tools
+	turn    int                           // the run's turn in the journal; 0 except in a Chat
 	broken  atomic.Pointer[lm.PanicError] // the first panic of an observer
 
 	mu        sync.Mutex
@@ -107,7 +108,7 @@ func (r *recorder) trajectory() Trajectory {
 	t := r.Trajectory
 	t.Steps, t.Runs, t.Spent = slices.Clone(t.Steps), slices.Clone(t.Runs), maps.Clone(t.Spent)
 	if r.journal != nil {
-		t.Calls = r.journal.Entries()
+		t.Calls = r.ofTurn(r.journal.Entries())
 	}
 	for _, w := range r.within {
 		part, usageOnly := w.part()
@@ -180,7 +181,7 @@ func (r *recorder) record(e event.Event) {
 	case event.ModelRequest:
 		calls := 0
 		if r.journal != nil {
-			calls = len(r.journal.Entries())
+			calls = len(r.ofTurn(r.journal.Entries()))
 		}
 		r.recordRequest(e, calls)
 	case event.ModelResponse:
@@ -253,6 +254,19 @@ func (r *recorder) keepCalls(j *journal.Journal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.journal = j
+}
+
+// keepTurn begins a turn of a conversation, and makes it the source of the trajectory's Calls.
+func (r *recorder) keepTurn(j *journal.Journal) {
+	turn := j.Turn()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.journal, r.turn = j, turn
+}
+
+// ofTurn returns those of the journal's entries that the run made. Other turns of a [Chat] made the rest.
+func (r *recorder) ofTurn(entries []journal.Entry) []journal.Entry {
+	return slices.DeleteFunc(entries, func(e journal.Entry) bool { return e.Turn != r.turn })
 }
 
 // keepUsageOnly makes the enclosing run record nothing of this run but its usage.

@@ -63,7 +63,7 @@ func (r *codeRun) askAboutOrphans(answer json.RawMessage) bool {
 func (r *codeRun) step(out *sandbox.Outcome, closes bool) prompt.Step {
 	s := prompt.Step{
 		Code: r.last().Code, Outcome: out, Left: r.left(), Session: r.session, Same: r.repeats(),
-		Entries: r.journal.Entries(), Open: r.journal.Open(), Closed: closes,
+		Entries: r.ofTurn(r.journal.Entries()), Open: r.journal.Open(), Closed: closes,
 		CallLimit: limitsOf(r.box).Calls, Uncounted: r.uncounted, Partial: r.lists.Current(true),
 	}
 	if closes {
@@ -79,7 +79,7 @@ func (r *codeRun) observe(o *prompt.Observation) {
 	if r.budget != nil {
 		budget = r.budget()
 	}
-	o.End(r.fresh, r.left(), budget, r.journal.Entries()[r.last().before:])
+	o.End(r.fresh, r.left(), budget, r.ofTurn(r.journal.Entries())[r.last().before:])
 	r.fresh = ""
 	r.run.observe(o.String(), o.Brief())
 }

@@ -129,7 +129,7 @@ func (r *run) callsBefore(step int) []journal.Entry {
 	if r.journal == nil {
 		return nil
 	}
-	return r.journal.Entries()[:r.Steps[step].before]
+	return r.ofTurn(r.journal.Entries())[:r.Steps[step].before]
 }
 
 // observe ends a step with an observation for the model. Brief, if set, replaces the observation in prompts after the

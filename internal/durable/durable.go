@@ -30,6 +30,9 @@ func of(ctx context.Context) Run {
 	return r
 }
 
+// Recorded reports whether runs with this context are recorded.
+func Recorded(ctx context.Context) bool { return of(ctx) != nil }
+
 // Model returns m, or in a recorded run the model that Run.Model returns.
 func Model(ctx context.Context, m llms.Model, predictor string) (llms.Model, error) {
 	if r := of(ctx); r != nil && m != nil {

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -30,6 +31,9 @@ func (j *Journal) change(op *operation) error {
 	case opAccept:
 		j.settleOpen(nil)
 		j.step, j.attempts, j.current = j.step+1, 0, nil
+		return nil
+	case opNextTurn:
+		j.nextTurn()
 		return nil
 	case opTurns, opLook:
 		return nil
@@ -68,10 +72,25 @@ func (j *Journal) start(a *Attempt) {
 		a = &Attempt{}
 	}
 	j.settleOpen(nil)
+	j.idle = 0
 	j.attempts++
 	j.numbers++
 	*a = Attempt{journal: j, step: j.step, inStep: j.attempts, number: j.numbers, named: map[*entry]bool{}}
 	j.current = a
+}
+
+// nextTurn closes the step and begins a turn. A call counts as done in the earlier turn only if that was known when the
+// turn's last program ended. Otherwise, the model was told that the outcome is uncertain.
+func (j *Journal) nextTurn() {
+	end := cmp.Or(j.idle, j.clock)
+	for _, e := range j.entries {
+		e.past = e.past || e.isDone() && e.ended <= end
+	}
+	j.settleOpen(nil)
+	if j.turn++; j.attempts > 0 {
+		j.step++
+	}
+	j.attempts, j.current = 0, nil
 }
 
 func (j *Journal) applyIssue(a *Attempt, op *operation) error {
@@ -106,7 +125,7 @@ func (j *Journal) applyIssue(a *Attempt, op *operation) error {
 func (j *Journal) add(a *Attempt, op *operation) *entry {
 	e := &entry{
 		Entry: Entry{
-			ID: op.ID, Step: a.step, Attempt: a.inStep,
+			ID: op.ID, Turn: j.turn, Step: a.step, Attempt: a.inStep,
 			Tool: op.Tool, Class: op.Class, Args: op.Args, State: dispatch.StateIntended,
 			Repeatable: op.Repeatable, Repeats: op.Again, Reverts: op.Reverts, Labels: op.Labels,
 		},

@@ -105,6 +105,13 @@
 //   - {fresh: true} says that an unclassified tool only reads. It applies to the tool for the
 //     rest of the run.
 //
+// # Conversations
+//
+// A conversation has one journal; [Journal.Turn] begins each turn. A call that was done in an earlier turn neither
+// answers a call nor holds it, because to ask again is a new wish, and a second argument cannot name it. A call of an
+// earlier turn that is uncertain stays open, and rules 2 and 4 apply to it. If it turns out to be done after its turn
+// has ended, rule 6 applies once more, in the turn in which that became known.
+//
 // # Durable runs
 //
 // [New] keeps the journal in memory. [Open] also writes everything that happens to a [Log]: an effect is durable before

@@ -19,6 +19,7 @@ import (
 // "error".
 type Entry struct {
 	ID      string          `json:"id"`             // E1, E2, …
+	Turn    int             `json:"turn,omitempty"` // the turn of a conversation, from 1: see [Journal.Turn]
 	Step    int             `json:"step"`           // from 1
 	Attempt int             `json:"attempt"`        // the attempt's number in the step, from 1
 	Tool    string          `json:"tool"`           // the tool's path: mail.send
@@ -75,6 +76,7 @@ type entry struct {
 	ended      int      // the journal's clock when the call ended, or 0 if it has not ended
 	called     bool     // the tool was called
 	consumedBy int      // the number of the last attempt that made the call or used its result
+	past       bool     // done in an earlier turn of the conversation
 	reconciled bool     // Options.Reconcile was called
 	pending    bool     // the tool is still working on the call
 	finished   bool     // the tool will not answer any more

@@ -16,25 +16,12 @@ import (
 
 // hints are the hints of the tools that the tests call, by namespace and name.
 var hints = map[string]tools.Hints{
-	"db.count": {Class: tools.Read}, "db.list": {Class: tools.Read, Identity: []string{}},
-	"db.put": {Class: tools.Idempotent}, "kv.put": {Class: tools.Idempotent},
-	"db.add": {Class: tools.Effect}, "db.create": {Class: tools.Effect}, "own": {Class: tools.Effect},
-	"db.charge":        {Class: tools.Effect, ErrorsAreFinal: true},
-	"db.get_or_create": {Class: tools.Effect}, "db.list_and_clear": {Destructive: true},
-	"mail.send":  {Class: tools.Effect, Identity: []string{"to", "subject"}},
-	"mail.any":   {Class: tools.Effect, Identity: []string{}},
-	"shop.order": {Class: tools.Effect}, "shop.log": {Class: tools.Effect, Repeatable: true},
-	"log.append": {Class: tools.Effect, Repeatable: true}, "db.log": {Class: tools.Effect, Repeatable: true},
-	// Unclassified:
-	"shop.product_list": {}, "shop.get_order": {}, "shop.stock": {}, "shop.reserve": {}, "shop.buy": {},
-	"shop.items": {}, "shop.pay": {},
+	"db.count": {Class: tools.Read}, "db.put": {Class: tools.Idempotent}, "db.add": {Class: tools.Effect},
+	"db.log": {Class: tools.Effect, Repeatable: true}, "log.append": {Class: tools.Effect, Repeatable: true},
+	"own": {Class: tools.Effect}, "shop.get_order": {}, "shop.buy": {},
 }
 
-// claims are the claims of servers about their own tools.
-var claims = map[string]tools.Class{"shop.stock": tools.Read, "shop.reserve": tools.Idempotent}
-
-// script runs attempts with one journal. An attempt is a list of calls. The text after an
-// arrow says how the call ends.
+// script runs attempts with one journal.
 type script struct {
 	t       *testing.T
 	journal *journal.Journal
@@ -52,7 +39,7 @@ func newScript(t *testing.T, o *journal.Options) *script {
 		if !found {
 			namespace, name = "", path
 		}
-		sources = append(sources, &tools.Tool{Namespace: namespace, Name: name, Hints: h, Claimed: claims[path],
+		sources = append(sources, &tools.Tool{Namespace: namespace, Name: name, Hints: h,
 			Handler: func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil }})
 	}
 	set, err := tools.NewSet(t.Context(), sources...)
@@ -104,10 +91,6 @@ func (s *script) finish(c call, how string) string {
 	if result, err, ok := c.entry.Recorded(); ok {
 		return "recorded " + ended(result, err)
 	}
-	if how == "refused" { // by a policy
-		c.entry.Settled(nil, &tools.ToolError{Kind: tools.KindDenied, Message: how}, false)
-		return "refused"
-	}
 	if err := c.entry.Dispatched(c.args); err != nil {
 		return "not dispatched: " + err.Error()
 	}
@@ -116,8 +99,6 @@ func (s *script) finish(c call, how string) string {
 		how = fmt.Sprint(s.made)
 	}
 	switch kind, isError := strings.CutPrefix(how, "!"); {
-	case kind == "fatal":
-		c.entry.Settled(nil, tools.Fatal(errors.New(kind)), false)
 	case isError:
 		c.entry.Settled(nil, &tools.ToolError{Kind: kind, Message: kind}, false)
 	case how != "never":
@@ -133,41 +114,14 @@ func ended(result json.RawMessage, err error) string {
 	return string(result)
 }
 
-// run plays a scenario and compares the results with those after the arrows. Its lines are:
-//
-//	attempt                       start the next program
-//	accept -> E1, E2              accept the step, with these orphans
-//	end                           end the run
-//	call -> how                   the call is made, and the tool answers: 5, !failed, never, refused
-//	call -> recorded how          the call is answered from the journal
-//	call -> held: message         the call is held
-//	call -> stopped: message      the run ends
-//	call {"same":"E1"} -> …       a call with a second argument
-//	| …                           continues the previous line
-func run(t *testing.T, scenario string) *script {
-	t.Helper()
-	s := newScript(t, nil)
-	for line := range strings.Lines(unfold(scenario)) {
-		line = strings.TrimSpace(line)
-		do, want, _ := strings.Cut(line, " -> ")
-		var got string
-		switch {
-		case line == "":
-			continue
-		case do == "attempt":
-			s.attempt = s.journal.Attempt()
-		case do == "accept":
-			got = ids(s.journal.Accept())
-		case do == "end":
-			s.journal.End()
-		default:
-			got, want = s.play(do, want)
-		}
-		if got != want {
-			t.Errorf("%s\ngot  %s\nwant %s", do, fold(got), fold(want))
-		}
+// program runs a program: each text is a call and how it ends.
+func (s *script) program(calls ...string) {
+	s.t.Helper()
+	s.attempt = s.journal.Attempt()
+	for _, text := range calls {
+		call, how, _ := strings.Cut(text, " = ")
+		s.finish(s.issue(call, nil), how)
 	}
-	return s
 }
 
 // continued matches the break of a long line in a scenario.
@@ -178,7 +132,7 @@ func unfold(text string) string { return continued.ReplaceAllString(text, " ") }
 
 // fold breaks long lines. unfold reverses it.
 func fold(text string) string {
-	const width = 95
+	const width = 115
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		for len(line) > width {
@@ -186,34 +140,12 @@ func fold(text string) string {
 			if at <= 0 {
 				break
 			}
-			b.WriteString(line[:at] + "\n\t\t\t| ")
+			b.WriteString(line[:at] + "\n    | ")
 			line = line[at+1:]
 		}
 		b.WriteString(line)
 	}
 	return b.String()
-}
-
-func (s *script) play(do, want string) (got, wanted string) {
-	s.t.Helper()
-	text, second, found := strings.Cut(do, ") {")
-	var repeat *tools.Repeat
-	if found {
-		var err error
-		if repeat, err = dispatch.DecodeRepeat([]byte("{" + second)); err != nil {
-			s.t.Fatal(err)
-		}
-	}
-	how, isMade := want, true
-	for _, other := range []string{"recorded ", "stopped: ", "held: "} {
-		isMade = isMade && !strings.HasPrefix(want, other)
-	}
-	if !isMade {
-		how = ""
-	} else if want != "refused" {
-		want = "made " + want
-	}
-	return s.finish(s.issue(text, repeat), how), want
 }
 
 func ids(entries []journal.Entry) string {

@@ -21,6 +21,8 @@ func (q *query) checkRepeat() error {
 		q.missing = append(q.missing, r.Same)
 	}
 	switch {
+	case len(q.missing) > 0 && q.isPast(q.missing[0]):
+		return q.hold(nil, "%s was done for an earlier question; leave the name out", q.missing[0])
 	case len(q.missing) > 0:
 		return q.hold(nil, "%q is not a call of %s; name one of its calls, or leave the name out",
 			cut(q.missing[0], 100), path)
@@ -29,6 +31,12 @@ func (q *query) checkRepeat() error {
 			"leave it out", path)
 	}
 	return nil
+}
+
+// isPast reports whether the entry with an ID was done in an earlier turn.
+func (q *query) isPast(id string) bool {
+	e := q.journal.find(id)
+	return e != nil && e.past
 }
 
 func (q *query) holdUnreconciled(e *entry) error {

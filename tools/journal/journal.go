@@ -47,6 +47,8 @@ type Journal struct {
 	attempts int      // number of attempts in the open step
 	current  *Attempt // nil before the first attempt
 	numbers  int      // number of attempts in the run
+	turn     int      // of a conversation; 0 without [Journal.Turn]
+	idle     int      // the clock when the last program ended, or 0 while a program runs
 	clock    int      // counts the events: a call is issued, or ends
 	working  int      // the number of calls that may still be settled
 	unbound  bool     // some entries may have no binding
@@ -123,6 +125,16 @@ func (j *Journal) End() {
 	j.passBy(end)
 }
 
+// Turn begins a turn of a conversation, and returns its number, from 1. It closes the open step. Calls that were done
+// in earlier turns neither answer nor hold a call of this turn: to ask again is a new wish. Rules 2 and 4 still apply
+// to calls of earlier turns that failed or whose outcome is unknown.
+func (j *Journal) Turn() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.do(&operation{Op: opNextTurn})
+	return j.turn
+}
+
 // settleOpen settles the calls that have not ended, except for some.
 func (j *Journal) settleOpen(except []string) {
 	for _, e := range j.entries {
@@ -136,6 +148,7 @@ func (j *Journal) settleOpen(except []string) {
 			e.settle(StateUnknown)
 		}
 	}
+	j.idle = j.clock
 }
 
 // Reconcile calls Options.Reconcile, if it is set, once for every effect whose outcome is unknown and whose tool has

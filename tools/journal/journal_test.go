@@ -14,14 +14,11 @@ import (
 
 func TestEntries(t *testing.T) {
 	t.Parallel()
-	s := run(t, `
-		attempt
-		db.count() -> 5
-		db.add({"n":1}) -> !failed
-		accept
-		attempt
-		attempt
-		shop.buy({"n":2}) -> 6`)
+	s := newScript(t, nil)
+	s.program("db.count() = 5", `db.add({"n":1}) = !failed`)
+	s.journal.Accept()
+	s.program()
+	s.program(`shop.buy({"n":2}) = 6`)
 	list := s.journal.Entries()
 	if len(list) != 3 {
 		t.Fatalf("got %d entries", len(list))
@@ -55,13 +52,9 @@ func TestEntries(t *testing.T) {
 // Open returns the calls that matter for a rewritten program.
 func TestOpen(t *testing.T) {
 	t.Parallel()
-	s := run(t, `
-		attempt
-		db.count() -> 5
-		db.add({"n":1}) -> 1
-		db.put({"n":1}) -> !timeout
-		attempt
-		db.log({"n":1}) -> !failed`)
+	s := newScript(t, nil)
+	s.program("db.count() = 5", `db.add({"n":1}) = 1`, `db.put({"n":1}) = !timeout`)
+	s.program(`db.log({"n":1}) = !failed`)
 	if got := ids(s.journal.Open()); got != "E2, E3, E4" {
 		t.Errorf("got %s", got)
 	}
@@ -113,6 +106,24 @@ func TestNeverDispatched(t *testing.T) {
 	}
 }
 
+// A dispatched call is unknown when its program ends.
+func TestDispatchedAtEnd(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*journal.Journal){
+		"by the next attempt":    func(j *journal.Journal) { j.Attempt() },
+		"by the end of the step": func(j *journal.Journal) { j.Accept() },
+		"by the end of the run":  func(j *journal.Journal) { j.End() },
+		"by the next turn":       func(j *journal.Journal) { j.Turn() },
+	} {
+		s := newScript(t, nil)
+		s.program(`db.add({"n":1}) = never`)
+		end(s.journal)
+		if got := s.states(); got != "E1 unknown" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
 // A dispatched call stays unknown for the next program until its tool answers.
 func TestLateAnswer(t *testing.T) {
 	t.Parallel()
@@ -123,7 +134,8 @@ func TestLateAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.attempt = s.journal.Attempt()
-	unknown := unfold(unknown1)
+	const unknown = `stopped: journal: whether E1 db.add({"n":1}) took effect is unknown, so the call was not made again; ` +
+		"find out what happened, set Options.Reconcile, or, if repeating it does no harm, set the tool's class to Idempotent or Read"
 	if got := s.finish(s.issue(`db.add({"n":1})`, nil), ""); got != unknown {
 		t.Errorf("got  %s\nwant %s", got, unknown)
 	}
@@ -226,6 +238,7 @@ func TestEndedProgram(t *testing.T) {
 		"by the end of the step":   func(j *journal.Journal) { j.Accept() },
 		"by an attempt of another": func(j *journal.Journal) { j.Accept(); j.Attempt() },
 		"by the end of the run":    func(j *journal.Journal) { j.End() },
+		"by the next turn":         func(j *journal.Journal) { j.Turn() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -266,10 +279,9 @@ func TestOrderByChance(t *testing.T) {
 
 func TestLongArgumentsAreCut(t *testing.T) {
 	t.Parallel()
-	s := run(t, `
-		attempt
-		own({"text":"`+strings.Repeat("ä", 200)+`"}) -> !timeout
-		attempt`)
+	s := newScript(t, nil)
+	s.program(`own({"text":"` + strings.Repeat("ä", 200) + `"}) = !timeout`)
+	s.program()
 	got := s.finish(s.issue(`own({"text":"`+strings.Repeat("ä", 200)+`"})`, nil), "")
 	want := `stopped: journal: whether E1 own({"text":"` + strings.Repeat("ä", 94) + `…) took effect is unknown, ` +
 		`so the call was not made again; find out what happened, set Options.Reconcile, or, ` +
@@ -322,5 +334,36 @@ func TestConcurrentCalls(t *testing.T) {
 	}
 	if got := len(s.journal.Entries()); got != calls {
 		t.Errorf("there are %d entries", got)
+	}
+}
+
+// If a tool answers after its turn has ended, the model does not know it: the call is held once more, in the next turn.
+func TestLateAnswerInConversation(t *testing.T) {
+	t.Parallel()
+	for _, late := range []bool{false, true} {
+		s := newScript(t, nil)
+		s.journal.Turn()
+		s.program()
+		flying := s.issue(`db.add({"n":1})`, nil)
+		if err := flying.entry.Dispatched(flying.args); err != nil {
+			t.Fatal(err)
+		}
+		if late {
+			s.journal.End()
+		}
+		flying.entry.Settled(json.RawMessage(`1`), nil, false)
+		want := "made 2"
+		if late {
+			want = `held: E1 made exactly this call in an earlier step, and it is done. To take the result of E1, pass ` +
+				`{same: "E1"} as the second argument; to do it once more, pass {again: "E1"}`
+		}
+		for range 2 { // in the turn after the next, it is forgotten
+			s.journal.Turn()
+			s.program()
+			if got := s.finish(s.issue(`db.add({"n":1})`, nil), "2"); got != want {
+				t.Errorf("late %v: got %s", late, got)
+			}
+			want = "made 2"
+		}
 	}
 }

@@ -27,6 +27,7 @@ const (
 	opResolve   = "resolve"   // somebody decided about an unknown entry
 	opEnd       = "end"       // the program has ended, or was interrupted: it may go on when it is repeated
 	opAccept    = "accept"    // active: the step has ended
+	opNextTurn  = "next_turn" // active: the next turn of a conversation begins
 	opRollback  = "rollback"  // active: the effects are undone; not repeated
 )
 
@@ -76,7 +77,7 @@ type operation struct {
 // active reports whether the module or its program causes the operation.
 func (op *operation) active() bool {
 	switch op.Op {
-	case opAttempt, opBegin, opIssue, opAccept, opRollback:
+	case opAttempt, opBegin, opIssue, opAccept, opNextTurn, opRollback:
 		return true
 	}
 	return false
@@ -165,6 +166,8 @@ func (op *operation) String() string {
 		return "ended"
 	case opAccept:
 		return "ended, and its step was closed"
+	case opNextTurn:
+		return "ended, and the next turn of the conversation began"
 	}
 	return op.Op
 }

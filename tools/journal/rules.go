@@ -59,9 +59,9 @@ func (q *query) readNames(r tools.Repeat) {
 	}
 }
 
-// entryOf returns the entry with an ID, or nil if it is not a call to the same tool.
+// entryOf returns the entry with an ID, or nil if it is not a call to the same tool, or was done in an earlier turn.
 func (q *query) entryOf(id string) *entry {
-	if e := q.journal.find(id); e != nil && e.id == q.id {
+	if e := q.journal.find(id); e != nil && e.id == q.id && !e.past {
 		return e
 	}
 	return nil
@@ -370,7 +370,7 @@ func (q *query) harmless() bool { return q.idempotent() && q.changed == nil }
 // earlier is rule 6.
 func (q *query) earlier() (verdict, error) {
 	for _, e := range q.matching() {
-		if e.Step < q.step && e.isDone() && !q.journal.repeated(e) && !slices.Contains(q.again, e) && !q.harmless() {
+		if e.Step < q.step && e.isDone() && !e.past && !q.journal.repeated(e) && !slices.Contains(q.again, e) && !q.harmless() {
 			return refuse(q.holdEarlier(e))
 		}
 	}

@@ -19,11 +19,8 @@ import (
 type world struct {
 	mails   []string // the recipients
 	posts   []string
-	tickets int
 	balance map[string]int
 	orders  []string // their names; an order's ID is its index
-	open    bool     // whether the door is open
-	light   string
 
 	fates map[int]fate // by the number of the effect, from 0
 	tried int
@@ -50,7 +47,7 @@ type arguments struct {
 }
 
 func newWorld(fates map[int]fate) *world {
-	return &world{tickets: 5, balance: map[string]int{"": 100}, light: "off", fates: fates}
+	return &world{balance: map[string]int{"": 100}, fates: fates}
 }
 
 // set returns the tools: reads look at the world, and every effect has a fate.
@@ -67,21 +64,12 @@ func (w *world) set(t *testing.T) *tools.Set {
 			w.posts = append(w.posts, a.To)
 			return len(w.posts)
 		}),
-		w.read("tickets.count", read, func(arguments) any { return w.tickets }),
-		w.effect("tickets.create", effect, func(a arguments) any { w.tickets++; return a.N }),
 		w.read("bank.get_balance", unclassified, func(a arguments) any { return w.balance[a.Name] }),
 		w.effect("bank.set_balance", idempotent, func(a arguments) any { w.balance[a.Name] = a.N; return a.N }),
 		w.read("orders.find", read, func(a arguments) any { return slices.Index(w.orders, a.Name) }),
 		w.effect("orders.create", effect, func(a arguments) any {
 			w.orders = append(w.orders, a.Name)
 			return len(w.orders) - 1
-		}),
-		w.effect("orders.rename", effect, func(a arguments) any { w.orders[a.N] = a.Name; return a.N }),
-		w.effect("door.open", effect, func(arguments) any { w.open = true; return true }),
-		w.effect("door.close", effect, func(arguments) any { w.open = false; return false }),
-		w.effect("light.set", idempotent, func(a arguments) any { w.light = a.Text; return a.Text }),
-		w.read("shop.product_list", unclassified, func(a arguments) any {
-			return []string{"a", "b", "c", "d"}[2*a.Page : 2*a.Page+2]
 		}),
 	)
 	if err != nil {
@@ -373,3 +361,5 @@ func as[T any](result json.RawMessage) (v T) {
 	}
 	return v
 }
+
+func to(name string) string { return fmt.Sprintf(`{"to":%q}`, name) }

@@ -89,7 +89,7 @@ func (t PastTurn) String() string {
 	return b.String()
 }
 
-// unnamed returns the effects without the IDs of calls, which mean nothing in another turn.
+// unnamed returns the effects without the IDs of calls. A note next to the question has the IDs that programs may name.
 func (s effects) unnamed() effects {
 	strip := func(entries []journal.Entry) []journal.Entry {
 		entries = slices.Clone(entries)
@@ -99,6 +99,15 @@ func (s effects) unnamed() effects {
 		return entries
 	}
 	return effects{strip(s.done), strip(s.failed), strip(s.unknown)}
+}
+
+// Uncertain lists effects of earlier turns that failed or whose outcome is unknown, and says how to repeat them.
+func Uncertain(entries []journal.Entry) string {
+	open := openEffects(entries, true, maxObservation)
+	if open == "" {
+		return ""
+	}
+	return "Open from earlier questions:" + open
 }
 
 // EarlierTurns says how many turns are left out.
