@@ -171,6 +171,7 @@ func TestChatHistoryShowsEffects(t *testing.T) {
 			"\nsubmit({answer: 'a'})"),
 		fence("submit({answer: 'a'})"),
 		fence("submit({answer: 'c'})"),
+		fence("submit({answer: 'd'})"),
 	)
 	for _, question := range []string{"One?", "Two?"} {
 		mustRun(t, chat, saying{question})
@@ -196,6 +197,18 @@ func TestChatHistoryShowsEffects(t *testing.T) {
 		"[[ ## question ## ]]\nTwo?" + programReminder
 	if got := lastTranscript(model); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	// A record does not have the journal: the uncertain calls of a restored conversation are no longer open.
+	record, err := chat.Record(t.Context())
+	if err == nil {
+		err = chat.Restore(t.Context(), record)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, chat, saying{"Three?"})
+	if got := lastTranscript(model); strings.Contains(got, "Open from") || !strings.Contains(got, "whether such a call") {
+		t.Errorf("got\n%s", got)
 	}
 }
 

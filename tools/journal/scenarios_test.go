@@ -137,15 +137,16 @@ type scenario struct {
 	mistake error
 }
 
+// scenarioLine is a line of a scenario.
 type scenarioLine struct {
-	number   int
-	text     string // without the outcome
-	word     string // attempt, accept, …; "" for a call
-	rest     string // the words after it
-	together bool
-	guestCall
-	how     string
+	number  int
+	text    string // without the outcome
 	outcome string
+	word    string // attempt, accept, …; "" for a call
+	rest    string // the words after it
+
+	path, args, second, how string // of a call; how it ends
+	together                bool   // the call has a +
 }
 
 // playScenario plays a scenario and returns it with its outcomes.
@@ -196,8 +197,10 @@ func readLine(text string) (*scenarioLine, error) {
 	text = strings.TrimSpace(text)
 	if word, rest, _ := strings.Cut(text, " "); slices.Contains(words, word) {
 		l.word, l.rest = word, rest
-		switch found, _, _ := strings.Cut(rest, " "); {
-		case word == "reconcile" && !slices.Contains([]string{"ok", "rejected", "unknown"}, found) && !strings.HasPrefix(found, "!"):
+		found, _, _ := strings.Cut(rest, " ")
+		finds := slices.Contains([]string{"ok", "rejected", "unknown"}, found) || strings.HasPrefix(found, "!")
+		switch {
+		case word == "reconcile" && !finds:
 			return l, fmt.Errorf("reconcile finds out ok, rejected, unknown or !an error, not %q", rest)
 		case word != "reconcile" && word != "with" && rest != "":
 			return l, fmt.Errorf("nothing may follow the word %s, not %q", word, rest)
@@ -230,7 +233,8 @@ func readLine(text string) (*scenarioLine, error) {
 	if l.how, _ = strings.CutPrefix(how, " = "); !ok || l.how == how && how != "" {
 		return l, fmt.Errorf("after the arguments of %s: want ) and perhaps = and how the call ends, not %q", path, rest)
 	}
-	if special := l.how == "" || len(l.how) > 1 && l.how[0] == '!' || l.how == "never" || l.how == "refused"; !special && !json.Valid([]byte(l.how)) {
+	special := slices.Contains([]string{"", "never", "refused"}, l.how) || len(l.how) > 1 && l.how[0] == '!'
+	if !special && !json.Valid([]byte(l.how)) {
 		return l, fmt.Errorf("%s cannot end with %s; use JSON, !an error, never or refused", path, l.how)
 	}
 	return l, nil
@@ -373,7 +377,8 @@ func (s *scenario) program(ctx context.Context, lines []*scenarioLine) error {
 		return nil
 	}
 	l := lines[at]
-	l.outcome = fmt.Sprintf("%s: %s", how(end), strings.TrimPrefix(end.Error(), fmt.Sprintf("%s(%s) was held: ", l.path, l.args)))
+	prefix := fmt.Sprintf("%s(%s) was held: ", l.path, l.args)
+	l.outcome = how(end) + ": " + strings.TrimPrefix(end.Error(), prefix)
 	for _, l := range lines[at+1:] {
 		if !l.together {
 			return fmt.Errorf("line %d: the program has ended before this call", l.number)
