@@ -1,13 +1,13 @@
 package agent
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/writ-go/writ/internal/canonical"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 	"github.com/writ-go/writ/tools/policy"
@@ -98,14 +98,17 @@ func (r *run) resume(c Checkpoint, info RunInfo, decisions map[string]Decision) 
 	for _, w := range info.Waiting {
 		waiting[w.ID] = w
 	}
-	for id, d := range decisions {
+	for id, d := range decisions { // if one is invalid, none is recorded
 		w, ok := waiting[id]
-		switch {
-		case !ok:
+		if !ok {
 			return fmt.Errorf("agent: run %s has no call %s that waits for a decision", r.id, id)
-		case w.Unknown != (d.Outcome != nil):
-			return fmt.Errorf("agent: the decision on %s: set Outcome if and only if the outcome is unknown", w)
 		}
+		if err := d.check(w); err != nil {
+			return fmt.Errorf("agent: the decision on %s: %w", w, err)
+		}
+	}
+	for id, d := range decisions {
+		w := waiting[id]
 		record, err := json.Marshal(decided{Call: id, Args: w.Args, Decision: d})
 		if err == nil {
 			err = r.keep("decision", record)
@@ -116,7 +119,7 @@ func (r *run) resume(c Checkpoint, info RunInfo, decisions map[string]Decision) 
 		if d.Outcome != nil {
 			r.outcomes[id] = *d.Outcome
 		} else {
-			r.decided[id] = decided{Call: id, Args: w.Args, Decision: d}
+			r.decided[decisionKey(id, w.Args)] = d
 		}
 	}
 	if info.State == Failed {
@@ -150,5 +153,22 @@ func (r *run) unknown(err error) (list []Waiting) {
 	return list
 }
 
-// about reports whether the decision is about a call with these arguments.
-func (d decided) about(args json.RawMessage) bool { return bytes.Equal(d.Args, args) }
+// check says why a decision on a waiting call is invalid.
+func (d Decision) check(w Waiting) error {
+	switch {
+	case w.Unknown != (d.Outcome != nil):
+		return errors.New("set Outcome if and only if the outcome is unknown")
+	case d.Outcome != nil && d.Outcome.State != journal.StateOK && d.Outcome.State != journal.StateRejected:
+		return fmt.Errorf("Outcome.State must be %q or %q, not %q", journal.StateOK, journal.StateRejected, d.Outcome.State)
+	case d.Outcome != nil && d.Outcome.Result != nil && !json.Valid(d.Outcome.Result):
+		return errors.New("Outcome.Result is not JSON")
+	case d.Args != nil && !json.Valid(d.Args):
+		return errors.New("Args is not JSON")
+	case d.Grant != nil:
+		return errors.New("a durable run does not keep a Grant; decide on each call")
+	}
+	return nil
+}
+
+// decisionKey identifies a call with its arguments. Two policies may ask about one call, with different arguments.
+func decisionKey(call string, args json.RawMessage) string { return call + " " + canonical.JSON(args) }

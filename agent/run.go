@@ -32,11 +32,12 @@ type run struct {
 
 	milestones []milestone // of earlier processes, and of this one
 	pausing    atomic.Bool // the run must not do anything visible any more
+	paused     atomic.Bool // a part of the run has paused, so an answer does not count
 
 	mu       sync.Mutex
 	opened   map[string]int                // how many journals with a name were opened
 	journals map[string]*journal.Journal   // by the run that their effects' IDs name
-	decided  map[string]decided            // by call
+	decided  map[string]Decision           // by decisionKey
 	outcomes map[string]journal.Reconciled // decisions of this process on calls whose outcome was unknown
 	waiting  []Waiting
 }
@@ -50,7 +51,7 @@ func newRun(id string, log journal.Log) (*run, error) {
 		return nil, err
 	}
 	r := &run{id: id, log: parts, opened: map[string]int{}, journals: map[string]*journal.Journal{},
-		decided: map[string]decided{}, outcomes: map[string]journal.Reconciled{}}
+		decided: map[string]Decision{}, outcomes: map[string]journal.Reconciled{}}
 	for _, record := range parts.parts["run"] {
 		var m milestone
 		if err := json.Unmarshal(record, &m); err != nil {
@@ -68,7 +69,7 @@ func newRun(id string, log journal.Log) (*run, error) {
 			return nil, err
 		}
 		if d.Decision.Outcome == nil {
-			r.decided[d.Call] = d
+			r.decided[decisionKey(d.Call, d.Args)] = d.Decision
 		}
 	}
 	r.replies, err = models.OpenStore(&models.StoreOptions{Mode: models.Resume, Log: parts.part("model")})
@@ -110,6 +111,7 @@ func (r *run) keep(part string, record []byte) error {
 // Model implements [durable.Run].
 func (r *run) Model(ctx context.Context, m llms.Model, predictor string) (llms.Model, error) {
 	if r.pausing.Load() {
+		r.paused.Store(true)
 		return nil, place.ErrPaused
 	}
 	if err := r.log.part("model").Sync(); err != nil { // a request shows the results of calls to the model
@@ -156,6 +158,7 @@ func (r *run) Journal(
 func (r *run) gate(next tools.Caller) tools.Caller {
 	return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
 		if r.pausing.Load() {
+			r.paused.Store(true)
 			if _, ok := place.Park(ctx); ok {
 				<-ctx.Done()
 			}
@@ -169,6 +172,7 @@ func (r *run) gate(next tools.Caller) tools.Caller {
 func (r *run) observe(_ context.Context, e event.Event) {
 	if end, ok := e.(event.RunEnd); ok && errors.Is(end.Err, place.ErrPaused) {
 		r.pausing.Store(true)
+		r.paused.Store(true)
 	}
 }
 
@@ -176,8 +180,8 @@ func (r *run) observe(_ context.Context, e event.Event) {
 func (r *run) Decide(_ context.Context, q policy.Request) (policy.Decision, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if d, ok := r.decided[q.ID]; ok && d.about(q.Call.Args) {
-		return d.Decision.Decision, true
+	if d, ok := r.decided[decisionKey(q.ID, q.Call.Args)]; ok {
+		return d.Decision, true
 	}
 	r.waiting = append(r.waiting, waitingFor(q))
 	return policy.Decision{}, false

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/internal/durable"
+	"github.com/writ-go/writ/internal/place"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
@@ -138,6 +139,9 @@ func execute[In, Out any](
 	ctx = durable.With(policy.WithDesk(ctx, r), r)
 	ctx = tools.WithPolicies(module.Observe(ctx, r.observe), r.gate)
 	pred, err := m.Run(ctx, in)
+	if err == nil && r.paused.Load() { // the module has answered without the part that paused
+		err = place.ErrPaused
+	}
 	if err != nil {
 		return nil, r.ended(err)
 	}
