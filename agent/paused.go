@@ -47,7 +47,7 @@ type Checkpoint struct {
 
 // Waiting is a call that waits for a [Decision]. Its strings are safe to display, except for those in Args.
 type Waiting struct {
-	ID          string          `json:"id"`   // the ID of the effect: r-7f3a/1c9b2f:E7
+	ID          string          `json:"id"`   // the ID of the effect: r-7f3a/1c9b2f04d7aa:E7
 	Tool        string          `json:"tool"` // the tool's path: mail.send
 	Args        json.RawMessage `json:"args"`
 	Destructive bool            `json:"destructive,omitempty"` // the effect cannot be undone

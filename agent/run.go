@@ -117,14 +117,14 @@ func (r *run) Model(ctx context.Context, m llms.Model, predictor string) (llms.M
 	if err := r.log.part("model").Sync(); err != nil { // a request shows the results of calls to the model
 		return nil, fmt.Errorf("agent: run %s cannot be recorded: %w", r.id, err)
 	}
-	return r.replies.Model(m, effect.Of(ctx).String()+" "+predictor), nil
+	return r.replies.Model(m, effect.Of(ctx).String()+durable.BranchOf(ctx)+" "+predictor), nil
 }
 
 // Journal implements [durable.Run]. The name of a journal is the same when the module runs again.
 func (r *run) Journal(
 	ctx context.Context, predictor string, inputs any, o *journal.Options,
 ) (*journal.Journal, error) {
-	name, err := json.Marshal([]any{effect.Of(ctx).String(), predictor, inputs})
+	name, err := json.Marshal([]any{effect.Of(ctx).String(), durable.BranchOf(ctx), predictor, inputs})
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (r *run) Journal(
 	n := r.opened[string(name)]
 	r.opened[string(name)]++
 	sum := sha256.Sum256(fmt.Append(name, n))
-	key := fmt.Sprintf("%s/%x", r.id, sum[:3])
+	key := fmt.Sprintf("%s/%x", r.id, sum[:6])
 	options := journal.Options{}
 	if o != nil {
 		options = *o

@@ -84,6 +84,10 @@ func Start[In, Out any](
 	if err != nil {
 		return nil, fmt.Errorf("agent: the input of run %s: %w", id, err)
 	}
+	var same In // Resume decodes the input, so the run must not depend on what JSON does not contain
+	if err := json.Unmarshal(input, &same); err != nil {
+		return nil, fmt.Errorf("agent: the input of run %s cannot be decoded: %w", id, err)
+	}
 	owned, err := r.open(ctx, id)
 	if err != nil {
 		return nil, err
@@ -96,7 +100,7 @@ func Start[In, Out any](
 	if err := owned.reach(first); err != nil {
 		return nil, err
 	}
-	return execute(ctx, owned, m, in)
+	return execute(ctx, owned, m, same)
 }
 
 // Resume continues a run at a checkpoint, with decisions on its waiting calls by their IDs. It needs the module that
