@@ -158,15 +158,13 @@ func TestResumeConcurrentRunsWithSameInputs(t *testing.T) {
 			}
 			m := &sampled{bot.Module, samples}
 			_, err = agent.Start(t.Context(), runs, "r-1", m, task)
-			at := paused(t, err)
-			if len(at.Waiting) != 4 {
-				t.Fatalf("%v wait", at.Waiting)
+			for p, ok := errors.AsType[*agent.PausedError](err); ok; p, ok = errors.AsType[*agent.PausedError](err) {
+				decisions := map[string]agent.Decision{} // once one waits, those that do not yet wait are stopped
+				for _, w := range p.Checkpoint.Waiting {
+					decisions[w.ID] = approved()
+				}
+				_, err = agent.Resume(t.Context(), runs, m, p.Checkpoint, decisions)
 			}
-			decisions := map[string]agent.Decision{}
-			for _, w := range at.Waiting {
-				decisions[w.ID] = approved()
-			}
-			_, err = agent.Resume(t.Context(), runs, m, at, decisions)
 			const want = "note:b note:c note:d note:e send:b send:c send:d send:e"
 			if got := o.String(); err != nil || got != want || replies != 4 {
 				t.Fatalf("samples: %v: the tools did %s after %d replies: %v", samples, got, replies, err)

@@ -52,10 +52,10 @@ func newRun(id string, log journal.Log) (*run, error) {
 	}
 	r := &run{id: id, log: parts, opened: map[string]int{}, journals: map[string]*journal.Journal{},
 		decided: map[string]Decision{}, outcomes: map[string]journal.Reconciled{}}
-	for _, record := range parts.parts["run"] {
+	for i, record := range parts.parts["run"] {
 		var m milestone
 		if err := json.Unmarshal(record, &m); err != nil {
-			return nil, err
+			return nil, badRecord("run", i, err)
 		}
 		r.milestones = append(r.milestones, m)
 	}
@@ -63,10 +63,10 @@ func newRun(id string, log journal.Log) (*run, error) {
 		return nil, fmt.Errorf("its log has the format %q, but this version of Writ reads %q",
 			r.milestones[0].Format, logFormat)
 	}
-	for _, record := range parts.parts["decision"] {
+	for i, record := range parts.parts["decision"] {
 		var d decided
 		if err := json.Unmarshal(record, &d); err != nil {
-			return nil, err
+			return nil, badRecord("decision", i, err)
 		}
 		if d.Decision.Outcome == nil {
 			r.decided[decisionKey(d.Call, d.Args)] = d.Decision
@@ -74,6 +74,11 @@ func newRun(id string, log journal.Log) (*run, error) {
 	}
 	r.replies, err = models.OpenStore(&models.StoreOptions{Mode: models.Resume, Log: parts.part("model")})
 	return r, err
+}
+
+func badRecord(part string, i int, err error) error {
+	return fmt.Errorf("record %d of the part %q is invalid: %w; restore the store from a backup, or remove the run",
+		i+1, part, err)
 }
 
 // info describes the run by its milestones.
@@ -202,5 +207,6 @@ func (r *run) ended(err error) error {
 	if err := r.reach(milestone{State: Paused, At: time.Now(), Waiting: waiting}); err != nil {
 		return err
 	}
+	r.log.end()
 	return &PausedError{Checkpoint: r.checkpoint(waiting), Err: err}
 }

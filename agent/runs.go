@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
 	"github.com/writ-go/writ/internal/durable"
+	"github.com/writ-go/writ/internal/effect"
 	"github.com/writ-go/writ/internal/place"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 	"github.com/writ-go/writ/tools/policy"
@@ -58,6 +61,7 @@ type RunInfo struct {
 // milestone is a record of the part "run" of a log: the run has begun, goes on, or has ended.
 type milestone struct {
 	Format  string          `json:"format,omitempty"` // in the first record only
+	Module  string          `json:"module,omitempty"` // the module's type, in the first record only
 	State   RunState        `json:"state"`
 	At      time.Time       `json:"at"`
 	Input   json.RawMessage `json:"input,omitempty"`
@@ -96,7 +100,7 @@ func Start[In, Out any](
 	if len(owned.milestones) > 0 {
 		return nil, fmt.Errorf("agent: the run %s exists already; resume it, or choose another ID", id)
 	}
-	first := milestone{Format: logFormat, State: Interrupted, At: time.Now(), Input: input}
+	first := milestone{Format: logFormat, Module: fmt.Sprintf("%T", m), State: Interrupted, At: time.Now(), Input: input}
 	if err := owned.reach(first); err != nil {
 		return nil, err
 	}
@@ -119,6 +123,11 @@ func Resume[In, Out any](
 	if err != nil {
 		return nil, err
 	}
+	// The names of journals depend on the module: another one would not find what is recorded, and would do it again.
+	if was, now := owned.milestones[0].Module, fmt.Sprintf("%T", m); was != now {
+		return nil, fmt.Errorf("agent: run %s is one of a %s, not of a %s; resume it with the module that began it",
+			c.Run, was, now)
+	}
 	if info.State == Done {
 		pred := &module.Prediction[Out]{}
 		if err := json.Unmarshal(info.Output, &pred.Output); err != nil {
@@ -140,9 +149,10 @@ func Resume[In, Out any](
 func execute[In, Out any](
 	ctx context.Context, r *run, m module.Module[In, Out], in In,
 ) (*module.Prediction[Out], error) {
+	ctx = effect.With(ctx, effect.ID{}) // the run is the same if another run's call starts or resumes it
 	ctx = durable.With(policy.WithDesk(ctx, r), r)
 	ctx = tools.WithPolicies(module.Observe(ctx, r.observe), r.gate)
-	pred, err := m.Run(ctx, in)
+	pred, err := runModule(ctx, m, in)
 	if err == nil && r.paused.Load() { // the module has answered without the part that paused
 		err = place.ErrPaused
 	}
@@ -154,6 +164,21 @@ func execute[In, Out any](
 		return nil, fmt.Errorf("agent: the answer of run %s cannot be recorded: %w", r.id, err)
 	}
 	return pred, r.reach(milestone{State: Done, At: time.Now(), Output: output})
+}
+
+// runModule runs a module. It returns either a prediction or an error, even if the module panics.
+func runModule[In, Out any](
+	ctx context.Context, m module.Module[In, Out], in In,
+) (pred *module.Prediction[Out], err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &models.PanicError{In: fmt.Sprintf("agent: Run of %T", m), Value: p, Stack: debug.Stack()}
+		}
+	}()
+	if pred, err = m.Run(ctx, in); err == nil && pred == nil {
+		err = fmt.Errorf("agent: %T returned neither a prediction nor an error", m)
+	}
+	return pred, err
 }
 
 // Pause makes a run in progress pause: it asks no model and makes no call any more. Once the calls in progress have
@@ -192,6 +217,8 @@ func (r *Runs) List(ctx context.Context) ([]RunInfo, error) {
 	for _, id := range ids {
 		info, err := r.describe(ctx, id)
 		switch {
+		case errors.Is(err, ErrNoRun): // it was only asked for, or never began
+			continue
 		case errors.Is(err, journal.ErrInUse):
 			info = RunInfo{ID: id, State: Running}
 		case err != nil:
@@ -228,6 +255,7 @@ func (r *Runs) open(ctx context.Context, id string) (*run, error) {
 		r.mu.Lock()
 		delete(r.active, id)
 		r.mu.Unlock()
+		owned.log.end()
 		_ = log.Close() // everything that matters has been synced
 	}
 	return owned, nil
