@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"iter"
 	"sync"
@@ -19,6 +20,8 @@ type runLog struct {
 	mu    sync.Mutex
 	parts map[string][][]byte // the records that the log had when it was opened
 	names []string            // of these parts, in the order of their first records
+	first string              // the part of the first record
+	ended bool                // nothing more is recorded
 	count int
 	sum   [sha256.Size]byte
 }
@@ -34,11 +37,17 @@ func divide(log journal.Log) (*runLog, error) {
 		if !ok {
 			return nil, fmt.Errorf("record %d has no part; is this the log of a run?", l.count+1)
 		}
+		if l.count == 0 {
+			l.first = string(name)
+		}
 		if l.parts[string(name)] == nil {
 			l.names = append(l.names, string(name))
 		}
 		l.parts[string(name)] = append(l.parts[string(name)], content)
 		l.add(record)
+	}
+	if l.count > 0 && l.first != "run" {
+		return nil, fmt.Errorf("its log does not begin with a run, but with %.40q; choose the store of a Runs", l.first)
 	}
 	return l, nil
 }
@@ -47,6 +56,15 @@ func divide(log journal.Log) (*runLog, error) {
 func (l *runLog) add(record []byte) {
 	l.count++
 	l.sum = sha256.Sum256(append(l.sum[:], record...))
+}
+
+var errEnded = errors.New("the run has ended in this process; resume it")
+
+// end ends the recording, so that a tool that returns later does not change a checkpoint, or the log of another owner.
+func (l *runLog) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ended = true
 }
 
 // head returns the number of records, and the hash of all of them.
@@ -81,6 +99,9 @@ func (p *logPart) Append(content []byte) error {
 	record := append([]byte(p.name+"\t"), content...)
 	p.log.mu.Lock()
 	defer p.log.mu.Unlock()
+	if p.log.ended {
+		return errEnded
+	}
 	if err := p.log.log.Append(record); err != nil {
 		return err
 	}

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
+	"github.com/writ-go/writ/internal/canonical"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 	"github.com/writ-go/writ/tools/policy"
@@ -48,7 +50,7 @@ type Checkpoint struct {
 
 // Waiting is a call that waits for a [Decision]. Its strings are safe to display, except for those in Args.
 type Waiting struct {
-	ID          string          `json:"id"`   // the ID of the effect: r-7f3a/1c9b2f:E7
+	ID          string          `json:"id"`   // the ID of the effect: r-7f3a/1c9b2f04d7aa:E7
 	Tool        string          `json:"tool"` // the tool's path: mail.send
 	Args        json.RawMessage `json:"args"`
 	Destructive bool            `json:"destructive,omitempty"` // the effect cannot be undone
@@ -93,7 +95,7 @@ func (r *run) apply(d decided) error {
 	case d.Decision == nil:
 		r.grants.Covers(policy.Request{ID: d.Call, Tool: d.Tool, Call: tools.Call{Args: d.Args}}, d.At)
 	case d.Decision.Outcome == nil:
-		r.decided[d.Call] = d
+		r.decided[decisionKey(d.Call, d.Args)] = *d.Decision
 		if d.Decision.Approved && d.Decision.Grant != nil {
 			grant := *d.Decision.Grant
 			grant.By = cmp.Or(grant.By, d.Decision.By)
@@ -116,31 +118,33 @@ func (r *run) resume(c Checkpoint, info RunInfo, decisions map[string]Decision) 
 	if info.State == RolledBack {
 		return fmt.Errorf("agent: the effects of run %s were undone; start a new run", r.id)
 	}
-	var accepted []decided
 	waiting := map[string]Waiting{}
 	for _, w := range info.Waiting {
 		waiting[w.ID] = w
 	}
-	for id, d := range decisions {
+	r.still = maps.Clone(waiting)
+	maps.DeleteFunc(r.still, func(_ string, w Waiting) bool { return w.Unknown })
+	for id, d := range decisions { // if one is invalid, none is recorded
 		w, ok := waiting[id]
-		switch {
-		case !ok:
+		if !ok {
 			return fmt.Errorf("agent: run %s has no call %s that waits for a decision", r.id, id)
-		case w.Unknown != (d.Outcome != nil):
-			return fmt.Errorf("agent: the decision on %s: set Outcome if and only if the outcome is unknown", w)
 		}
-		made := decided{Call: id, Tool: w.Tool, Args: w.Args, At: time.Now(), Decision: &d}
-		if err := r.apply(made); err != nil {
+		delete(r.still, id)
+		if err := d.check(w); err != nil {
 			return fmt.Errorf("agent: the decision on %s: %w", w, err)
+		}
+	}
+	for id, d := range decisions {
+		w := waiting[id]
+		made := decided{Call: id, Tool: w.Tool, Args: w.Args, At: time.Now(), Decision: &d}
+		if err := r.keep("decision", made); err != nil {
+			return err
+		}
+		if err := r.apply(made); err != nil {
+			return err
 		}
 		if d.Outcome != nil {
 			r.outcomes[id] = *d.Outcome
-		}
-		accepted = append(accepted, made)
-	}
-	for _, made := range accepted {
-		if err := r.keep("decision", made); err != nil {
-			return err
 		}
 	}
 	if info.State == Failed {
@@ -173,3 +177,23 @@ func (r *run) unknown(err error) (list []Waiting) {
 	}
 	return list
 }
+
+// check says why a decision on a waiting call is invalid.
+func (d Decision) check(w Waiting) error {
+	switch {
+	case w.Unknown != (d.Outcome != nil):
+		return errors.New("set Outcome if and only if the outcome is unknown")
+	case d.Outcome != nil && d.Outcome.State != journal.StateOK && d.Outcome.State != journal.StateRejected:
+		return fmt.Errorf("Outcome.State must be %q or %q, not %q", journal.StateOK, journal.StateRejected, d.Outcome.State)
+	case d.Outcome != nil && d.Outcome.Result != nil && !json.Valid(d.Outcome.Result):
+		return errors.New("Outcome.Result is not JSON")
+	case d.Args != nil && !json.Valid(d.Args):
+		return errors.New("Args is not JSON")
+	case d.Grant != nil:
+		return new(policy.Grants).Add(*d.Grant)
+	}
+	return nil
+}
+
+// decisionKey identifies a call with its arguments. Two policies may ask about one call, with different arguments.
+func decisionKey(call string, args json.RawMessage) string { return call + " " + canonical.JSON(args) }

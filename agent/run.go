@@ -1,7 +1,7 @@
 package agent
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -35,14 +35,16 @@ type run struct {
 
 	milestones []milestone // of earlier processes, and of this one
 	pausing    atomic.Bool // the run must not do anything visible any more
+	paused     atomic.Bool // a part of the run has paused, so an answer does not count
 
 	mu       sync.Mutex
 	opened   map[string]int              // how many journals with a name were opened
 	journals map[string]*journal.Journal // by the run that their effects' IDs name
 	grants   policy.Grants
-	decided  map[string]decided            // by call
+	decided  map[string]Decision           // by decisionKey
 	outcomes map[string]journal.Reconciled // decisions of this process on calls whose outcome was unknown
 	waiting  []Waiting
+	still    map[string]Waiting // the calls that go on waiting, because nobody has decided on them
 }
 
 var _ durable.Run = (*run)(nil)
@@ -54,11 +56,11 @@ func newRun(id string, log journal.Log) (*run, error) {
 		return nil, err
 	}
 	r := &run{id: id, log: parts, opened: map[string]int{}, journals: map[string]*journal.Journal{},
-		decided: map[string]decided{}, outcomes: map[string]journal.Reconciled{}}
-	for _, record := range parts.parts["run"] {
+		decided: map[string]Decision{}, outcomes: map[string]journal.Reconciled{}}
+	for i, record := range parts.parts["run"] {
 		var m milestone
 		if err := json.Unmarshal(record, &m); err != nil {
-			return nil, err
+			return nil, badRecord("run", i, err)
 		}
 		r.milestones = append(r.milestones, m)
 	}
@@ -66,17 +68,22 @@ func newRun(id string, log journal.Log) (*run, error) {
 		return nil, fmt.Errorf("its log has the format %q, but this version of Writ reads %q",
 			r.milestones[0].Format, logFormat)
 	}
-	for _, record := range parts.parts["decision"] {
+	for i, record := range parts.parts["decision"] {
 		var d decided
 		if err := json.Unmarshal(record, &d); err != nil {
-			return nil, err
+			return nil, badRecord("decision", i, err)
 		}
 		if err := r.apply(d); err != nil {
-			return nil, err
+			return nil, badRecord("decision", i, err)
 		}
 	}
 	r.replies, err = models.OpenStore(&models.StoreOptions{Mode: models.Resume, Log: parts.part("model")})
 	return r, err
+}
+
+func badRecord(part string, i int, err error) error {
+	return fmt.Errorf("record %d of the part %q is invalid: %w; restore the store from a backup, or remove the run",
+		i+1, part, err)
 }
 
 // info describes the run by its milestones.
@@ -118,12 +125,13 @@ func (r *run) keep(part string, v any) error {
 // Model implements [durable.Run].
 func (r *run) Model(ctx context.Context, m llms.Model, predictor string) (llms.Model, error) {
 	if r.pausing.Load() {
+		r.paused.Store(true)
 		return nil, place.ErrPaused
 	}
 	if err := r.sync(ctx); err != nil { // a request shows the results of calls to the model
 		return nil, err
 	}
-	return r.replies.Model(m, effect.Of(ctx).String()+" "+predictor), nil
+	return r.replies.Model(m, effect.Of(ctx).String()+durable.BranchOf(ctx)+" "+predictor), nil
 }
 
 // sync makes the journals durable. The error may also be that the run is not repeated as it was recorded.
@@ -143,7 +151,7 @@ func (r *run) sync(ctx context.Context) error {
 func (r *run) Journal(
 	ctx context.Context, predictor string, inputs any, o *journal.Options,
 ) (*journal.Journal, error) {
-	name, err := json.Marshal([]any{effect.Of(ctx).String(), predictor, inputs})
+	name, err := json.Marshal([]any{effect.Of(ctx).String(), durable.BranchOf(ctx), predictor, inputs})
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +160,7 @@ func (r *run) Journal(
 	n := r.opened[string(name)]
 	r.opened[string(name)]++
 	sum := sha256.Sum256(fmt.Append(name, n))
-	key := fmt.Sprintf("%s/%x", r.id, sum[:3])
+	key := fmt.Sprintf("%s/%x", r.id, sum[:6])
 	options := journal.Options{}
 	if o != nil {
 		options = *o
@@ -179,7 +187,8 @@ const callsOf = "calls "
 // gate is the outermost policy. It stops calls if the run is to pause.
 func (r *run) gate(next tools.Caller) tools.Caller {
 	return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
-		if r.pausing.Load() {
+		if r.pausing.Load() || r.waits(ctx, c) {
+			r.paused.Store(true)
 			if _, ok := place.Park(ctx); ok {
 				<-ctx.Done()
 			}
@@ -189,10 +198,27 @@ func (r *run) gate(next tools.Caller) tools.Caller {
 	})
 }
 
+// waits reports whether a call goes on waiting, even if no policy asks about it any more.
+func (r *run) waits(ctx context.Context, c tools.Call) bool {
+	id := tools.EffectID(ctx)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w, ok := r.still[id]
+	if !ok {
+		return false
+	}
+	_, covered := r.grants.Covers(policy.Request{ID: id, Tool: c.Tool.Path(), Call: c}, time.Now())
+	if !covered {
+		r.waiting = append(r.waiting, w)
+	}
+	return !covered
+}
+
 // observe makes the whole run pause if a module within it has paused.
 func (r *run) observe(_ context.Context, e event.Event) {
 	if end, ok := e.(event.RunEnd); ok && errors.Is(end.Err, place.ErrPaused) {
 		r.pausing.Store(true)
+		r.paused.Store(true)
 	}
 }
 
@@ -200,8 +226,8 @@ func (r *run) observe(_ context.Context, e event.Event) {
 func (r *run) Decide(_ context.Context, q policy.Request) (policy.Decision, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if d, ok := r.decided[q.ID]; ok && bytes.Equal(d.Args, q.Call.Args) {
-		return d.Decision.Decision, true
+	if d, ok := r.decided[decisionKey(q.ID, q.Call.Args)]; ok {
+		return d.Decision, true
 	}
 	now := time.Now()
 	if d, ok := r.grants.Covers(q, now); ok {
@@ -225,8 +251,12 @@ func (r *run) ended(err error) error {
 	r.mu.Lock()
 	waiting = append(waiting, r.waiting...)
 	r.mu.Unlock()
+	slices.SortFunc(waiting, func(a, b Waiting) int { // E2 before E10
+		return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID))
+	})
 	if err := r.reach(milestone{State: Paused, Waiting: waiting}); err != nil {
 		return err
 	}
+	r.log.end()
 	return &PausedError{Checkpoint: r.checkpoint(waiting), Err: err}
 }

@@ -5,13 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/writ-go/writ/internal/durable"
+	"github.com/writ-go/writ/internal/effect"
+	"github.com/writ-go/writ/internal/place"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 	"github.com/writ-go/writ/tools/policy"
@@ -43,7 +47,7 @@ const (
 	Paused      RunState = "paused"      // it waits for decisions
 	Done        RunState = "done"        // it has an answer
 	Failed      RunState = "failed"      // it has ended with an error
-	RolledBack  RunState = "rolled back" // its effects were undone
+	RolledBack  RunState = "rolled back" // its effects were undone, as far as possible
 )
 
 // RunInfo describes a run.
@@ -60,6 +64,7 @@ type RunInfo struct {
 // milestone is a record of the part "run" of a log: the run has begun, goes on, or has ended.
 type milestone struct {
 	Format  string          `json:"format,omitempty"` // in the first record only
+	Module  string          `json:"module,omitempty"` // the module's type, in the first record only
 	State   RunState        `json:"state"`
 	At      time.Time       `json:"at"`
 	Input   json.RawMessage `json:"input,omitempty"`
@@ -70,6 +75,8 @@ type milestone struct {
 
 // logFormat is the version of the format of logs.
 const logFormat = "writ run 1"
+
+var errNoStore = errors.New("agent: the Runs has no store; create it with NewRuns and a store")
 
 // ErrNoRun is returned for a run that the store does not have.
 var ErrNoRun = errors.New("agent: there is no such run")
@@ -86,6 +93,10 @@ func Start[In, Out any](
 	if err != nil {
 		return nil, fmt.Errorf("agent: the input of run %s: %w", id, err)
 	}
+	var same In // Resume decodes the input, so the run must not depend on what JSON does not contain
+	if err := json.Unmarshal(input, &same); err != nil {
+		return nil, fmt.Errorf("agent: the input of run %s cannot be decoded: %w", id, err)
+	}
 	owned, err := r.create(ctx, id)
 	if err != nil {
 		return nil, err
@@ -94,11 +105,11 @@ func Start[In, Out any](
 	if len(owned.milestones) > 0 {
 		return nil, fmt.Errorf("agent: the run %s exists already; resume it, or choose another ID", id)
 	}
-	first := milestone{Format: logFormat, State: Interrupted, Input: input}
+	first := milestone{Format: logFormat, Module: fmt.Sprintf("%T", m), State: Interrupted, Input: input}
 	if err := owned.reach(first); err != nil {
 		return nil, err
 	}
-	return execute(ctx, owned, m, in)
+	return execute(ctx, owned, m, same)
 }
 
 // Resume continues a run at a checkpoint, with decisions on its waiting calls by their IDs. It needs the module that
@@ -116,6 +127,11 @@ func Resume[In, Out any](
 	info, err := owned.info()
 	if err != nil {
 		return nil, err
+	}
+	// The names of journals depend on the module: another one would not find what is recorded, and would do it again.
+	if was, now := owned.milestones[0].Module, fmt.Sprintf("%T", m); was != now {
+		return nil, fmt.Errorf("agent: run %s is one of a %s, not of a %s; resume it with the module that began it",
+			c.Run, was, now)
 	}
 	if info.State == Done {
 		pred := &module.Prediction[Out]{}
@@ -138,11 +154,15 @@ func Resume[In, Out any](
 func execute[In, Out any](
 	ctx context.Context, r *run, m module.Module[In, Out], in In,
 ) (*module.Prediction[Out], error) {
+	ctx = effect.With(ctx, effect.ID{}) // the run is the same if another run's call starts or resumes it
 	ctx = durable.With(policy.WithDesk(ctx, r), r)
 	ctx = tools.WithPolicies(module.Observe(ctx, r.observe), r.gate)
-	pred, err := m.Run(ctx, in)
+	pred, err := runModule(ctx, m, in)
 	if err == nil {
 		err = r.sync(ctx)
+	}
+	if err == nil && r.paused.Load() { // the module has answered without the part that paused
+		err = place.ErrPaused
 	}
 	if err != nil {
 		return nil, r.ended(err)
@@ -152,6 +172,21 @@ func execute[In, Out any](
 		return nil, fmt.Errorf("agent: the answer of run %s cannot be recorded: %w", r.id, err)
 	}
 	return pred, r.reach(milestone{State: Done, Output: output})
+}
+
+// runModule runs a module. It returns either a prediction or an error, even if the module panics.
+func runModule[In, Out any](
+	ctx context.Context, m module.Module[In, Out], in In,
+) (pred *module.Prediction[Out], err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &models.PanicError{In: fmt.Sprintf("agent: Run of %T", m), Value: p, Stack: debug.Stack()}
+		}
+	}()
+	if pred, err = m.Run(ctx, in); err == nil && pred == nil {
+		err = fmt.Errorf("agent: %T returned neither a prediction nor an error", m)
+	}
+	return pred, err
 }
 
 // Pause makes a run in progress pause: it asks no model and makes no call any more. Once the calls in progress have
@@ -182,6 +217,9 @@ func (r *Runs) Checkpoint(ctx context.Context, id string) (Checkpoint, error) {
 
 // List describes the runs in the store, the oldest first. A run that cannot be read is described as failed.
 func (r *Runs) List(ctx context.Context) ([]RunInfo, error) {
+	if r == nil || r.store == nil {
+		return nil, errNoStore
+	}
 	ids, err := r.store.Runs(ctx)
 	if err != nil {
 		return nil, err
@@ -190,16 +228,35 @@ func (r *Runs) List(ctx context.Context) ([]RunInfo, error) {
 	for _, id := range ids {
 		info, err := r.describe(ctx, id)
 		switch {
+		case errors.Is(err, ErrNoRun): // it was only asked for, or never began
+			continue
 		case errors.Is(err, journal.ErrInUse):
 			info = RunInfo{ID: id, State: Running}
-		case errors.Is(err, ErrNoRun): // its process ended before the first record
-			continue
 		case err != nil:
 			info = RunInfo{ID: id, State: Failed, Error: err.Error()}
 		}
 		list = append(list, info)
 	}
 	return list, nil
+}
+
+// Calls returns the calls of a run that nobody owns, by the IDs of the runs of its journals, with which the IDs of their
+// effects begin. A person who has to decide on a call sees there what was done.
+func (r *Runs) Calls(ctx context.Context, id string) (map[string][]journal.Entry, error) {
+	owned, err := r.open(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	defer owned.close()
+	all := map[string][]journal.Entry{}
+	for _, part := range owned.log.names {
+		if name, ok := strings.CutPrefix(part, callsOf); ok {
+			if all[name], err = journal.Read(owned.log.part(part)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
 }
 
 // Rollback undoes the effects of a run that nobody owns, the last one first, with the tools in set: see
@@ -252,6 +309,9 @@ func (r *Runs) describe(ctx context.Context, id string) (RunInfo, error) {
 
 // open opens the log of a run that exists.
 func (r *Runs) open(ctx context.Context, id string) (*run, error) {
+	if r == nil || r.store == nil {
+		return nil, errNoStore
+	}
 	ids, err := r.store.Runs(ctx)
 	if err != nil {
 		return nil, err
@@ -264,6 +324,9 @@ func (r *Runs) open(ctx context.Context, id string) (*run, error) {
 
 // create opens the log of a run, which may be new, and becomes its owner.
 func (r *Runs) create(ctx context.Context, id string) (*run, error) {
+	if r == nil || r.store == nil {
+		return nil, errNoStore
+	}
 	log, err := r.store.Open(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("agent: run %s: %w", id, err)
@@ -279,6 +342,7 @@ func (r *Runs) create(ctx context.Context, id string) (*run, error) {
 		r.mu.Lock()
 		delete(r.active, id)
 		r.mu.Unlock()
+		owned.log.end()
 		_ = log.Close() // everything that matters has been synced
 	}
 	return owned, nil

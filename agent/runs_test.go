@@ -43,15 +43,15 @@ type mail struct {
 	To string `json:"to"`
 }
 
-// tools returns send, which needs approval, and note, which does not.
-func (o *office) tools(t *testing.T) *tools.Set {
+// tools returns send, which needs approval, note, which does not, and other tools.
+func (o *office) tools(t *testing.T, more ...tools.Source) *tools.Set {
 	t.Helper()
 	act := func(name string) *tools.Tool {
 		return tools.Func(name, "Do it.", func(_ context.Context, m mail) (int, error) {
 			return o.did(name + ":" + m.To), nil
 		}, &tools.Hints{Class: tools.Effect, Destructive: name == "send"})
 	}
-	set, err := tools.NewSet(t.Context(), act("send"), act("note"))
+	set, err := tools.NewSet(t.Context(), append(more, act("send"), act("note"))...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/writ-go/writ/internal/durable"
 	"github.com/writ-go/writ/internal/place"
 	"github.com/writ-go/writ/module/internal/lm"
 )
@@ -165,7 +166,7 @@ func runAll[Out any](
 			if ctx.Err() != nil {
 				b.results[i].Err = fmt.Errorf("module: the run was not started: %w", lm.ContextError(ctx))
 			} else {
-				b.results[i] = run(ctx, g, i)
+				b.results[i] = run(durable.Branch(ctx, i), g, i)
 			}
 		})
 	}

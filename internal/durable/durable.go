@@ -4,6 +4,7 @@ package durable
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/tools/journal"
@@ -32,6 +33,19 @@ func of(ctx context.Context) Run {
 
 // Recorded reports whether runs with this context are recorded.
 func Recorded(ctx context.Context) bool { return of(ctx) != nil }
+
+type branchKey struct{}
+
+// Branch returns the context of one of several concurrent runs. Their number tells runs with the same inputs apart.
+func Branch(ctx context.Context, number int) context.Context {
+	return context.WithValue(ctx, branchKey{}, fmt.Sprintf("%s/%d", BranchOf(ctx), number))
+}
+
+// BranchOf returns the numbers of the branches that a context is in, or "".
+func BranchOf(ctx context.Context) string {
+	branch, _ := ctx.Value(branchKey{}).(string)
+	return branch
+}
 
 // Model returns m, or in a recorded run the model that Run.Model returns.
 func Model(ctx context.Context, m llms.Model, predictor string) (llms.Model, error) {

@@ -226,6 +226,7 @@ func (e *entry) resolve(op *operation) {
 	switch op.State {
 	case StateOK:
 		e.Result, e.Err = op.Result, nil
+		e.consumedBy = 0 // the program got an error, so the result answers the same call if it makes it again
 	case StateRejected:
 	default:
 		return

@@ -222,7 +222,8 @@ func (e *entry) Settled(result json.RawMessage, err error, pending bool) (again 
 	j := e.attempt.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if errors.Is(err, place.ErrPaused) {
+	_, unknown := errors.AsType[*UnknownError](err) // of a run that the tool started: it goes on when this one does
+	if errors.Is(err, place.ErrPaused) || unknown && j.log != nil {
 		e.paused = true
 		return ""
 	}

@@ -93,6 +93,7 @@ func (j *Journal) repeat(op *operation, c tools.Call, all []*tools.Binding) (dis
 	case answer != nil:
 		return replayed{e, answer, tip}, nil
 	case !again:
+		e.State, e.called = tip.State, tip.called // Unresolved returns the call
 		j.fail(&UnknownError{Entry: tip.Entry})
 		return nil, j.failed
 	}
