@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -59,9 +60,8 @@ func newRun(id string, log journal.Log) (*run, error) {
 		}
 		r.milestones = append(r.milestones, m)
 	}
-	if len(r.milestones) > 0 && r.milestones[0].Format != logFormat {
-		return nil, fmt.Errorf("its log has the format %q, but this version of Writ reads %q",
-			r.milestones[0].Format, logFormat)
+	if first := slices.Concat(r.milestones, []milestone{{}})[0]; parts.count > 0 && first.Format != logFormat {
+		return nil, fmt.Errorf("its log has the format %q, but this version of Writ reads %q", first.Format, logFormat)
 	}
 	for i, record := range parts.parts["decision"] {
 		var d decided

@@ -244,8 +244,8 @@ func TestForeignLogs(t *testing.T) {
 		"bad milestone":   {`run	{"format":`, "record"},
 		"bad decision":    {first + "\n" + `decision	[]`, "record"},
 		"bad reply":       {first + "\n" + `model	{"key":`, "model"},
-		"no begin":        {`model	{"retry":true}`, "does not begin"},
-		"unknown journal": {"calls r-1/aa\t" + `{"op":"run"}`, "does not begin"},
+		"no begin":        {`model	{"retry":true}`, `the format ""`},
+		"unknown journal": {"calls r-1/aa\t" + `{"op":"run"}`, `the format ""`},
 	} {
 		o := &office{}
 		bot, model := o.bot(t, `submit({answer: "no"})`)
@@ -527,5 +527,56 @@ func TestResumeWithAnother(t *testing.T) {
 			t.Errorf("%s: the tools did %s: %v", name, got, err)
 		}
 		t.Logf("%s: %s: %v", name, o, err)
+	}
+}
+
+// When the disk is full while a run is resumed, no decision is lost or applied twice.
+func TestDiskFullAtResume(t *testing.T) {
+	t.Parallel()
+	for left := 0; ; left++ {
+		o, first := &office{}, newDisk(-1)
+		bot, _ := o.bot(t, sendTwo)
+		_, err := agent.Start(t.Context(), agent.NewRuns(first), "r-1", bot, task)
+		at := paused(t, err)
+		full := first.restart()
+		full.left = left
+		decisions := map[string]agent.Decision{}
+		for _, w := range at.Waiting {
+			decisions[w.ID] = approved()
+		}
+		_, err = agent.Resume(t.Context(), agent.NewRuns(full), bot, at, decisions)
+		ended := err == nil
+		if !ended && !strings.Contains(err.Error(), errFull.Error()) {
+			t.Errorf("after %d operations: %v", left, err)
+		}
+		runs := agent.NewRuns(full.restart())
+		for range 8 {
+			if err == nil {
+				break
+			}
+			if at, err = runs.Checkpoint(t.Context(), "r-1"); err != nil {
+				t.Fatal(err)
+			}
+			decisions := map[string]agent.Decision{}
+			for _, w := range at.Waiting {
+				decisions[w.ID] = approved()
+				if w.Unknown {
+					outcome := &journal.Reconciled{State: journal.StateRejected}
+					for _, name := range []string{"ann", "bob"} {
+						if strings.Contains(string(w.Args), name) && strings.Contains(o.String(), name) {
+							outcome = &journal.Reconciled{State: journal.StateOK, Result: []byte("1")}
+						}
+					}
+					decisions[w.ID] = agent.Decision{Outcome: outcome}
+				}
+			}
+			_, err = agent.Resume(t.Context(), runs, bot, at, decisions)
+		}
+		if err != nil || o.String() != "note:x send:ann send:bob" {
+			t.Errorf("after %d operations: the tools did %s: %v", left, o, err)
+		}
+		if ended {
+			return
+		}
 	}
 }

@@ -108,7 +108,7 @@ func Start[In, Out any](
 }
 
 // Resume continues a run at a checkpoint, with decisions on its waiting calls by their IDs. It needs the module that
-// [Start] ran, with the same tools. The checkpoint is in the [PausedError], or comes from [Runs.Checkpoint]; if
+// [Start] ran, of the same type and with the same tools. The checkpoint is in the [PausedError], or comes from [Runs.Checkpoint]; if
 // anything has happened to the run since, Resume returns an error. Calls without a decision keep waiting. The run of a
 // module that has answered returns the answer again, with an empty Trajectory.
 func Resume[In, Out any](
