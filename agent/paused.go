@@ -145,7 +145,7 @@ func (r *run) unknown(err error) (list []Waiting) {
 	defer r.mu.Unlock()
 	for key, j := range r.journals {
 		for _, e := range j.Unresolved() {
-			if e.State == journal.StateUnknown && e.Class != tools.Read {
+			if e.State == journal.StateUnknown && e.Class != tools.Read && !r.within[key+":"+e.ID] {
 				list = append(list, Waiting{ID: key + ":" + e.ID, Tool: e.Tool, Args: e.Args, Unknown: true})
 			}
 		}

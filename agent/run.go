@@ -37,6 +37,7 @@ type run struct {
 
 	mu       sync.Mutex
 	opened   map[string]int                // how many journals with a name were opened
+	within   map[string]bool               // the calls that run modules, whose calls have journals of their own
 	journals map[string]*journal.Journal   // by the run that their effects' IDs name
 	decided  map[string]Decision           // by decisionKey
 	outcomes map[string]journal.Reconciled // decisions of this process on calls whose outcome was unknown
@@ -51,7 +52,7 @@ func newRun(id string, log journal.Log) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{id: id, log: parts, opened: map[string]int{}, journals: map[string]*journal.Journal{},
+	r := &run{id: id, log: parts, opened: map[string]int{}, within: map[string]bool{}, journals: map[string]*journal.Journal{},
 		decided: map[string]Decision{}, outcomes: map[string]journal.Reconciled{}}
 	for i, record := range parts.parts["run"] {
 		var m milestone
@@ -135,6 +136,7 @@ func (r *run) Journal(
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.within[effect.Of(ctx).String()] = true
 	n := r.opened[string(name)]
 	r.opened[string(name)]++
 	sum := sha256.Sum256(fmt.Append(name, n))

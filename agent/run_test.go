@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/writ-go/writ/agent"
 	"github.com/writ-go/writ/module"
@@ -578,5 +579,66 @@ func TestDiskFullAtResume(t *testing.T) {
 		if ended {
 			return
 		}
+	}
+}
+
+// After a crash, a person decides on the calls of a sub-agent, and not on the call of the sub-agent.
+func TestCrashInSubAgent(t *testing.T) {
+	t.Parallel()
+	sig, err := signature.New[agent.Task, agent.Answer]("Do it.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, d := &office{}, newDisk(-1)
+	var copied *disk
+	both := make(chan struct{}, 2)
+	act := tools.Func("act", "Act.", func(_ context.Context, m mail) (int, error) {
+		both <- struct{}{}
+		for len(both) < 2 {
+			time.Sleep(time.Millisecond)
+		}
+		o.mu.Lock()
+		if copied == nil {
+			copied = d.restart()
+		}
+		o.mu.Unlock()
+		return o.did("act:" + m.To), nil
+	}, &tools.Hints{Class: tools.Effect})
+	inner, err := agent.New(llmtest.New("```js\nconst r = await Promise.all([act({to: 'a'}), act({to: 'b'})]);"+
+		"submit({answer: '' + r.length})\n```"), &agent.Options{Sandbox: open(t), Tools: o.tools(t, act)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := tools.NewSet(t.Context(), module.Tool("helper", "Does it.", inner, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	outer := module.NewCodeAct(sig, llmtest.New("```js\nsubmit(await helper({task: 'x'}))\n```"), open(t), set, nil)
+	if _, err := agent.Start(t.Context(), agent.NewRuns(d), "r-1", outer, task); err != nil {
+		t.Fatal(err)
+	}
+	runs := agent.NewRuns(copied)
+	at, err := runs.Checkpoint(t.Context(), "r-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pred, err := agent.Resume(t.Context(), runs, outer, at, nil)
+	pauses := 0
+	for range 4 {
+		p, ok := errors.AsType[*agent.PausedError](err)
+		if !ok {
+			break
+		}
+		if pauses++; len(p.Checkpoint.Waiting) != 1 || p.Checkpoint.Waiting[0].Tool != "act" {
+			t.Fatalf("%v wait", p.Checkpoint.Waiting)
+		}
+		decisions := map[string]agent.Decision{}
+		for _, w := range p.Checkpoint.Waiting {
+			decisions[w.ID] = agent.Decision{Outcome: &journal.Reconciled{State: journal.StateOK, Result: []byte("1")}}
+		}
+		pred, err = agent.Resume(t.Context(), runs, outer, p.Checkpoint, decisions)
+	}
+	if err != nil || o.String() != "act:a act:b" || pauses != 2 || pred.Output.Answer != "2" {
+		t.Errorf("got %v, %v after %d pauses; the tools did %s", pred, err, pauses, o)
 	}
 }
