@@ -20,7 +20,6 @@ type runLog struct {
 	mu    sync.Mutex
 	parts map[string][][]byte // the records that the log had when it was opened
 	names []string            // of these parts, in the order of their first records
-	first string              // the part of the first record
 	ended bool                // nothing more is recorded
 	count int
 	sum   [sha256.Size]byte
@@ -37,17 +36,11 @@ func divide(log journal.Log) (*runLog, error) {
 		if !ok {
 			return nil, fmt.Errorf("record %d has no part; is this the log of a run?", l.count+1)
 		}
-		if l.count == 0 {
-			l.first = string(name)
-		}
 		if l.parts[string(name)] == nil {
 			l.names = append(l.names, string(name))
 		}
 		l.parts[string(name)] = append(l.parts[string(name)], content)
 		l.add(record)
-	}
-	if l.count > 0 && l.first != "run" {
-		return nil, fmt.Errorf("its log does not begin with a run, but with %.40q; choose the store of a Runs", l.first)
 	}
 	return l, nil
 }

@@ -73,7 +73,7 @@ func (w Waiting) String() string {
 
 // Decision is a person's decision on a [Waiting] call. It applies only to the call with these arguments, and once.
 type Decision struct {
-	policy.Decision // on a call that waits for approval
+	policy.Decision // on a call that waits for approval; without a Grant
 
 	// Outcome says what a call did whose outcome is unknown: it was done, with this result, or it was not done, and will
 	// be made now.
@@ -170,7 +170,7 @@ func (r *run) unknown(err error) (list []Waiting) {
 	defer r.mu.Unlock()
 	for key, j := range r.journals {
 		for _, e := range j.Unresolved() {
-			if e.State == journal.StateUnknown && e.Class != tools.Read {
+			if e.State == journal.StateUnknown && e.Class != tools.Read && !r.within[key+":"+e.ID] {
 				list = append(list, Waiting{ID: key + ":" + e.ID, Tool: e.Tool, Args: e.Args, Unknown: true})
 			}
 		}
@@ -185,10 +185,8 @@ func (d Decision) check(w Waiting) error {
 		return errors.New("set Outcome if and only if the outcome is unknown")
 	case d.Outcome != nil && d.Outcome.State != journal.StateOK && d.Outcome.State != journal.StateRejected:
 		return fmt.Errorf("Outcome.State must be %q or %q, not %q", journal.StateOK, journal.StateRejected, d.Outcome.State)
-	case d.Outcome != nil && d.Outcome.Result != nil && !json.Valid(d.Outcome.Result):
-		return errors.New("Outcome.Result is not JSON")
-	case d.Args != nil && !json.Valid(d.Args):
-		return errors.New("Args is not JSON")
+	case d.Outcome != nil && d.Outcome.Result != nil && !json.Valid(d.Outcome.Result), d.Args != nil && !json.Valid(d.Args):
+		return errors.New("Args or Outcome.Result is not JSON")
 	case d.Grant != nil:
 		return new(policy.Grants).Add(*d.Grant)
 	}

@@ -39,6 +39,7 @@ type run struct {
 
 	mu       sync.Mutex
 	opened   map[string]int              // how many journals with a name were opened
+	within   map[string]bool             // the calls that run modules, whose calls have journals of their own
 	journals map[string]*journal.Journal // by the run that their effects' IDs name
 	grants   policy.Grants
 	decided  map[string]Decision           // by decisionKey
@@ -55,7 +56,7 @@ func newRun(id string, log journal.Log) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{id: id, log: parts, opened: map[string]int{}, journals: map[string]*journal.Journal{},
+	r := &run{id: id, log: parts, opened: map[string]int{}, within: map[string]bool{}, journals: map[string]*journal.Journal{},
 		decided: map[string]Decision{}, outcomes: map[string]journal.Reconciled{}}
 	for i, record := range parts.parts["run"] {
 		var m milestone
@@ -64,9 +65,8 @@ func newRun(id string, log journal.Log) (*run, error) {
 		}
 		r.milestones = append(r.milestones, m)
 	}
-	if len(r.milestones) > 0 && r.milestones[0].Format != logFormat {
-		return nil, fmt.Errorf("its log has the format %q, but this version of Writ reads %q",
-			r.milestones[0].Format, logFormat)
+	if first := slices.Concat(r.milestones, []milestone{{}})[0]; parts.count > 0 && first.Format != logFormat {
+		return nil, fmt.Errorf("its log has the format %q, but this version of Writ reads %q", first.Format, logFormat)
 	}
 	for i, record := range parts.parts["decision"] {
 		var d decided
@@ -157,6 +157,7 @@ func (r *run) Journal(
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.within[effect.Of(ctx).String()] = true
 	n := r.opened[string(name)]
 	r.opened[string(name)]++
 	sum := sha256.Sum256(fmt.Append(name, n))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/writ-go/writ/agent"
 	"github.com/writ-go/writ/module"
@@ -244,8 +245,8 @@ func TestForeignLogs(t *testing.T) {
 		"bad milestone":   {`run	{"format":`, "record"},
 		"bad decision":    {first + "\n" + `decision	[]`, "record"},
 		"bad reply":       {first + "\n" + `model	{"key":`, "model"},
-		"no begin":        {`model	{"retry":true}`, "does not begin"},
-		"unknown journal": {"calls r-1/aa\t" + `{"op":"run"}`, "does not begin"},
+		"no begin":        {`model	{"retry":true}`, `the format ""`},
+		"unknown journal": {"calls r-1/aa\t" + `{"op":"run"}`, `the format ""`},
 	} {
 		o := &office{}
 		bot, model := o.bot(t, `submit({answer: "no"})`)
@@ -527,5 +528,117 @@ func TestResumeWithAnother(t *testing.T) {
 			t.Errorf("%s: the tools did %s: %v", name, got, err)
 		}
 		t.Logf("%s: %s: %v", name, o, err)
+	}
+}
+
+// When the disk is full while a run is resumed, no decision is lost or applied twice.
+func TestDiskFullAtResume(t *testing.T) {
+	t.Parallel()
+	for left := 0; ; left++ {
+		o, first := &office{}, newDisk(-1)
+		bot, _ := o.bot(t, sendTwo)
+		_, err := agent.Start(t.Context(), agent.NewRuns(first), "r-1", bot, task)
+		at := paused(t, err)
+		full := first.restart()
+		full.left = left
+		decisions := map[string]agent.Decision{}
+		for _, w := range at.Waiting {
+			decisions[w.ID] = approved()
+		}
+		_, err = agent.Resume(t.Context(), agent.NewRuns(full), bot, at, decisions)
+		ended := err == nil
+		if !ended && !strings.Contains(err.Error(), errFull.Error()) {
+			t.Errorf("after %d operations: %v", left, err)
+		}
+		runs := agent.NewRuns(full.restart())
+		for range 8 {
+			if err == nil {
+				break
+			}
+			if at, err = runs.Checkpoint(t.Context(), "r-1"); err != nil {
+				t.Fatal(err)
+			}
+			decisions := map[string]agent.Decision{}
+			for _, w := range at.Waiting {
+				decisions[w.ID] = approved()
+				if w.Unknown {
+					outcome := &journal.Reconciled{State: journal.StateRejected}
+					for _, name := range []string{"ann", "bob"} {
+						if strings.Contains(string(w.Args), name) && strings.Contains(o.String(), name) {
+							outcome = &journal.Reconciled{State: journal.StateOK, Result: []byte("1")}
+						}
+					}
+					decisions[w.ID] = agent.Decision{Outcome: outcome}
+				}
+			}
+			_, err = agent.Resume(t.Context(), runs, bot, at, decisions)
+		}
+		if err != nil || o.String() != "note:x send:ann send:bob" {
+			t.Errorf("after %d operations: the tools did %s: %v", left, o, err)
+		}
+		if ended {
+			return
+		}
+	}
+}
+
+// After a crash, a person decides on the calls of a sub-agent, and not on the call of the sub-agent.
+func TestCrashInSubAgent(t *testing.T) {
+	t.Parallel()
+	sig, err := signature.New[agent.Task, agent.Answer]("Do it.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, d := &office{}, newDisk(-1)
+	var copied *disk
+	both := make(chan struct{}, 2)
+	act := tools.Func("act", "Act.", func(_ context.Context, m mail) (int, error) {
+		both <- struct{}{}
+		for len(both) < 2 {
+			time.Sleep(time.Millisecond)
+		}
+		o.mu.Lock()
+		if copied == nil {
+			copied = d.restart()
+		}
+		o.mu.Unlock()
+		return o.did("act:" + m.To), nil
+	}, &tools.Hints{Class: tools.Effect})
+	inner, err := agent.New(llmtest.New("```js\nconst r = await Promise.all([act({to: 'a'}), act({to: 'b'})]);"+
+		"submit({answer: '' + r.length})\n```"), &agent.Options{Sandbox: open(t), Tools: o.tools(t, act)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := tools.NewSet(t.Context(), module.Tool("helper", "Does it.", inner, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	outer := module.NewCodeAct(sig, llmtest.New("```js\nsubmit(await helper({task: 'x'}))\n```"), open(t), set, nil)
+	if _, err := agent.Start(t.Context(), agent.NewRuns(d), "r-1", outer, task); err != nil {
+		t.Fatal(err)
+	}
+	runs := agent.NewRuns(copied)
+	at, err := runs.Checkpoint(t.Context(), "r-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pred, err := agent.Resume(t.Context(), runs, outer, at, nil)
+	pauses := 0
+	for range 4 {
+		p, ok := errors.AsType[*agent.PausedError](err)
+		if !ok {
+			break
+		}
+		if pauses++; len(p.Checkpoint.Waiting) != 1 || p.Checkpoint.Waiting[0].Tool != "act" {
+			t.Fatalf("%v wait", p.Checkpoint.Waiting)
+		}
+		decisions := map[string]agent.Decision{}
+		for _, w := range p.Checkpoint.Waiting {
+			decisions[w.ID] = agent.Decision{Outcome: &journal.Reconciled{State: journal.StateOK, Result: []byte("1")}}
+		}
+		pred, err = agent.Resume(t.Context(), runs, outer, p.Checkpoint, decisions)
+	}
+	if err != nil || o.String() != "act:a act:b" || pauses != 2 || pred.Output.Answer != "2" {
+		t.Errorf("got %v, %v after %d pauses; the tools did %s", pred, err, pauses, o)
 	}
 }

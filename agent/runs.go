@@ -97,7 +97,7 @@ func Start[In, Out any](
 	if err := json.Unmarshal(input, &same); err != nil {
 		return nil, fmt.Errorf("agent: the input of run %s cannot be decoded: %w", id, err)
 	}
-	owned, err := r.create(ctx, id)
+	owned, err := r.open(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func Start[In, Out any](
 }
 
 // Resume continues a run at a checkpoint, with decisions on its waiting calls by their IDs. It needs the module that
-// [Start] ran, with the same tools. The checkpoint is in the [PausedError], or comes from [Runs.Checkpoint]; if
+// [Start] ran, of the same type and with the same tools. The checkpoint is in the [PausedError], or comes from [Runs.Checkpoint]; if
 // anything has happened to the run since, Resume returns an error. Calls without a decision keep waiting. The run of a
 // module that has answered returns the answer again, with an empty Trajectory.
 func Resume[In, Out any](
@@ -307,23 +307,8 @@ func (r *Runs) describe(ctx context.Context, id string) (RunInfo, error) {
 	return owned.info()
 }
 
-// open opens the log of a run that exists.
+// open opens the log of a run and becomes its owner.
 func (r *Runs) open(ctx context.Context, id string) (*run, error) {
-	if r == nil || r.store == nil {
-		return nil, errNoStore
-	}
-	ids, err := r.store.Runs(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if !slices.Contains(ids, id) {
-		return nil, fmt.Errorf("%w: %s", ErrNoRun, id)
-	}
-	return r.create(ctx, id)
-}
-
-// create opens the log of a run, which may be new, and becomes its owner.
-func (r *Runs) create(ctx context.Context, id string) (*run, error) {
 	if r == nil || r.store == nil {
 		return nil, errNoStore
 	}
@@ -344,6 +329,9 @@ func (r *Runs) create(ctx context.Context, id string) (*run, error) {
 		r.mu.Unlock()
 		owned.log.end()
 		_ = log.Close() // everything that matters has been synced
+		if count, _ := owned.log.head(); count == 0 {
+			_ = r.store.Remove(context.WithoutCancel(ctx), id) // there is no such run
+		}
 	}
 	return owned, nil
 }

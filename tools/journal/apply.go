@@ -117,7 +117,7 @@ func (j *Journal) applyIssue(a *Attempt, op *operation) error {
 	for _, o := range named {
 		a.named[o] = true
 	}
-	e.consumedBy = a.number
+	e.consumedBy, e.unheard = a.number, false
 	return nil
 }
 
@@ -226,7 +226,7 @@ func (e *entry) resolve(op *operation) {
 	switch op.State {
 	case StateOK:
 		e.Result, e.Err = op.Result, nil
-		e.consumedBy = 0 // the program got an error, so the result answers the same call if it makes it again
+		e.unheard = e.answer != nil
 	case StateRejected:
 	default:
 		return

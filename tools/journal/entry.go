@@ -81,6 +81,7 @@ type entry struct {
 	pending    bool     // the tool is still working on the call
 	finished   bool     // the tool will not answer any more
 	again      bool     // the tool was called by an earlier process, which got no answer, and is called again
+	unheard    bool     // the program got an error, and the result was found out later
 	paused     bool     // the call waits for a person, and the run has ended meanwhile
 	repeatedBy []*entry // calls that repeat this one on purpose
 	namedBy    []*entry // calls that name this one

@@ -286,3 +286,46 @@ func TestListBefore(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+// A program gets an error, catches it and makes the call again. If a person has found out meanwhile that the call was
+// done, the second call gets its result.
+func TestResolvedForTheSameProgram(t *testing.T) {
+	t.Parallel()
+	made := 0
+	set, err := tools.NewSet(t.Context(), &tools.Tool{Name: "pay", Hints: tools.Hints{Class: tools.Effect},
+		Handler: func(context.Context, json.RawMessage) (json.RawMessage, error) {
+			made++
+			return nil, context.DeadlineExceeded
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := &memory{}
+	program := func(j *journal.Journal) (json.RawMessage, error) {
+		a := j.Attempt()
+		if _, _, err := a.Begin([]byte("program"), []byte("start")); err != nil {
+			t.Fatal(err)
+		}
+		d := dispatch.New(set, a)
+		_, _ = d.Issue(tools.Call{ID: 1, Args: []byte("{}")}, 0).Perform(t.Context())
+		return d.Issue(tools.Call{ID: 2, Args: []byte("{}")}, 0).Perform(t.Context())
+	}
+	first, err := journal.Open(log, &journal.Options{Run: "r"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := program(first); err == nil {
+		t.Fatal("the second call was made although the outcome of the first is unknown")
+	}
+	second, err := journal.Open(log, &journal.Options{Run: "r"})
+	if err == nil {
+		err = second.Resolve("E1", journal.Reconciled{State: journal.StateOK, Result: []byte(`"paid"`)})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := program(second)
+	if err != nil || string(result) != `"paid"` || made != 1 {
+		t.Errorf("got %s, %v; the call was made %d times", result, err, made)
+	}
+}

@@ -103,7 +103,7 @@ func (q *query) matching() []*entry     { return q.journal.byKey[q.key] }
 func (q *query) inStep(e *entry) bool   { return e.Step == q.step }
 func (q *query) consumed(e *entry) bool { return e.consumedBy == q.number }
 func (q *query) recorded(e *entry) bool {
-	return q.inStep(e) && e.isDone() && !q.consumed(e)
+	return q.inStep(e) && e.isDone() && (!q.consumed(e) || e.unheard)
 }
 
 // unknown is rule 2. If the same call has a recorded result, the rule applies only to a repetition on purpose, because

@@ -333,3 +333,25 @@ func TestDecisionAsJSON(t *testing.T) {
 		equal(t, "JSON", string(again), string(text))
 	}
 }
+
+// A clock that goes backwards does not revive a grant that has expired, or give it more calls.
+func TestGrantsAndClock(t *testing.T) {
+	t.Parallel()
+	var g policy.Grants
+	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	if err := g.Add(policy.Grant{Tool: "it", Calls: 2, Until: noon}); err != nil {
+		t.Fatal(err)
+	}
+	for i, test := range []struct {
+		id   string
+		at   time.Time
+		want bool
+	}{
+		{"r:E1", noon.Add(-time.Minute), true}, {"r:E2", noon.Add(-time.Hour), true}, {"r:E1", noon.Add(-time.Hour), true},
+		{"r:E3", noon.Add(-time.Hour), false}, {"r:E1", noon, false}, {"r:E1", noon.Add(-time.Hour), false},
+	} {
+		if _, ok := g.Covers(policy.Request{ID: test.id, Tool: "it"}, test.at); ok != test.want {
+			t.Errorf("call %d: covered: %v", i, ok)
+		}
+	}
+}
