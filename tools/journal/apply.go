@@ -207,6 +207,7 @@ func (e *entry) settleAs(op *operation) {
 	if e.State == StateOK && op.State != StateOK {
 		return // an abandoned try has ended after a successful one
 	}
+	e.unheard = e.State == StateUnknown && op.State == StateOK // the answer is late
 	e.Result, e.Err = op.Result, op.failure()
 	e.settle(op.State)
 	if op.State == StateOK && e.Class == tools.Read {
