@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/tools/journal"
 )
 
@@ -135,6 +137,39 @@ func TestRetryElsewhere(t *testing.T) {
 	other.wantSent("")
 }
 
+// TestRetryAfterClose closes a server during a call, whose outcome is then unknown on the next server.
+func TestRetryAfterClose(t *testing.T) {
+	t.Parallel()
+	s := newStored(t)
+	f := s.office()
+	session := f.connect("ada")
+	const text = `await send({to: "ann"}); await slow({to: "bob"})`
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = session.CallTool(t.Context(), &mcp.CallToolParams{Name: "execute_code",
+			Arguments: map[string]any{"code": text}})
+	}()
+	<-f.begun
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+	<-ended
+	other := s.office()
+	session = other.connect("ada")
+	e := code(t, session, "", text)
+	wantHeld(t, e, "which is done")
+	if e = code(t, session, e.Run, text); e.ErrorType != "UNKNOWN" || !e.Calls[0].Recorded || !e.Calls[1].Rejected {
+		t.Errorf("got %+v", e)
+	}
+	if e = code(t, session, e.Run, `await send({to: "ann"})`); !e.Success || len(e.Warnings) != 1 {
+		t.Errorf("got %+v", e)
+	}
+	f.wantSent("ann")
+	other.wantSent("")
+	s.wantRuns(0)
+}
+
 // TestRetryDamaged does nothing for a run whose log is damaged, and keeps the log.
 func TestRetryDamaged(t *testing.T) {
 	t.Parallel()
@@ -176,8 +211,12 @@ func TestRunsExpireLater(t *testing.T) {
 	run := s.fail()
 	for _, id := range []string{run, "r-aaaaaaaa"} {
 		log, err := s.Open(t.Context(), id+"."+owner("ada"))
-		if err == nil && id == run {
-			err = log.Append([]byte("time 2001-02-03T04:05:06Z"))
+		last := time.Now()
+		if id == run {
+			last = last.Add(-2 * keepRuns)
+		}
+		if err == nil {
+			err = log.Append(last.AppendFormat([]byte("time "), time.RFC3339))
 		}
 		if err != nil || log.Close() != nil {
 			t.Fatal(err)

@@ -315,9 +315,9 @@ func (e *execution) failUnknown(out *sandbox.Outcome, err error) bool {
 	if !ok {
 		return false
 	}
-	message := display.Text(fmt.Sprintf("whether %s %s(%s) took effect is unknown, so it was not made again. Find out, "+
-		"and retry without this call. If it did not take effect and the user wants it, make it in a program of its own "+
-		`with retry_of: "none"`, unknown.Entry.ID, unknown.Entry.Tool, cut(string(unknown.Entry.Args), 200)))
+	message := display.Text(fmt.Sprintf("whether %s %s(%s) took effect is unknown, so it was not made again. Find out "+
+		"with a tool that reads, retry without this call, and tell the user. If it did not take effect and the user wants "+
+		`it, make it in a program of its own with retry_of: "none"`, unknown.Entry.ID, unknown.Entry.Tool, cut(string(unknown.Entry.Args), 200)))
 	e.Diagnostics = nil // "the program was stopped"
 	e.fail("UNKNOWN", message)
 	for i, c := range out.Calls {
