@@ -34,7 +34,7 @@ type Server struct {
 	installs *serve.Queue
 	checks   *serve.Queue // for checks of arguments
 	clients  clients
-	runs     sync.Map // *runs by the principal's name
+	runs     sync.Map // *runs by owner
 
 	closed  atomic.Bool
 	close   func() error       // closes the server at the first call
@@ -75,7 +75,10 @@ func open(o *Options, poll time.Duration) (_ *Server, err error) {
 	if s.catalog, err = openCatalog(ctx, s, poll); err != nil {
 		return nil, err
 	}
-	s.closers = append(s.closers, s.catalog.close)
+	s.closers = append(s.closers, s.catalog.close, s.closeRuns)
+	if err = s.loadRuns(ctx); err != nil {
+		return nil, err
+	}
 	s.running.Go(func() { s.catalog.watch(ctx, s.updateClients) })
 	s.running.Go(func() { s.sweep(ctx) })
 	return s, nil

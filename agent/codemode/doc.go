@@ -73,8 +73,14 @@
 // # Limits
 //
 // The sandbox limits each program, [Options.Queue] limits how many programs run at once, fairly between
-// principals, and package serve limits the messages of each principal. If a client sends a
-// program twice, it runs twice, with all its effects.
+// principals, and package serve limits the messages of each principal.
 //
-// Package serve is github.com/writ-go/writ/agent/codemode/serve.
+// # Effects
+//
+// If a program fails after calls that may have taken effect, its result names a run. A program that the client passes
+// with this run as retry_of does not make again what is done; see [journal]. With [Options.Journal], this also works
+// after the server has ended or crashed. If a client sends a program again that succeeded, it has all its effects again.
+//
+// Package serve is github.com/writ-go/writ/agent/codemode/serve, and package journal is
+// github.com/writ-go/writ/tools/journal.
 package codemode

@@ -18,6 +18,7 @@ import (
 	"github.com/writ-go/writ/internal/similar"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
 	"github.com/writ-go/writ/tools/mcptools"
 )
 
@@ -59,6 +60,11 @@ type Options struct {
 	// Storage is the folder for code files, sessions and environments. Several servers may share
 	// it. If Storage is empty, the server uses a temporary folder, which Close removes.
 	Storage string
+
+	// Journal stores the runs of programs that are in progress or can be retried, so that clients can retry them after
+	// the server has ended or crashed; see [journal.OpenDir]. Several servers may share it. The arguments and results of
+	// calls are stored in plain text. If Journal is nil, runs are lost when the server ends.
+	Journal journal.Store
 
 	// Packages are the npm packages that programs may import: names, or patterns of [path.Match].
 	// If it is empty, programs cannot import packages, and no tools for packages are offered.

@@ -67,7 +67,7 @@ func (c *client) runNow(ctx context.Context, from *mcp.ServerSession, p programA
 	if prepared.Compiler, err = c.compiler(ctx, p); err != nil {
 		return execution{}, err
 	}
-	attempt, err := c.app.runsOf(c.principal.Name).begin(from, p.RetryOf)
+	attempt, err := c.app.runsOf(c.principal.Name).begin(ctx, from, p.RetryOf)
 	if err != nil {
 		return execution{}, err
 	}

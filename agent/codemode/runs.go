@@ -1,9 +1,13 @@
 package codemode
 
 import (
+	"cmp"
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -30,58 +34,61 @@ const noRetry = "none"
 
 // run is one step: a program, and the programs that retry it. The mutex of its runs guards its fields.
 type run struct {
-	id       string
-	journal  *journal.Journal
-	session  weak.Pointer[mcp.ServerSession] // of the last program
-	attempts int
-	running  bool
-	failed   bool // the last program failed or was canceled
-	asked    bool // a call without retry_of was held because of this run
-	bytes    int
-	expiry   *time.Timer // set while the run is kept
+	id      string
+	journal *journal.Journal
+	log     *runLog                         // nil if logs are not stored
+	session weak.Pointer[mcp.ServerSession] // of the last program; zero if the server has been started since
+	running bool
+	failed  bool // the last program failed, was canceled, or was interrupted
+	asked   bool // a call without retry_of was held because of this run
+	bytes   int
+	expiry  *time.Timer // set while the run is kept
 }
 
 // runs holds a principal's runs that are in progress or can be retried, the oldest first.
 type runs struct {
 	keep  time.Duration
-	bytes int // the maximum of all runs together
+	bytes int           // the maximum of all runs together
+	logs  journal.Store // nil if logs are not stored
+	owner string
+	log   *slog.Logger
 
-	mu  sync.Mutex
-	all []*run
+	mu     sync.Mutex
+	all    []*run
+	closed bool // the logs are closed
 }
 
 // runsOf returns the runs of a principal.
-func (s *Server) runsOf(principal string) *runs {
-	all, _ := s.runs.LoadOrStore(principal, &runs{keep: keepRuns, bytes: maxRunBytes})
+func (s *Server) runsOf(principal string) *runs { return s.runsWith(owner(principal)) }
+
+func (s *Server) runsWith(owner string) *runs {
+	all, _ := s.runs.LoadOrStore(owner, &runs{keep: keepRuns, bytes: maxRunBytes, logs: s.options.Journal, owner: owner,
+		log: s.log})
 	return all.(*runs)
 }
 
-// openJournal returns the journal of a run.
-func openJournal(string) *journal.Journal { return journal.New(nil) }
-
 // begin starts a program of a client's session: the next attempt of the run that retryOf names, or a new run. The
 // caller must call end.
-func (l *runs) begin(session *mcp.ServerSession, retryOf string) (*attempt, error) {
+func (l *runs) begin(ctx context.Context, session *mcp.ServerSession, retryOf string) (_ *attempt, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	retries := retryOf != "" && retryOf != noRetry
 	var r *run
 	if !retries {
-		r = &run{id: "r-" + strings.ToLower(rand.Text()[:8])}
-		r.journal = openJournal(r.id)
+		if r, err = l.open(ctx, "r-"+strings.ToLower(rand.Text()[:8])); err != nil {
+			return nil, err
+		}
 		l.all = append(l.all, r)
-	} else if i := slices.IndexFunc(l.all, func(r *run) bool { return r.id == retryOf }); i < 0 {
-		return nil, &problem{notFound, fmt.Sprintf("retry_of: no run %q can be retried, so nothing was run: it has "+
-			"succeeded or expired, or never existed. Find out what was done, and do what is missing without retry_of",
-			cut(retryOf, 100))}
-	} else if r = l.all[i]; r.running {
+	} else if r, err = l.find(ctx, retryOf); err != nil {
+		return nil, err
+	} else if r.running {
 		return nil, &problem{busy, fmt.Sprintf("retry_of: a program of run %q is still running, so nothing was run; "+
 			"wait for it to end", r.id)}
 	} else {
 		r.expiry.Stop()
 	}
 	r.session, r.running = weak.Make(session), true
-	r.attempts++
+	r.touch()
 	return &attempt{Attempt: r.journal.Attempt(), runs: l, run: r, retries: retries, alone: retryOf == noRetry,
 		entries: map[int]string{}}, nil
 }
@@ -95,7 +102,19 @@ func (l *runs) remove(r *run) {
 	}
 }
 
+// drop removes a run, also from the store.
 func (l *runs) drop(r *run) {
+	l.take(r)
+	if r.log == nil || l.closed {
+		return
+	}
+	if err := cmp.Or(r.log.Close(), l.logs.Remove(context.Background(), l.storedID(r.id))); err != nil {
+		l.log.Error("cannot remove a run", "run", l.storedID(r.id), "err", err)
+	}
+}
+
+// take takes a run out of the list.
+func (l *runs) take(r *run) {
 	l.all = slices.DeleteFunc(l.all, func(o *run) bool { return o == r })
 	if r.expiry != nil {
 		r.expiry.Stop()
@@ -109,7 +128,7 @@ func (l *runs) store(r *run) bool {
 		const overhead = 1 << 10 // approximately
 		r.bytes += overhead + len(e.Args) + len(e.Requested) + len(e.Result)
 	}
-	l.drop(r)
+	l.take(r)
 	if r.bytes > l.bytes {
 		return false
 	}
@@ -169,7 +188,8 @@ func (a *attempt) compare(c tools.Call) error {
 		return nil
 	}
 	for _, o := range slices.Backward(a.runs.all) {
-		if o == a.run || o.session != a.run.session || !o.running && (!o.failed || o.asked && !a.retries) {
+		restored := o.session == weak.Pointer[mcp.ServerSession]{} // any session may be that of the program
+		if o == a.run || !restored && o.session != a.run.session || !o.running && (!o.failed || o.asked && !a.retries) {
 			continue
 		}
 		if e, ok := o.journal.Find(key); ok {
@@ -188,22 +208,25 @@ func harmless(c tools.Call) bool {
 
 func (a *attempt) hold(o *run, e journal.Entry, c tools.Call) error {
 	var message string
-	other := `pass retry_of: "none", which applies to the whole program`
+	origin, other := "of this session", `pass retry_of: "none", which applies to the whole program`
 	if a.retries {
 		other = `pass {distinct: "all"} as the second argument of the call`
+	}
+	if o.session == (weak.Pointer[mcp.ServerSession]{}) {
+		origin = "from before the last start of this server"
 	}
 	switch {
 	case o.running:
 		message = "another program of this session, which is still running, has made exactly this call. Wait for its " +
 			"result. If this call is another effect, " + other
 	case a.retries:
-		message = fmt.Sprintf("another program of this session (run %s), which failed, has made exactly this call, "+
-			"and it %s. Leave the call out. If it is another effect, %s", o.id, outcome(e), other)
+		message = fmt.Sprintf("another program %s (run %s), which failed, has made exactly this call, "+
+			"and it %s. Leave the call out. If it is another effect, %s", origin, o.id, outcome(e), other)
 	default:
 		o.asked, a.held = true, o
-		message = fmt.Sprintf("an earlier program of this session failed after it had made exactly this call, which "+
-			"%s. If this program is another attempt at the same, pass retry_of: %q with the whole program: calls that "+
-			"are done are not made again. If it is a new wish, %s", outcome(e), o.id, other)
+		message = fmt.Sprintf("an earlier program %s failed after it had made exactly this call, which %s. If "+
+			"this program is another attempt at the same, pass retry_of: %q with the whole program: calls that are "+
+			"done are not made again. If it is a new wish, %s", origin, outcome(e), o.id, other)
 	}
 	text := display.Text(fmt.Sprintf("%s(%s)", c.Tool.Path(), cut(string(c.Args), 200)))
 	return &tools.HoldError{Call: text, Message: message}
@@ -228,8 +251,9 @@ func (a *attempt) end(succeeded bool) (warnings []diagnostic) {
 	a.ended, r.running, r.failed = true, false, !succeeded
 	r.journal.End()
 	unresolved := r.journal.Unresolved()
+	mine := slices.Collect(maps.Values(a.entries))
 	for _, e := range unresolved {
-		if e.Attempt == r.attempts {
+		if slices.Contains(mine, e.ID) {
 			a.uncertain = append(a.uncertain, e.ID)
 		}
 	}
@@ -237,11 +261,13 @@ func (a *attempt) end(succeeded bool) (warnings []diagnostic) {
 		a.runs.drop(r)
 		return orphans(slices.Concat(unresolved, r.journal.Accept()))
 	}
-	a.acted = slices.ContainsFunc(r.journal.Open(), func(e journal.Entry) bool { return e.State != journal.StateRejected })
-	if a.acted {
-		a.kept = a.runs.store(r)
-	} else {
+	r.touch()
+	a.acted = r.acted()
+	a.kept = a.acted && a.runs.store(r)
+	if !a.kept {
 		a.runs.drop(r)
+	} else if err := r.journal.Sync(context.Background()); err != nil { // retries will fail
+		a.runs.log.Error("cannot store a run", "run", r.id, "err", err)
 	}
 	return nil
 }
@@ -290,9 +316,9 @@ func (e *execution) failUnknown(out *sandbox.Outcome, err error) bool {
 	if !ok {
 		return false
 	}
-	message := display.Text(fmt.Sprintf("whether %s %s(%s) took effect is unknown, so it was not made again. Find out, "+
-		"and retry without this call. If it did not take effect and the user wants it, make it in a program of its own "+
-		`with retry_of: "none"`, unknown.Entry.ID, unknown.Entry.Tool, cut(string(unknown.Entry.Args), 200)))
+	message := display.Text(fmt.Sprintf("whether %s %s(%s) took effect is unknown, so it was not made again. Find out "+
+		"with a tool that reads, retry without this call, and tell the user. If it did not take effect and the user wants "+
+		`it, make it in a program of its own with retry_of: "none"`, unknown.Entry.ID, unknown.Entry.Tool, cut(string(unknown.Entry.Args), 200)))
 	e.Diagnostics = nil // "the program was stopped"
 	e.fail("UNKNOWN", message)
 	for i, c := range out.Calls {

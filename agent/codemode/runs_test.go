@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/agent/codemode/serve"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
 )
 
 // office is a server with tools whose effects the tests count.
@@ -424,12 +425,12 @@ func TestRunsLimits(t *testing.T) {
 	all := f.runsOf("ada")
 	first := code(t, session, "", annAndFail).Run
 	running := code(t, session, "none", annAndFail).Run
-	held, err := all.begin(nil, running)
+	held, err := all.begin(t.Context(), nil, running)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range maxRuns {
-		r := &run{journal: openJournal("")}
+		r := &run{journal: journal.New(nil)}
 		all.mu.Lock()
 		if !all.store(r) {
 			t.Error("not kept")

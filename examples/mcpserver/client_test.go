@@ -25,7 +25,11 @@ type execution struct {
 		OK    bool   `json:"ok"`
 		Error string `json:"error"`
 	} `json:"calls"`
-	Session string `json:"session"`
+	Session     string `json:"session"`
+	Run         string `json:"run"`
+	Diagnostics []struct {
+		Message string `json:"message"`
+	} `json:"diagnostics"`
 }
 
 // codeFile is what a client gets from the tools for code files.

@@ -15,10 +15,12 @@ import (
 	"github.com/writ-go/writ/internal/testserver"
 )
 
-// TestMain lets the test binary stand for the server, and for the files server
-// that it uses.
+// TestMain lets the test binary stand for the server, and for the servers that it uses.
 func TestMain(m *testing.M) {
 	testserver.Main()
+	if len(os.Args) == 3 && os.Args[1] == "serve-post" {
+		os.Exit(servePost(os.Args[2]))
+	}
 	if len(os.Args) > 1 && os.Args[1] == "mcpserver" {
 		os.Exit(start(os.Args[2:]))
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/writ-go/writ/agent/codemode/serve"
 	"github.com/writ-go/writ/examples/internal/models"
 	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools/journal"
 	"github.com/writ-go/writ/tools/mcptools"
 )
 
@@ -27,6 +28,7 @@ type settings struct {
 	memory   int    // MiB
 	rate     int
 	model    string
+	journal  string
 	check    bool
 
 	open func(name string) (llms.Model, error) // tests replace it
@@ -78,6 +80,9 @@ func (s *settings) flags() *flag.FlagSet {
 	f.StringVar(&c.Storage, "storage", "",
 		"the folder for code files, sessions and environments; several servers may share it. "+
 			"Without it, they are removed when the server ends")
+	f.StringVar(&s.journal, "journal", "",
+		"the folder in which programs that are running or failed are recorded, with the arguments and results of their "+
+			"calls, so that clients can retry them after the server has ended; several servers may share it")
 	f.Func("packages", "npm packages that programs may import, or patterns: lodash-es, @scope/*", list(&c.Packages))
 	f.BoolVar(&c.AllowInstall, "allow-install", false, "offers install_dependencies for -packages; it needs npm")
 
@@ -129,6 +134,10 @@ func (s *settings) complete(ctx context.Context) (err error) {
 	s.codemode.Servers, s.codemode.Queue.Running = &s.servers, s.sandbox.Workers
 	if s.model != "" {
 		s.codemode.Model, err = s.open(s.model)
+		errs = append(errs, err)
+	}
+	if s.journal != "" {
+		s.codemode.Journal, err = journal.OpenDir(s.journal)
 		errs = append(errs, err)
 	}
 	errs = append(errs, s.codemode.Check())
