@@ -20,6 +20,7 @@ type draft struct {
 	bug       int  // the number of mails after which the program throws, or -1
 	batch     bool // sends all mails at once
 	listFirst bool
+	setFirst  bool   // sets a flag with an idempotent tool
 	open      bool   // does not answer
 	wrong     bool   // submits an answer that is not valid
 	repeated  string // the tool whose calls have the second argument
@@ -34,11 +35,25 @@ func (d draft) again(tool string) string {
 	return d.second
 }
 
+// afterHold is the subject of a ticket that a program creates if it can catch a hold.
+const afterHold = "went on"
+
+const goingOn = `async function deliver(to, send) {
+  try { return await send(); } catch (e) {
+    if (e.kind === "denied") await tickets.create({to: "` + afterHold + `"});
+    throw e;
+  }
+}
+`
+
 // source returns the program.
 func (d draft) source() string {
-	send := fmt.Sprintf("mail.send({to, text: %q}%s)", d.text, d.again("mail.send"))
+	send := fmt.Sprintf("deliver(to, () => mail.send({to, text: %q}%s))", d.text, d.again("mail.send"))
 	var b strings.Builder
-	fmt.Fprintf(&b, "const people = %q.split(\" \");\nconst sent = [];\n", strings.Join(d.people, " "))
+	fmt.Fprintf(&b, "const people = %q.split(\" \");\nconst sent = [];\n"+goingOn, strings.Join(d.people, " "))
+	if d.setFirst {
+		b.WriteString("await flags.set({to: \"busy\", text: \"yes\"});\n")
+	}
 	if d.listFirst {
 		b.WriteString("const known = await mail.list({});\n")
 		send = "known.includes(to) ? 0 : await " + send
@@ -146,6 +161,7 @@ func write(drafts []draft, careful bool, messages []llms.MessageContent) string 
 	}
 	if held := stopped.FindStringSubmatch(said); held != nil {
 		d = whole()
+		d.setFirst = drafts[0].setFirst
 		d.text, d.listFirst = drafts[len(drafts)-1].text, careful
 		d.repeated, d.second = held[1], second(said, held[1])
 	}
