@@ -2,6 +2,7 @@ package docs_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"testing"
@@ -67,4 +68,42 @@ func refund(ctx context.Context, dir string, bot *agent.Agent, answer *string) e
 		*answer = pred.Output.Answer
 	}
 	return err
+}
+
+// TestUnknownOutcome lets a person answer for a call that was in progress when its process ended.
+func TestUnknownOutcome(t *testing.T) {
+	t.Parallel()
+	box, err := sandbox.NewInProcess(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	paid := 0
+	set, err := tools.NewSet(t.Context(), tools.Func("pay", "Pay.", func(context.Context, struct{}) (bool, error) {
+		paid++
+		return false, tools.Unknown(errors.New("the connection was lost"))
+	}, &tools.Hints{Class: tools.Effect}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := llmtest.New("```js\nlet paid; try { paid = await pay({}) } catch { paid = await pay({}) }\nsubmit({answer: String(paid)})\n```")
+	bot, err := agent.New(model, &agent.Options{Sandbox: box, Tools: set})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := agent.NewRuns(journal.NewMemory())
+	_, err = agent.Start(t.Context(), runs, "r-1", bot, agent.Task{Task: "Pay."})
+	paused, ok := errors.AsType[*agent.PausedError](err)
+	if !ok || len(paused.Checkpoint.Waiting) != 1 || !paused.Checkpoint.Waiting[0].Unknown {
+		t.Fatalf("got %v", err)
+	}
+	done := agent.Decision{Outcome: &journal.Reconciled{State: journal.StateOK, Result: json.RawMessage(`true`)}}
+	pred, err := agent.Resume(t.Context(), runs, bot, paused.Checkpoint,
+		map[string]agent.Decision{paused.Checkpoint.Waiting[0].ID: done})
+	if err != nil || pred.Output.Answer != "true" || paid != 1 {
+		t.Errorf("got %v, %v; paid %d times", pred, err, paid)
+	}
+	if calls, err := runs.Calls(t.Context(), "r-1"); err != nil || len(calls) != 1 {
+		t.Errorf("got %v, %v", calls, err)
+	}
 }

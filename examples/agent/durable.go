@@ -47,7 +47,7 @@ func (c *config) durable(ctx context.Context, bot *agent.Agent) (*module.Predict
 		pred, err = c.resumed(ctx, runs, bot, paused.Checkpoint)
 		paused, ok = errors.AsType[*agent.PausedError](err)
 	}
-	if ok {
+	if ok || errors.Is(err, errNoAnswer) {
 		fmt.Fprintf(c.stderr, "to resume it: go run ./examples/agent %s\n", c.again(id))
 	}
 	return pred, err
@@ -116,6 +116,8 @@ type terminal struct {
 	lines *bufio.Scanner
 }
 
+var errNoAnswer = errors.New("agent: the question has no answer, because the input has ended")
+
 // ask prints a question and reads a line.
 func (c *config) ask(question string) (string, error) {
 	c.terminal.mu.Lock()
@@ -125,17 +127,21 @@ func (c *config) ask(question string) (string, error) {
 	}
 	fmt.Fprint(c.stderr, question)
 	if !c.terminal.lines.Scan() {
-		return "", errors.Join(errors.New("no answer: the input has ended"), c.terminal.lines.Err())
+		return "", errors.Join(errNoAnswer, c.terminal.lines.Err())
 	}
 	return strings.TrimSpace(c.terminal.lines.Text()), nil
 }
 
 func (c *config) decide(call string) (policy.Decision, error) {
 	answer, err := c.ask(call + "\nallow it? y, or n and why: ")
-	if err != nil || answer == "y" {
+	word, why, _ := strings.Cut(answer, " ")
+	switch strings.ToLower(word) {
+	case "y", "yes":
 		return policy.Decision{Approved: err == nil, By: "terminal"}, err
+	case "n", "no":
+		answer = why
 	}
-	return policy.Decision{Reason: strings.TrimSpace(strings.TrimPrefix(answer, "n")), By: "terminal"}, nil
+	return policy.Decision{Reason: strings.TrimSpace(answer), By: "terminal"}, err
 }
 
 // decideWaiting asks about a call for which a run waits.
@@ -154,6 +160,8 @@ func (c *config) decideWaiting(w agent.Waiting) (agent.Decision, error) {
 	return agent.Decision{Outcome: &outcome}, err
 }
 
+const minutes = "2006-01-02 15:04"
+
 // list prints the runs in the journal, and how they ended.
 func (c *config) list(ctx context.Context) error {
 	store, err := journal.OpenDir(c.journal)
@@ -164,7 +172,11 @@ func (c *config) list(ctx context.Context) error {
 	for _, r := range runs {
 		var in agent.Task
 		_ = json.Unmarshal(r.Input, &in) // a run of another program has no task
-		fmt.Fprintf(c.stdout, "%s  %s  %-11s  %s\n", r.ID, r.Began.Format("2006-01-02 15:04"), r.State, in.Task)
+		began := strings.Repeat(" ", len(minutes))
+		if !r.Began.IsZero() { // which is not known of a run in progress
+			began = r.Began.Format(minutes)
+		}
+		fmt.Fprintf(c.stdout, "%s  %s  %-11s  %s\n", r.ID, began, r.State, in.Task)
 		for _, w := range r.Waiting {
 			fmt.Fprintf(c.stdout, "    waits for a decision: %s\n", w)
 		}

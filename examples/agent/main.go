@@ -93,6 +93,10 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		fmt.Fprintln(stderr, "agent: -runs, -resume and -rollback need -journal")
 		return 2
 	}
+	if c.resume != "" && (c.rollback != "" || c.task != "") || c.rollback != "" && c.task != "" {
+		fmt.Fprintln(stderr, "agent: pass a task, -resume or -rollback, but not two of them")
+		return 2
+	}
 	err := c.perform(ctx)
 	if err == nil {
 		return 0
