@@ -57,8 +57,8 @@ type Waiting struct {
 	Line        int             `json:"line,omitempty"`        // of the call in the program, from 1; 0 if unknown
 	Source      string          `json:"source,omitempty"`      // that line's text
 
-	// Unknown is set if the call was made, but its outcome is unknown. Its Decision must have an Outcome. Otherwise, the
-	// call has not been made and waits for approval.
+	// Unknown is set if the call was made, but its outcome is unknown. Its Decision must have an Outcome. Otherwise,
+	// the call has not been made and waits for approval.
 	Unknown bool `json:"unknown,omitempty"`
 }
 
@@ -75,8 +75,8 @@ func (w Waiting) String() string {
 type Decision struct {
 	policy.Decision // on a call that waits for approval; without a Grant
 
-	// Outcome says what a call did whose outcome is unknown: it was done, with this result, or it was not done, and will
-	// be made now.
+	// Outcome says what a call did whose outcome is unknown: it was done, with this result, or it was not done, and
+	// will be made now.
 	Outcome *journal.Reconciled `json:"outcome,omitempty"`
 }
 

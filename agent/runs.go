@@ -23,8 +23,8 @@ import (
 
 // Runs makes durable runs of modules: everything that a run gets from models and tools is recorded in a
 // [journal.Store], so that the run can go on after it was paused, or after its process has ended. A run that goes on
-// runs its module again from the start, with the recorded replies and results, so nothing is paid for or done twice. See
-// the package journal for what is promised.
+// runs its module again from the start, with the recorded replies and results, so nothing is paid for or done twice.
+// See the package journal for what is promised.
 //
 // A Runs is safe for concurrent use. A run has at most one owner, in all processes that use the store.
 type Runs struct {
@@ -113,9 +113,9 @@ func Start[In, Out any](
 }
 
 // Resume continues a run at a checkpoint, with decisions on its waiting calls by their IDs. It needs the module that
-// [Start] ran, of the same type and with the same tools. The checkpoint is in the [PausedError], or comes from [Runs.Checkpoint]; if
-// anything has happened to the run since, Resume returns an error. Calls without a decision keep waiting. The run of a
-// module that has answered returns the answer again, with an empty Trajectory.
+// [Start] ran, of the same type and with the same tools. The checkpoint is in the [PausedError], or comes from
+// [Runs.Checkpoint]; if anything has happened to the run since, Resume returns an error. Calls without a decision keep
+// waiting. The run of a module that has answered returns the answer again, with an empty Trajectory.
 func Resume[In, Out any](
 	ctx context.Context, r *Runs, m module.Module[In, Out], c Checkpoint, decisions map[string]Decision,
 ) (*module.Prediction[Out], error) {
@@ -240,8 +240,8 @@ func (r *Runs) List(ctx context.Context) ([]RunInfo, error) {
 	return list, nil
 }
 
-// Calls returns the calls of a run that nobody owns, by the IDs of the runs of its journals, with which the IDs of their
-// effects begin. A person who has to decide on a call sees there what was done.
+// Calls returns the calls of a run that nobody owns, by the IDs of the runs of its journals, with which the IDs of
+// their effects begin. A person who has to decide on a call sees there what was done.
 func (r *Runs) Calls(ctx context.Context, id string) (map[string][]journal.Entry, error) {
 	owned, err := r.open(ctx, id)
 	if err != nil {

@@ -79,7 +79,8 @@
 //
 // If a program fails after calls that may have taken effect, its result names a run. A program that the client passes
 // with this run as retry_of does not make again what is done; see [journal]. With [Options.Journal], this also works
-// after the server has ended or crashed. If a client sends a program again that succeeded, it has all its effects again.
+// after the server has ended or crashed. If a client sends a program again that succeeded, it has all its effects
+// again.
 //
 // Package serve is github.com/writ-go/writ/agent/codemode/serve, and package journal is
 // github.com/writ-go/writ/tools/journal.

@@ -62,8 +62,8 @@ type Options struct {
 	Storage string
 
 	// Journal stores the runs of programs that are in progress or can be retried, so that clients can retry them after
-	// the server has ended or crashed; see [journal.OpenDir]. Several servers may share it. The arguments and results of
-	// calls are stored in plain text. If Journal is nil, runs are lost when the server ends.
+	// the server has ended or crashed; see [journal.OpenDir]. Several servers may share it. The arguments and results
+	// of calls are stored in plain text. If Journal is nil, runs are lost when the server ends.
 	Journal journal.Store
 
 	// Packages are the npm packages that programs may import: names, or patterns of [path.Match].

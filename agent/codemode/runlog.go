@@ -16,8 +16,8 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// runLog is a run's log in [Options.Journal]. Besides the journal's records, it has the times at which the run's programs
-// began and ended.
+// runLog is a run's log in [Options.Journal]. Besides the journal's records, it has the times at which the run's
+// programs began and ended.
 type runLog struct{ journal.Log }
 
 var timePrefix = []byte("time ")

@@ -25,8 +25,8 @@ type Recorder interface {
 	Records() bool
 
 	// Begin is called once, before the program runs. The source is the program and everything else that decides what it
-	// does, such as its inputs; start has the seed and the time of a new run. If the attempt repeats a recorded one with
-	// the same source, Begin returns the recorded start and all recorded turns, after which the program goes on by
+	// does, such as its inputs; start has the seed and the time of a new run. If the attempt repeats a recorded one
+	// with the same source, Begin returns the recorded start and all recorded turns, after which the program goes on by
 	// itself. Otherwise, it records start and returns it.
 	Begin(source, start []byte) (recorded []byte, turns [][]byte, err error)
 

@@ -16,8 +16,8 @@ type Run interface {
 	// the predictor's path. The error says why the run must not ask.
 	Model(ctx context.Context, m llms.Model, predictor string) (llms.Model, error)
 
-	// Journal returns the journal of a module's run within the run. Predictor is the path of the module's predictor, and
-	// inputs is everything that tells the module's run from others, as JSON encodes it.
+	// Journal returns the journal of a module's run within the run. Predictor is the path of the module's predictor,
+	// and inputs is everything that tells the module's run from others, as JSON encodes it.
 	Journal(ctx context.Context, predictor string, inputs any, o *journal.Options) (*journal.Journal, error)
 }
 

@@ -42,8 +42,8 @@ type StoreOptions struct {
 	// keeps replies only in memory. Only one Cache or Resume can have the file open at a time, even across processes.
 	Path string
 
-	// Log, if set, stores the exchanges instead of a file, for Resume. A reply is durable before the caller gets it. The
-	// caller closes the log.
+	// Log, if set, stores the exchanges instead of a file, for Resume. A reply is durable before the caller gets it.
+	// The caller closes the log.
 	Log journal.Log
 
 	// MaxBytes limits the replies that a Cache keeps in memory; it forgets the least recently used first. Zero means

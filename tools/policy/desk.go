@@ -11,8 +11,8 @@ import (
 // Desk has the decisions of people who may decide long after they are asked. It is safe for concurrent use.
 type Desk interface {
 	// Decide returns the decision about a call. If nobody has decided yet, ok is false, and the Desk has noted the
-	// request. Decide must not wait for a person. It is called once whenever a call reaches [Approve]; all requests of a
-	// call have the same ID.
+	// request. Decide must not wait for a person. It is called once whenever a call reaches [Approve]; all requests of
+	// a call have the same ID.
 	//
 	// Approve ignores Decision.Grant: the Desk adds it to [Grants] and asks these about calls without a decision.
 	Decide(ctx context.Context, r Request) (d Decision, ok bool)
@@ -20,8 +20,8 @@ type Desk interface {
 
 type deskKey struct{}
 
-// WithDesk returns a context in which Approve(nil) asks d. A call without a decision is not made and waits until its run
-// ends. A durable run ends as soon as it waits only for decisions; when it is resumed, the call asks again.
+// WithDesk returns a context in which Approve(nil) asks d. A call without a decision is not made and waits until its
+// run ends. A durable run ends as soon as it waits only for decisions; when it is resumed, the call asks again.
 func WithDesk(ctx context.Context, d Desk) context.Context {
 	return context.WithValue(ctx, deskKey{}, d)
 }

@@ -26,8 +26,8 @@ type Grant struct {
 	Args map[string]json.RawMessage `json:"args,omitempty"`
 }
 
-// Grants counts the calls that grants approve, in all runs that use it. The zero Grants is empty and ready to use. It is
-// safe for concurrent use and must not be copied.
+// Grants counts the calls that grants approve, in all runs that use it. The zero Grants is empty and ready to use. It
+// is safe for concurrent use and must not be copied.
 type Grants struct {
 	mu    sync.Mutex
 	list  []grant
@@ -85,8 +85,8 @@ func (n grant) matches(r Request) bool {
 	return n.Tool == r.Tool && (r.Call.Repeat == nil || len(r.Call.Repeat.Again) == 0)
 }
 
-// Approver returns an Approver that asks only about calls that no grant covers, and adds the grants in the decisions. It
-// asks about one call of a tool at a time, so that a grant also covers the calls that wait.
+// Approver returns an Approver that asks only about calls that no grant covers, and adds the grants in the decisions.
+// It asks about one call of a tool at a time, so that a grant also covers the calls that wait.
 func (g *Grants) Approver(ask Approver) Approver {
 	return func(ctx context.Context, r Request) (Decision, error) {
 		if d, ok := g.Covers(r, time.Now()); ok {
