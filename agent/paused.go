@@ -184,9 +184,10 @@ func (d Decision) check(w Waiting) error {
 	case w.Unknown != (d.Outcome != nil):
 		return errors.New("set Outcome if and only if the outcome is unknown")
 	case d.Outcome != nil && d.Outcome.State != journal.StateOK && d.Outcome.State != journal.StateRejected:
-		return fmt.Errorf("Outcome.State must be %q or %q, not %q", journal.StateOK, journal.StateRejected, d.Outcome.State)
-	case d.Outcome != nil && d.Outcome.Result != nil && !json.Valid(d.Outcome.Result), d.Args != nil && !json.Valid(d.Args):
-		return errors.New("Args or Outcome.Result is not JSON")
+		return fmt.Errorf("its Outcome.State must be %q or %q, not %q", journal.StateOK, journal.StateRejected, d.Outcome.State)
+	case d.Outcome != nil && d.Outcome.Result != nil && !json.Valid(d.Outcome.Result),
+		d.Args != nil && !json.Valid(d.Args):
+		return errors.New("its Args or Outcome.Result is not JSON")
 	case d.Grant != nil:
 		return new(policy.Grants).Add(*d.Grant)
 	}

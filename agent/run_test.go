@@ -507,9 +507,9 @@ func TestResumeWithAnother(t *testing.T) {
 			another := tools.Func("other", "Other.", func(context.Context, mail) (int, error) { return 0, nil }, nil)
 			m, err = agent.New(model, &agent.Options{Sandbox: open(t), Tools: o.tools(t, another)})
 		case "sandbox":
-			box, err := sandbox.NewInProcess(&sandbox.Options{Limits: sandbox.Limits{Calls: 7}})
-			if err != nil {
-				t.Fatal(err)
+			box, failed := sandbox.NewInProcess(&sandbox.Options{Limits: sandbox.Limits{Calls: 7}})
+			if failed != nil {
+				t.Fatal(failed)
 			}
 			t.Cleanup(func() { box.Close() })
 			m, err = agent.New(model, &agent.Options{Sandbox: box, Tools: o.tools(t)})

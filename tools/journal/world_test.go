@@ -260,15 +260,6 @@ func how(err error) string {
 
 func isHold(err error) bool { return !tools.IsFatal(err) && errors.As(err, new(*tools.HoldError)) }
 
-// accept ends the step and returns the IDs of the orphans.
-func (p *play) accept() {
-	text := "accepted"
-	if orphans := p.journal.Accept(); len(orphans) > 0 {
-		text += "; orphans: " + ids(orphans)
-	}
-	p.tell("%s", text)
-}
-
 // throw ends the program with an error.
 func (g *guest) throw(message string) { panic(ending{errors.New(message)}) }
 
