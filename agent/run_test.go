@@ -629,7 +629,7 @@ func TestCrashInSubAgent(t *testing.T) {
 		if !ok {
 			break
 		}
-		if pauses++; len(p.Checkpoint.Waiting) != 1 || p.Checkpoint.Waiting[0].Tool != "act" {
+		if pauses++; len(p.Checkpoint.Waiting) != 2 || p.Checkpoint.Waiting[0].Tool != "act" {
 			t.Fatalf("%v wait", p.Checkpoint.Waiting)
 		}
 		decisions := map[string]agent.Decision{}
@@ -638,7 +638,7 @@ func TestCrashInSubAgent(t *testing.T) {
 		}
 		pred, err = agent.Resume(t.Context(), runs, outer, p.Checkpoint, decisions)
 	}
-	if err != nil || o.String() != "act:a act:b" || pauses != 2 || pred.Output.Answer != "2" {
+	if err != nil || o.String() != "act:a act:b" || pauses != 1 || pred.Output.Answer != "2" {
 		t.Errorf("got %v, %v after %d pauses; the tools did %s", pred, err, pauses, o)
 	}
 }

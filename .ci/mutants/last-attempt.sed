@@ -1,2 +1,2 @@
 # tools/journal/rules.go A program gets recorded results only of the attempt just before it.
-s/return q.inStep(e) \&\& e.isDone() \&\& !q.consumed(e)$/return q.inStep(e) \&\& e.isDone() \&\& !q.consumed(e) \&\& e.attempt.number >= q.number-1/
+s/return q.inStep(e) \&\& e.isDone() \&\& (!q.consumed(e) || e.unheard)$/& \&\& e.attempt.number >= q.number-1/

@@ -93,8 +93,9 @@ func (j *Journal) repeat(op *operation, c tools.Call, all []*tools.Binding) (dis
 	case answer != nil:
 		return replayed{e, answer, tip}, nil
 	case !again:
-		e.State, e.called = tip.State, tip.called // Unresolved returns the call
-		j.fail(&UnknownError{Entry: tip.Entry})
+		unknown := tip.Entry
+		j.play(len(j.pending)) // the other calls that were in progress are unknown, too
+		j.fail(&UnknownError{Entry: unknown})
 		return nil, j.failed
 	}
 	e.again = tip.called && tip.State != StateRejected && tip.Class != tools.Read

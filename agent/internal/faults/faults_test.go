@@ -155,6 +155,9 @@ func (p *play) play() result {
 			p.observe(pred.Trajectory)
 		}
 		p.tell("ended: %q, %v", p.result.answer, err)
+		if err != nil && testing.Verbose() {
+			p.t.Log("ERR", err)
+		}
 		return p.result
 	}
 	p.result.err = errors.New("the run does not end")
