@@ -93,7 +93,9 @@ func (j *Journal) repeat(op *operation, c tools.Call, all []*tools.Binding) (dis
 	case answer != nil:
 		return replayed{e, answer, tip}, nil
 	case !again:
-		j.fail(&UnknownError{Entry: tip.Entry})
+		unknown := tip.Entry
+		j.play(len(j.pending)) // what is resolved later is known, and other calls in progress are unknown, too
+		j.fail(&UnknownError{Entry: unknown})
 		return nil, j.failed
 	}
 	e.again = tip.called && tip.State != StateRejected && tip.Class != tools.Read
