@@ -17,9 +17,16 @@ import (
 // serverEnv makes the test binary a tool server that writes its log to the file that the variable names.
 const serverEnv = "WRIT_FAULTS_SERVER_LOG"
 
+// rival is what a process does that goes on with a run, if the system has the signals for TestRivals.
+var rival func(config string)
+
 func TestMain(m *testing.M) {
 	if path := os.Getenv(serverEnv); path != "" {
 		serve(path)
+		return
+	}
+	if config := os.Getenv("WRIT_FAULTS_RIVAL"); config != "" {
+		rival(config)
 		return
 	}
 	os.Exit(leaktest.Run(m.Run))
