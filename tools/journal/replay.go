@@ -94,7 +94,7 @@ func (j *Journal) repeat(op *operation, c tools.Call, all []*tools.Binding) (dis
 		return replayed{e, answer, tip}, nil
 	case !again:
 		unknown := tip.Entry
-		j.play(len(j.pending)) // the other calls that were in progress are unknown, too
+		j.play(len(j.pending)) // what is resolved later is known, and other calls in progress are unknown, too
 		j.fail(&UnknownError{Entry: unknown})
 		return nil, j.failed
 	}

@@ -27,7 +27,7 @@ import (
 	"github.com/writ-go/writ/tools/policy"
 )
 
-var scenarios = flag.Int("scenarios", 270, "how many scenarios TestFaults plays")
+var scenarios = flag.Int("scenarios", 90, "how many scenarios TestFaults plays")
 
 // result is what happened in a scenario.
 type result struct {

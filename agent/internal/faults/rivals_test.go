@@ -21,7 +21,7 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-var rounds = flag.Int("rounds", 10, "how many rounds TestRivals plays")
+var rounds = flag.Int("rounds", 3, "how many rounds TestRivals plays")
 
 // rivalEnv makes the test binary a process that goes on with a run: the variable has the number of the scenario, the
 // address of the server, and the folder of the runs.
