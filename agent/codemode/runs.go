@@ -1,7 +1,6 @@
 package codemode
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -37,7 +36,7 @@ type run struct {
 	id      string
 	journal *journal.Journal
 	log     *runLog                         // nil if logs are not stored
-	session weak.Pointer[mcp.ServerSession] // of the last program; zero if the server has been started since
+	session weak.Pointer[mcp.ServerSession] // of the last program; see restored
 	running bool
 	failed  bool // the last program failed, was canceled, or was interrupted
 	asked   bool // a call without retry_of was held because of this run
@@ -97,7 +96,7 @@ func (l *runs) begin(ctx context.Context, session *mcp.ServerSession, retryOf st
 func (l *runs) remove(r *run) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !r.running {
+	if !r.running && slices.Contains(l.all, r) {
 		l.drop(r)
 	}
 }
@@ -108,7 +107,8 @@ func (l *runs) drop(r *run) {
 	if r.log == nil || l.closed {
 		return
 	}
-	if err := cmp.Or(r.log.Close(), l.logs.Remove(context.Background(), l.storedID(r.id))); err != nil {
+	err := errors.Join(r.log.Close(), l.logs.Remove(context.Background(), l.storedID(r.id)))
+	if err != nil {
 		l.log.Error("cannot remove a run", "run", l.storedID(r.id), "err", err)
 	}
 }
@@ -180,16 +180,15 @@ func (a *attempt) Issue(c tools.Call, all []*tools.Binding) (dispatch.Entry, err
 	return e, err
 }
 
-// compare holds a call that may repeat an effect of another run in the session. A failed run holds only one call of
-// new runs.
+// compare holds a call that may repeat an effect of another run in the session, or of a restored run. A failed run
+// holds only one call of new runs.
 func (a *attempt) compare(c tools.Call) error {
 	key, err := c.Tool.Key(c.Args) // the journal reports the error
 	if err != nil || a.alone || harmless(c) || a.retries && c.Repeat != nil && slices.Contains(c.Repeat.Distinct, "all") {
 		return nil
 	}
 	for _, o := range slices.Backward(a.runs.all) {
-		restored := o.session == weak.Pointer[mcp.ServerSession]{} // any session may be that of the program
-		if o == a.run || !restored && o.session != a.run.session || !o.running && (!o.failed || o.asked && !a.retries) {
+		if o == a.run || !o.restored() && o.session != a.run.session || !o.running && (!o.failed || o.asked && !a.retries) {
 			continue
 		}
 		if e, ok := o.journal.Find(key); ok {
@@ -198,6 +197,9 @@ func (a *attempt) compare(c tools.Call) error {
 	}
 	return nil
 }
+
+// restored reports whether the server has been started since the run's last program, whose session is unknown.
+func (r *run) restored() bool { return r.session == weak.Pointer[mcp.ServerSession]{} }
 
 // harmless reports whether a call may be repeated.
 func harmless(c tools.Call) bool {
@@ -208,11 +210,12 @@ func harmless(c tools.Call) bool {
 
 func (a *attempt) hold(o *run, e journal.Entry, c tools.Call) error {
 	var message string
-	origin, other := "of this session", `pass retry_of: "none", which applies to the whole program`
+	other := `pass retry_of: "none", which applies to the whole program`
 	if a.retries {
 		other = `pass {distinct: "all"} as the second argument of the call`
 	}
-	if o.session == (weak.Pointer[mcp.ServerSession]{}) {
+	origin := "of this session"
+	if o.restored() {
 		origin = "from before the last start of this server"
 	}
 	switch {
