@@ -244,7 +244,7 @@ func randomProgram(seed uint64) string {
 const (
 	// repeatEnv is the number of programs that TestRepeat repeats; .ci/long sets it.
 	repeatEnv    = "WRIT_TEST_REPLAY"
-	repeatSample = 100 // programs where repeatEnv is not set
+	repeatSample = 30 // programs where repeatEnv is not set
 	// repeatFileEnv names the recordings that this process repeats. TestMain reads it.
 	repeatFileEnv = "WRIT_TEST_REPLAY_FILE"
 )
