@@ -106,14 +106,16 @@ func (r *run) apply(d decided) error {
 }
 
 func waitingFor(q policy.Request) Waiting {
-	return Waiting{ID: q.ID, Tool: q.Tool, Args: q.Call.Args, Destructive: q.Destructive, Line: q.Line, Source: q.Source}
+	return Waiting{
+		ID: q.ID, Tool: q.Tool, Args: q.Call.Args, Destructive: q.Destructive, Line: q.Line, Source: q.Source,
+	}
 }
 
 // resume records the decisions with which a run continues.
 func (r *run) resume(c Checkpoint, info RunInfo, decisions map[string]Decision) error {
 	if now := r.checkpoint(nil); c.Records != now.Records || c.Hash != now.Hash {
-		return fmt.Errorf("agent: run %s has gone on since the checkpoint was made; decide again, with a new checkpoint",
-			r.id)
+		return fmt.Errorf("agent: run %s has gone on since the checkpoint was made; "+
+			"decide again, with a new checkpoint", r.id)
 	}
 	if info.State == RolledBack {
 		return fmt.Errorf("agent: the effects of run %s were undone; start a new run", r.id)
@@ -184,7 +186,8 @@ func (d Decision) check(w Waiting) error {
 	case w.Unknown != (d.Outcome != nil):
 		return errors.New("set Outcome if and only if the outcome is unknown")
 	case d.Outcome != nil && d.Outcome.State != journal.StateOK && d.Outcome.State != journal.StateRejected:
-		return fmt.Errorf("its Outcome.State must be %q or %q, not %q", journal.StateOK, journal.StateRejected, d.Outcome.State)
+		return fmt.Errorf("its Outcome.State must be %q or %q, not %q",
+			journal.StateOK, journal.StateRejected, d.Outcome.State)
 	case d.Outcome != nil && d.Outcome.Result != nil && !json.Valid(d.Outcome.Result),
 		d.Args != nil && !json.Valid(d.Args):
 		return errors.New("its Args or Outcome.Result is not JSON")

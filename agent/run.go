@@ -56,8 +56,9 @@ func newRun(id string, log journal.Log) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{id: id, log: parts, opened: map[string]int{}, within: map[string]bool{}, journals: map[string]*journal.Journal{},
-		decided: map[string]Decision{}, outcomes: map[string]journal.Reconciled{}}
+	r := &run{id: id, log: parts, opened: map[string]int{}, within: map[string]bool{},
+		journals: map[string]*journal.Journal{},
+		decided:  map[string]Decision{}, outcomes: map[string]journal.Reconciled{}}
 	for i, record := range parts.parts["run"] {
 		var m milestone
 		if err := json.Unmarshal(record, &m); err != nil {

@@ -240,8 +240,8 @@ func (r *Runs) List(ctx context.Context) ([]RunInfo, error) {
 	return list, nil
 }
 
-// Calls returns the calls of a run that nobody owns, by the IDs of the runs of its journals, with which the IDs of
-// their effects begin. A person who has to decide on a call sees there what was done.
+// Calls returns the calls of a run that nobody owns, for a person who has to decide on a call. They are grouped by
+// journal. The key of a journal is the text before the colon in the IDs of its effects.
 func (r *Runs) Calls(ctx context.Context, id string) (map[string][]journal.Entry, error) {
 	owned, err := r.open(ctx, id)
 	if err != nil {

@@ -55,8 +55,8 @@ func (c *client) run(ctx context.Context, r *mcp.CallToolRequest, p programArgs)
 	return e, forModel(err)
 }
 
-func (c *client) runNow(ctx context.Context, from *mcp.ServerSession, p programArgs, prepared sandbox.Program) (execution,
-	error) {
+func (c *client) runNow(ctx context.Context, from *mcp.ServerSession, p programArgs, prepared sandbox.Program) (
+	execution, error) {
 	view, release, err := c.app.catalog.use(c.principal)
 	if err != nil {
 		return execution{}, err

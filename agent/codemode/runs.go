@@ -156,7 +156,7 @@ type attempt struct {
 	alone   bool // with retry_of: "none"
 
 	entries map[int]string // the IDs of the journal's entries, by the number of the call
-	held    *run           // the failed run because of which a call of a new run was held
+	held    *run           // a failed run that made the same call as this program, whose call was held
 
 	// Set by end:
 	ended     bool
@@ -184,11 +184,13 @@ func (a *attempt) Issue(c tools.Call, all []*tools.Binding) (dispatch.Entry, err
 // holds only one call of new runs.
 func (a *attempt) compare(c tools.Call) error {
 	key, err := c.Tool.Key(c.Args) // the journal reports the error
-	if err != nil || a.alone || harmless(c) || a.retries && c.Repeat != nil && slices.Contains(c.Repeat.Distinct, "all") {
+	distinct := c.Repeat != nil && slices.Contains(c.Repeat.Distinct, "all")
+	if err != nil || a.alone || harmless(c) || a.retries && distinct {
 		return nil
 	}
 	for _, o := range slices.Backward(a.runs.all) {
-		if o == a.run || !o.restored() && o.session != a.run.session || !o.running && (!o.failed || o.asked && !a.retries) {
+		other := !o.restored() && o.session != a.run.session
+		if o == a.run || other || !o.running && (!o.failed || o.asked && !a.retries) {
 			continue
 		}
 		if e, ok := o.journal.Find(key); ok {

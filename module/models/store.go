@@ -75,13 +75,6 @@ type Store struct {
 	asked  map[string]int           // for Resume and Replay: how often each request was made
 }
 
-// storeFile is where a store keeps its exchanges.
-type storeFile interface {
-	Append(v any) error
-	Broken() error // the error with which every Append fails, or nil
-	Close() error
-}
-
 // occurrence is the nth occurrence of a request, from 0.
 type occurrence struct {
 	key string

@@ -9,6 +9,13 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
+// storeFile is where a store keeps its exchanges.
+type storeFile interface {
+	Append(v any) error
+	Broken() error // the error with which every Append fails, or nil
+	Close() error
+}
+
 func (s *Store) load(path string) error {
 	file, err := os.Open(path)
 	if err != nil {

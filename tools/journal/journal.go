@@ -65,7 +65,7 @@ type Journal struct {
 	// unsettled says whether calls could still be settled after the last operation that is active, an end or a look.
 	unsettled bool
 
-	ahead *Journal // the state after them; nil if there are none
+	ahead *Journal // the state after the pending operations, or nil if no operation is pending
 }
 
 // toolID identifies a tool.

@@ -370,7 +370,8 @@ func (q *query) harmless() bool { return q.idempotent() && q.changed == nil }
 // earlier is rule 6.
 func (q *query) earlier() (verdict, error) {
 	for _, e := range q.matching() {
-		if e.Step < q.step && e.isDone() && !e.past && !q.journal.repeated(e) && !slices.Contains(q.again, e) && !q.harmless() {
+		again := q.journal.repeated(e) || slices.Contains(q.again, e)
+		if e.Step < q.step && e.isDone() && !e.past && !again && !q.harmless() {
 			return refuse(q.holdEarlier(e))
 		}
 	}

@@ -101,7 +101,8 @@ func (r *remote) sendOver(ctx context.Context, c *connection, args json.RawMessa
 		defer forget()
 		params.SetProgressToken(token)
 	}
-	if id := effect.Of(ctx); id.Entry != "" && id.Server == r.server.name && id.Tool == r.server.o.Secrets.Text(r.name) {
+	id, tool := effect.Of(ctx), r.server.o.Secrets.Text(r.name)
+	if id.Entry != "" && id.Server == r.server.name && id.Tool == tool {
 		params.Meta[effectKey] = id.String()
 	}
 	raw, err := c.request(ctx, func(ctx context.Context) (any, error) { return c.session.CallTool(ctx, params) })
