@@ -112,8 +112,7 @@ func (h *host) begin(c engine.Call) *tracker {
 	if h.aborted != nil || h.over {
 		return nil
 	}
-	if h.callCtx == nil {
-		h.callCtx, h.cancelCalls = context.WithCancelCause(h.parent)
+	if h.slots == nil {
 		h.slots = make(chan struct{}, h.limits.Concurrency)
 	}
 	t := &tracker{host: h, Call: Call{

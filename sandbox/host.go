@@ -18,8 +18,7 @@ import (
 type host struct {
 	ctx         context.Context // canceled when the program must end
 	stop        context.CancelCauseFunc
-	parent      context.Context // the caller's context
-	callCtx     context.Context // the calls' context, which may outlive the program; nil before the first call
+	callCtx     context.Context // the calls' context, which may outlive the program
 	cancelCalls context.CancelCauseFunc
 
 	program    *Program
@@ -66,7 +65,7 @@ type host struct {
 func newHost(ctx context.Context, limits Limits, p *Program, bound *boundTools) *host {
 	h := &host{
 		program: p, limits: limits, bindings: bound.bindings, plain: bound.plain,
-		parent: ctx, start: time.Now(), ended: make(chan struct{}), goroutines: newGoroutines(), idle: -1,
+		start: time.Now(), ended: make(chan struct{}), goroutines: newGoroutines(), idle: -1,
 	}
 	h.outer, _ = place.Find[*tracker](ctx)
 	h.ticket = newTicket(ctx, h.outer)
@@ -76,7 +75,8 @@ func newHost(ctx context.Context, limits Limits, p *Program, bound *boundTools) 
 	}
 	results := &resultLimiter{each: limits.Result, all: limits.Results}
 	h.dispatcher = dispatch.New(p.Tools.With(results.policy), attempt)
-	h.ctx, h.stop = context.WithCancelCause(ctx)
+	h.callCtx, h.cancelCalls = context.WithCancelCause(ctx)
+	h.ctx, h.stop = context.WithCancelCause(h.callCtx)
 	return h
 }
 
@@ -134,8 +134,9 @@ func (h *host) abortLocked(err error) {
 	if h.aborted == nil || isProgramError(h.aborted) && !isProgramError(err) {
 		h.aborted = err
 	}
-	h.stop(err)
-	if h.cancelCalls != nil && !isProgramError(err) {
+	if isProgramError(err) {
+		h.stop(err)
+	} else {
 		h.cancelCalls(err)
 	}
 	h.drop()
@@ -173,7 +174,6 @@ func (h *host) end(r *engine.Result) {
 	aborted, calls := h.aborted, len(h.calls)
 	h.over = calls == 0
 	h.mu.Unlock()
-	defer h.stop(context.Canceled)
 	if calls == 0 {
 		return
 	}

@@ -198,6 +198,7 @@ func (s *Sandbox) run(ctx context.Context, p Program, checkOnly bool, step *sess
 		return &Outcome{Failure: failure}, nil
 	}
 	h := newHost(ctx, limits, &p, bound)
+	defer h.cancelCalls(context.Canceled)
 	h.checkOnly, h.rules, h.step = checkOnly, s.rules, step
 	job.RunClean = s.rules == nil && !checkOnly // then judge allows a program with a clean report
 	defer context.AfterFunc(s.ending, func() { h.abort(errEnded) })()

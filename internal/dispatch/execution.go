@@ -153,7 +153,9 @@ func (x *Execution) advised(te *tools.ToolError, id string) *tools.ToolError {
 func (x *Execution) chain(ctx context.Context) (result json.RawMessage, err error) {
 	defer x.recovered(&err, tools.KindDenied, "a policy crashed")
 	ctx = effect.With(context.WithValue(ctx, performedKey{}, x), x.effect())
-	ctx, x.cancel = context.WithCancel(ctx)
+	outer := ctx
+	ctx, cancel := context.WithCancelCause(outer)
+	x.cancel = func() { cancel(context.Cause(outer)) } // ctx may not know yet why outer was canceled
 	defer x.cancel()
 	if !x.dispatcher.wait(x) || ctx.Err() != nil {
 		return nil, errEnded
