@@ -135,8 +135,8 @@ func (l *runs) find(ctx context.Context, id string) (*run, error) {
 			"nothing was run; retry it there, or after that server has ended", id)}
 	case err != nil:
 		l.log.Error("cannot read a run", "run", l.storedID(id), "err", err)
-		return nil, &problem{errorServer, fmt.Sprintf("retry_of: the record of run %q cannot be read, so nothing was run; "+
-			"the server's log says why. Find out what was done, and do what is missing without retry_of", id)}
+		return nil, &problem{errorServer, fmt.Sprintf("retry_of: the record of run %q cannot be read, so nothing was "+
+			"run; the server's log says why. Find out what was done, and do what is missing without retry_of", id)}
 	}
 	return nil, &problem{notFound, fmt.Sprintf("retry_of: no run %q can be retried, so nothing was run: it has "+
 		"succeeded or expired, or never existed. Find out what was done, and do what is missing without retry_of",

@@ -281,7 +281,8 @@ func (a *attempt) end(succeeded bool) (warnings []diagnostic) {
 func orphans(entries []journal.Entry) (list []diagnostic) {
 	for _, e := range entries {
 		list = append(list, diagnostic{ErrorType: "ORPHAN", Message: display.Text(fmt.Sprintf("%s(%s) of an earlier "+
-			"program %s, and this program neither repeated nor used it", e.Tool, cut(string(e.Args), 200), outcome(e)))})
+			"program %s, and this program neither repeated nor used it",
+			e.Tool, cut(string(e.Args), 200), outcome(e)))})
 	}
 	return list
 }
@@ -322,8 +323,9 @@ func (e *execution) failUnknown(out *sandbox.Outcome, err error) bool {
 		return false
 	}
 	message := display.Text(fmt.Sprintf("whether %s %s(%s) took effect is unknown, so it was not made again. Find out "+
-		"with a tool that reads, retry without this call, and tell the user. If it did not take effect and the user wants "+
-		`it, make it in a program of its own with retry_of: "none"`, unknown.Entry.ID, unknown.Entry.Tool, cut(string(unknown.Entry.Args), 200)))
+		"with a tool that reads, retry without this call, and tell the user. If it did not take effect and the user "+
+		`wants it, make it in a program of its own with retry_of: "none"`,
+		unknown.Entry.ID, unknown.Entry.Tool, cut(string(unknown.Entry.Args), 200)))
 	e.Diagnostics = nil // "the program was stopped"
 	e.fail("UNKNOWN", message)
 	for i, c := range out.Calls {

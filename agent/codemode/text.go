@@ -88,7 +88,8 @@ func (e execution) callsText() string {
 		if c.Recorded {
 			state += " (recorded; the tool was not called)"
 		}
-		lines = append(lines, "- "+strings.TrimPrefix(fmt.Sprintf("%s %s(%s): %s", c.Entry, c.Tool, c.Args, state), " "))
+		line := fmt.Sprintf("%s %s(%s): %s", c.Entry, c.Tool, c.Args, state)
+		lines = append(lines, "- "+strings.TrimPrefix(line, " "))
 	}
 	return strings.Join(counted(lines), "\n")
 }

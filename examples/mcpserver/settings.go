@@ -81,8 +81,8 @@ func (s *settings) flags() *flag.FlagSet {
 		"the folder for code files, sessions and environments; several servers may share it. "+
 			"Without it, they are removed when the server ends")
 	f.StringVar(&s.journal, "journal", "",
-		"the folder in which programs that are running or failed are recorded, with the arguments and results of their "+
-			"calls, so that clients can retry them after the server has ended; several servers may share it")
+		"the folder in which programs that are running or failed are recorded, with the arguments and results of "+
+			"their calls, so that clients can retry them after the server has ended; several servers may share it")
 	f.Func("packages", "npm packages that programs may import, or patterns: lodash-es, @scope/*", list(&c.Packages))
 	f.BoolVar(&c.AllowInstall, "allow-install", false, "offers install_dependencies for -packages; it needs npm")
 

@@ -43,8 +43,8 @@ type grant struct {
 // Add adds a grant. It returns an error if the grant is invalid.
 func (g *Grants) Add(n Grant) error {
 	if n.Tool == "" || n.Calls < 1 || n.Until.IsZero() {
-		return fmt.Errorf("policy: a Grant needs a Tool, a positive number of Calls and a time Until; got %q, %d and %v",
-			n.Tool, n.Calls, n.Until)
+		return fmt.Errorf("policy: a Grant needs a Tool, a positive number of Calls and a time Until; "+
+			"got %q, %d and %v", n.Tool, n.Calls, n.Until)
 	}
 	for name, value := range n.Args {
 		if !json.Valid(value) {

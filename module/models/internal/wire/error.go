@@ -145,7 +145,8 @@ func (c *Client) withoutKey(data []byte) []byte {
 	return bytes.ReplaceAll(data, []byte(c.Key), []byte("[key]"))
 }
 
-// problem is the JSON of an error: {"error": {"message": …}}, {"error": "…"}, {"message": "…"} or {"detail": …}.
+// problem is the JSON of an error, such as {"error": {"message": …}}, {"error": "…"}, {"message": "…"} or
+// {"detail": …}.
 type problem struct {
 	Error   json.RawMessage `json:"error"`
 	Message json.RawMessage `json:"message"`
