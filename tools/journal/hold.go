@@ -13,10 +13,11 @@ import (
 
 // checkRepeat holds a call whose second argument does not apply to its tool.
 func (q *query) checkRepeat() error {
-	r, path := q.call.Repeat, q.call.Tool.Path()
+	r := q.call.Repeat
 	if r == nil {
 		return nil
 	}
+	path := q.call.Tool.Path()
 	if r.Same != "" && q.entryOf(r.Same) == nil {
 		q.missing = append(q.missing, r.Same)
 	}

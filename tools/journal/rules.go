@@ -28,7 +28,7 @@ type query struct {
 func (a *Attempt) query(c tools.Call, all []*tools.Binding, key string) *query {
 	q := &query{
 		Attempt: a, call: c, tools: all, key: key, class: c.Tool.ReplayClass(),
-		id: toolID{c.Tool.Namespace, c.Tool.Name}, named: map[*entry]bool{},
+		id: toolID{c.Tool.Namespace, c.Tool.Name},
 	}
 	says := c.Repeat != nil && c.Repeat.Fresh && !c.Tool.Hints.Destructive
 	if q.class == tools.Unclassified && (says || a.journal.fresh[q.id]) {
@@ -43,7 +43,7 @@ func (a *Attempt) query(c tools.Call, all []*tools.Binding, key string) *query {
 // readNames finds the entries that the second argument names. Only a call with the key of an entry repeats the entry,
 // and only once: a later program that names the entry again means the repetition.
 func (q *query) readNames(r tools.Repeat) {
-	q.all = slices.Contains(r.Distinct, "all")
+	q.all, q.named = slices.Contains(r.Distinct, "all"), map[*entry]bool{}
 	others := slices.DeleteFunc(slices.Clone(r.Distinct), func(id string) bool { return id == "all" })
 	for _, id := range slices.Concat(r.Again, others) {
 		if e := q.entryOf(id); e != nil {
