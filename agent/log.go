@@ -20,6 +20,7 @@ type runLog struct {
 	mu    sync.Mutex
 	parts map[string][][]byte // the records that the log had when it was opened
 	names []string            // of these parts, in the order of their first records
+	since int                 // the number of decisions that follow the run's last milestone
 	ended bool                // nothing more is recorded
 	count int
 	sum   [sha256.Size]byte
@@ -40,6 +41,12 @@ func divide(log journal.Log) (*runLog, error) {
 			l.names = append(l.names, string(name))
 		}
 		l.parts[string(name)] = append(l.parts[string(name)], content)
+		switch string(name) {
+		case "run":
+			l.since = 0
+		case "decision":
+			l.since++
+		}
 		l.add(record)
 	}
 	return l, nil
@@ -100,6 +107,15 @@ func (p *logPart) Append(content []byte) error {
 	}
 	p.log.add(record)
 	return nil
+}
+
+// reread is a part whose new records can be read.
+type reread struct{ *logPart }
+
+// Append implements [journal.Log].
+func (p reread) Append(content []byte) error {
+	p.log.parts[p.name] = append(p.log.parts[p.name], bytes.Clone(content))
+	return p.logPart.Append(content)
 }
 
 // Sync implements [journal.Log].
