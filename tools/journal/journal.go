@@ -215,11 +215,13 @@ func (j *Journal) Open() []Entry {
 // Unresolved returns the effects that failed or whose outcome is unknown, in order of issue. It leaves out effects that
 // a later call repeated successfully or named.
 func (j *Journal) Unresolved() []Entry {
-	return j.list(func(e *entry) bool {
-		repeated := func(o *entry) bool { return o.State == StateOK && e.before(o) }
-		return e.uncertain() && e.ordered() && !slices.ContainsFunc(e.namedBy, (*entry).counts) &&
-			!slices.ContainsFunc(j.byKey[e.key], repeated)
-	})
+	return j.list(j.unresolved)
+}
+
+func (j *Journal) unresolved(e *entry) bool {
+	repeated := func(o *entry) bool { return o.State == StateOK && e.before(o) }
+	return e.uncertain() && e.ordered() && !slices.ContainsFunc(e.namedBy, (*entry).counts) &&
+		!slices.ContainsFunc(j.byKey[e.key], repeated)
 }
 
 // Entries returns every recorded call, in order of issue.
