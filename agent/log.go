@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"sync"
 
 	"github.com/writ-go/writ/tools/journal"
@@ -17,13 +18,13 @@ import (
 type runLog struct {
 	log journal.Log
 
-	mu    sync.Mutex
-	parts map[string][][]byte // the records that the log had when it was opened
-	names []string            // of these parts, in the order of their first records
-	since int                 // the number of decisions that follow the run's last milestone
-	ended bool                // nothing more is recorded
-	count int
-	sum   [sha256.Size]byte
+	mu       sync.Mutex
+	parts    map[string][][]byte // the records that the log had when it was opened
+	journals []string            // the keys of the journals, in the order of their first records
+	since    int                 // the number of decisions that follow the run's last milestone
+	ended    bool                // nothing more is recorded
+	count    int
+	sum      [sha256.Size]byte
 }
 
 // divide reads a log.
@@ -37,8 +38,8 @@ func divide(log journal.Log) (*runLog, error) {
 		if !ok {
 			return nil, fmt.Errorf("record %d has no part; is this the log of a run?", l.count+1)
 		}
-		if l.parts[string(name)] == nil {
-			l.names = append(l.names, string(name))
+		if key, ok := strings.CutPrefix(string(name), callsOf); ok && l.parts[string(name)] == nil {
+			l.journals = append(l.journals, key)
 		}
 		l.parts[string(name)] = append(l.parts[string(name)], content)
 		switch string(name) {

@@ -110,12 +110,6 @@ func (r *run) apply(d decided) error {
 	return nil
 }
 
-func waitingFor(q policy.Request) Waiting {
-	return Waiting{
-		ID: q.ID, Tool: q.Tool, Args: q.Call.Args, Destructive: q.Destructive, Line: q.Line, Source: q.Source,
-	}
-}
-
 // resume records the decisions with which a run continues.
 func (r *run) resume(c Checkpoint, info RunInfo, decisions map[string]Decision) error {
 	if now := r.checkpoint(nil); c.Records != now.Records || c.Hash != now.Hash {

@@ -238,7 +238,8 @@ func (r *run) Decide(_ context.Context, q policy.Request) (policy.Decision, bool
 		_ = r.keep("decision", decided{Call: q.ID, Tool: q.Tool, Args: q.Call.Args, At: now})
 		return d, true
 	}
-	r.waiting = append(r.waiting, waitingFor(q))
+	r.waiting = append(r.waiting, Waiting{ID: q.ID, Tool: q.Tool, Args: q.Call.Args, Destructive: q.Destructive,
+		Line: q.Line, Source: q.Source})
 	return policy.Decision{}, false
 }
 

@@ -14,7 +14,7 @@ func (j *Journal) Record() ([]byte, error) {
 	var open []*entry
 	list := []operation{{Op: opAttempt}}
 	for _, e := range j.entries {
-		follows := func(o *entry) bool { return o.server == e.server && o.before(e) }
+		follows := func(o *entry) bool { return o.id.server == e.id.server && o.before(e) }
 		switch {
 		case j.unresolved(e):
 			open = append(open, e)

@@ -309,20 +309,3 @@ func TestPaused(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-// The head changes with each record, and is the same if the log is read again.
-func TestHead(t *testing.T) {
-	t.Parallel()
-	log := recorded(t)
-	s := opened(t, log)
-	records, hash := s.journal.Head()
-	if again, same := opened(t, log).journal.Head(); records != len(log.records) || again != records || same != hash {
-		t.Errorf("the heads are %d %s and %d %s", records, hash, again, same)
-	}
-	if _, other := opened(t, log.cut(records-1)).journal.Head(); other == hash {
-		t.Error("another log has the same head")
-	}
-	if records, hash := journal.New(nil).Head(); records != 0 || hash != "" {
-		t.Error("a journal without a log has a head")
-	}
-}

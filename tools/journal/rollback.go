@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
@@ -104,7 +103,7 @@ func (a *Attempt) undo(ctx context.Context, set *tools.Set, e *entry) (reason st
 		}
 		at = 0
 	case b.RevertWith != nil:
-		if at = indexOf(all, toolID{e.server, b.RevertWith.Tool}); at < 0 {
+		if at = indexOf(all, toolID{e.id.server, b.RevertWith.Tool}); at < 0 {
 			return fmt.Sprintf("the set does not have the tool %q, which undoes it", b.RevertWith.Tool), nil
 		}
 		if args, err = inverse(b.RevertWith, before); err != nil {
@@ -165,22 +164,5 @@ type reversing struct {
 
 // Issue implements [dispatch.Attempt].
 func (r reversing) Issue(c tools.Call, all []*tools.Binding) (dispatch.Entry, error) {
-	key, err := c.Tool.Key(c.Args)
-	if err != nil {
-		return nil, tools.Fatal(err)
-	}
-	j := r.journal
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.log != nil {
-		c.Args = compact(c.Args)
-	}
-	op := j.newOperation(operation{
-		Op: opIssue, ID: "E" + strconv.Itoa(len(j.entries)+1), Tool: c.Tool.Path(), Server: c.Tool.Namespace,
-		Name: c.Tool.Name, Class: tools.Effect, Args: c.Args, Key: []byte(key), Reverts: r.effect.ID,
-	})
-	if err := j.commit(op); err != nil {
-		return nil, err
-	}
-	return j.attach(c, all), nil
+	return r.issue(c, all, r.effect)
 }
