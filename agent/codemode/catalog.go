@@ -250,8 +250,7 @@ func (c *catalog) current() *snapshot {
 	return c.now
 }
 
-// use returns the tools that a principal may use, and a function that the caller must call when it no longer
-// uses them.
+// use returns the tools that a principal may use, and a function that the caller must call when it no longer uses them.
 func (c *catalog) use(p serve.Principal) (*view, func(), error) {
 	c.mu.Lock()
 	s := c.now

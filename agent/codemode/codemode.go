@@ -43,9 +43,8 @@ type Server struct {
 	closers []func() error
 }
 
-// New returns a server, which the caller must close. It does not wait for the servers in
-// [Options.Config]. The error lists everything that is wrong with the options, or says what could
-// not be started.
+// New returns a server, which the caller must close. It does not wait for the servers in [Options.Config]. The error
+// lists everything that is wrong with the options, or says what could not be started.
 func New(o *Options) (*Server, error) { return open(o, time.Second) }
 
 // open is like New. poll is the interval between checks of the configuration for changes.
@@ -149,9 +148,8 @@ func (s *Server) queueOptions() *serve.QueueOptions {
 // rejected. To let programs finish, call [Server.Shutdown] first.
 func (s *Server) Close() error { return s.close() }
 
-// Shutdown refuses new calls, waits for the calls in progress, and closes the server. When
-// ctx is done, it closes the server at once. Calls that it refuses get the error that the server is shutting
-// down.
+// Shutdown refuses new calls, waits for the calls in progress, and closes the server. When ctx is done, it closes the
+// server at once. Calls that it refuses get the error that the server is shutting down.
 func (s *Server) Shutdown(ctx context.Context) error {
 	if s.queue != nil {
 		s.queue.Shutdown(ctx)

@@ -96,9 +96,8 @@ func (t tool) failing(failed func(*problem) result) tool {
 	return t
 }
 
-// call checks the arguments and makes the call. A panic becomes an error, so that one call cannot
-// end the server for all clients. The check takes far more memory than the arguments as JSON, so only a few
-// checks run at once.
+// call checks the arguments and makes the call. A panic becomes an error, so that one call cannot end the server for
+// all clients. The check takes far more memory than the arguments as JSON, so only a few checks run at once.
 func (c *client) call(ctx context.Context, t tool, r *mcp.CallToolRequest) (out any, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -48,90 +48,76 @@ func (w *writer) take(n int) (taken []byte) {
 }
 
 func (w *writer) value() {
-	switch c := w.next(); c {
-	case '{':
+	switch c := w.next(); {
+	case c == '{':
 		w.object()
-	case '[':
+	case c == '[':
 		w.out = append(w.out, w.take(1)...)
-		for i := 0; w.next() != ']'; i++ {
-			w.separate(i)
+		for w.next() != ']' {
 			w.value()
+			w.out = append(w.out, ',')
 		}
-		w.out = append(w.out, w.take(1)...)
-	case '"':
+		w.close()
+	case c == '"':
 		w.text()
+	case c >= 'a': // true, false or null
+		w.out = append(w.out, w.word()...)
 	default:
-		end := bytes.IndexAny(w.rest, ",]} \t\r\n")
-		if end < 0 {
-			end = len(w.rest)
-		}
-		if word := w.take(end); c >= 'a' {
-			w.out = append(w.out, word...)
-		} else {
-			w.out = append(w.out, Number(json.Number(word))...)
-		}
+		w.out = append(w.out, Number(json.Number(w.word()))...)
 	}
 }
 
-// separate writes the comma before the member or element i.
-func (w *writer) separate(i int) {
-	if i > 0 {
-		w.out = append(w.out, ',')
+func (w *writer) word() []byte {
+	if end := bytes.IndexAny(w.rest, ",]} \t\r\n"); end >= 0 {
+		return w.take(end)
 	}
+	return w.take(len(w.rest))
 }
 
-// member is a member of an object that was written.
+// close writes the end of an array or object instead of the last comma.
+func (w *writer) close() { w.out = append(bytes.TrimSuffix(w.out, []byte(",")), w.take(1)...) }
+
+// member is a member of an object, followed by a comma.
 type member struct {
 	name       []byte
-	start, end int // in the output
+	start, end int // in the object
 }
 
+// object writes the members sorted by their names. Of members with the same name, the last one counts.
 func (w *writer) object() {
 	var few [8]member
-	members, begin := few[:0], len(w.out)
+	members, sorted, begin := few[:0], true, len(w.out)
 	w.out = append(w.out, w.take(1)...)
 	for w.next() != '}' {
-		w.separate(len(members))
-		m := member{start: len(w.out), name: w.text()}
+		m := member{start: len(w.out) - begin, name: w.text()}
 		w.out = append(w.out, ':')
 		w.value()
-		m.end = len(w.out)
+		w.out = append(w.out, ',')
+		m.end = len(w.out) - begin
+		sorted = sorted && (len(members) == 0 || bytes.Compare(members[len(members)-1].name, m.name) < 0)
 		members = append(members, m)
 	}
-	w.sort(members, begin)
-	w.out = append(w.out, w.take(1)...)
-}
-
-// sort writes the members of the object that begins at an offset again, sorted by name. Of members with the same name,
-// the last one counts.
-func (w *writer) sort(members []member, begin int) {
-	sorted := true
-	for i := 1; i < len(members) && sorted; i++ {
-		sorted = bytes.Compare(members[i-1].name, members[i].name) < 0
-	}
-	if sorted {
-		return
-	}
-	text := bytes.Clone(w.out[begin:])
-	slices.SortStableFunc(members, func(a, b member) int { return bytes.Compare(a.name, b.name) })
-	w.out = w.out[:begin+1]
-	for i, m := range members {
-		if i+1 == len(members) || !bytes.Equal(m.name, members[i+1].name) {
-			w.separate(len(w.out) - begin - 1)
-			w.out = append(w.out, text[m.start-begin:m.end-begin]...)
+	if !sorted {
+		text := bytes.Clone(w.out[begin:])
+		slices.SortStableFunc(members, func(a, b member) int { return bytes.Compare(a.name, b.name) })
+		w.out = w.out[:begin+1]
+		for i, m := range members {
+			if i+1 == len(members) || !bytes.Equal(m.name, members[i+1].name) {
+				w.out = append(w.out, text[m.start:m.end]...)
+			}
 		}
 	}
+	w.close()
 }
 
 // text writes a string, and returns it decoded.
 func (w *writer) text() []byte {
 	plain, end := true, 1
 	for ; w.rest[end] != '"'; end++ {
-		switch c := w.rest[end]; {
-		case c == '\\':
-			plain, end = false, end+1
-		case c >= utf8.RuneSelf, c == '<', c == '>', c == '&': // encoding/json escapes some of them
-			plain = false
+		c := w.rest[end]
+		plain = plain && c < utf8.RuneSelf && c != '<' && c != '>' && c != '&' && c != '\\' // the others may be escaped
+		if c == '\\' {
+			end++
 		}
 	}
 	quoted := w.take(end + 1)

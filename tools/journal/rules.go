@@ -137,8 +137,7 @@ func (q *query) doneAfter(e *entry) bool {
 	return slices.ContainsFunc(q.journal.like(e), func(o *entry) bool { return o.isDone() && o.issued > e.issued })
 }
 
-// same applies {same: "E7"}. It has no effect if this attempt has consumed the entry already,
-// as in a loop.
+// same applies {same: "E7"}. It has no effect if this attempt has consumed the entry already, as in a loop.
 func (q *query) same() (verdict, error) {
 	if !q.saysSame() {
 		return undecided()
