@@ -10,6 +10,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/internal/display"
+	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/notebook"
 	"github.com/writ-go/writ/module/internal/prompt"
@@ -211,15 +212,11 @@ func (c *Chat[In, Out]) Record(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // escaping would change the session's record, which has a checksum
-	err = e.Encode(chatRecord{
+	return jsonvalue.Marshal(chatRecord{ // escaping would change the session's record, which has a checksum
 		Format: chatFormat, Signature: fields.Hash(), Fields: fields.Hashes(),
 		LeftOut: c.history.past.LeftOut, Turns: c.history.past.Turns, Session: string(session),
 		Journal: open,
 	})
-	return b.Bytes(), err
 }
 
 // Restore replaces the conversation with one that [Chat.Record] returned, in this process or another one. The
@@ -242,7 +239,7 @@ func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
 		return err
 	}
 	var r chatRecord
-	if err := state.DecodeStrictly(record, &r); err != nil {
+	if err := jsonvalue.Strictly(record, &r); err != nil {
 		return fmt.Errorf("module: restore the chat: %w", err)
 	}
 	switch {

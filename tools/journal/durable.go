@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/writ-go/writ/internal/dispatch"
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 // Open returns a journal that records a run in a log. If the log is not empty, the run is repeated: the module and its
@@ -54,11 +55,10 @@ func (j *Journal) read(log Log) (list []*operation, err error) {
 			return nil, fmt.Errorf("journal: reading the log: %w", err)
 		}
 		j.records++
-		op, err := decode(record)
-		if err != nil {
+		op := &operation{number: j.records}
+		if err := jsonvalue.Strictly(record, op); err != nil {
 			return nil, badRecord(j.records, err)
 		}
-		op.number = j.records
 		if (op.Op == opRun) != (op.number == 1) || op.Op == opRun && op.Format != format {
 			return nil, badRecord(op.number, fmt.Errorf("it is not a log of this version of Writ (format %d)", format))
 		}
@@ -118,7 +118,7 @@ func (j *Journal) append(op *operation) {
 	if j.failed != nil {
 		return
 	}
-	record, err := op.encode()
+	record, err := jsonvalue.Marshal(op)
 	if err == nil {
 		j.records++
 		err = j.log.Append(record)

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 // Record returns what [Restore] needs to continue a conversation: the calls that Unresolved returns, and which effects
@@ -50,8 +52,8 @@ func Restore(record []byte, o *Options) (*Journal, error) {
 	}
 	err := json.Unmarshal(record, &list)
 	for i := 0; i < len(list) && err == nil; i++ {
-		var op *operation
-		if op, err = decode(list[i]); err == nil {
+		op := &operation{}
+		if err = jsonvalue.Strictly(list[i], op); err == nil {
 			err = j.apply(op)
 		}
 	}

@@ -141,7 +141,7 @@ func TestBadLogs(t *testing.T) {
 		{`x`, "record 1 of the log: invalid character"},
 		{run + "\n" + run, "record 2 of the log: it is not a log"},
 		{run + "\n" + `{"op":"attempt","new":1}`, `record 2 of the log: json: unknown field "new"`},
-		{run + "\n" + `{"op":"attempt"} {}`, `record 2 of the log: there is more`},
+		{run + "\n" + `{"op":"attempt"} {}`, `record 2 of the log: unexpected data after the end`},
 		{run + "\n" + `{"op":"dance","id":"E1"}`, `record 2 of the log: dance: "E1" is not an entry`},
 		{run + "\n" + add, `record 2 of the log: issue: no program is running`},
 		{run + "\n" + `{"op":"attempt"}` + "\n" + add + "\n" + add, `record 4 of the log: issue: the next entry is E2, not "E1"`},
