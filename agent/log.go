@@ -27,7 +27,6 @@ type runLog struct {
 	sum      [sha256.Size]byte
 }
 
-// divide reads a log.
 func divide(log journal.Log) (*runLog, error) {
 	l := &runLog{log: log, parts: map[string][][]byte{}}
 	for record, err := range log.Records() {
@@ -53,7 +52,6 @@ func divide(log journal.Log) (*runLog, error) {
 	return l, nil
 }
 
-// add counts a record.
 func (l *runLog) add(record []byte) {
 	l.count++
 	l.sum = sha256.Sum256(append(l.sum[:], record...))
@@ -75,7 +73,6 @@ func (l *runLog) head() (count int, sum string) {
 	return l.count, hex.EncodeToString(l.sum[:])
 }
 
-// part returns a part of the log.
 func (l *runLog) part(name string) *logPart { return &logPart{l, name} }
 
 // logPart is a part of a log. It implements [journal.Log].

@@ -27,15 +27,14 @@ type PausedError struct {
 
 // Error says what the run waits for.
 func (e *PausedError) Error() string {
-	var waits []string
+	text, then := fmt.Sprintf("agent: run %s is paused; ", e.Checkpoint.Run), "it waits for decisions on "
 	for _, w := range e.Checkpoint.Waiting {
-		waits = append(waits, w.String())
+		text, then = text+then+w.String(), ", "
 	}
-	if waits == nil {
-		return fmt.Sprintf("agent: run %s is paused; resume it", e.Checkpoint.Run)
+	if len(e.Checkpoint.Waiting) == 0 {
+		text += "resume it"
 	}
-	return fmt.Sprintf("agent: run %s is paused; it waits for decisions on %s", e.Checkpoint.Run,
-		strings.Join(waits, ", "))
+	return text
 }
 
 // Unwrap returns Err.
@@ -181,7 +180,6 @@ func (r *run) resolve() error {
 	return nil
 }
 
-// checkpoint returns a checkpoint of the present state.
 func (r *run) checkpoint(waiting []Waiting) Checkpoint {
 	count, hash := r.log.head()
 	return Checkpoint{Run: r.id, Records: count, Hash: hash, Waiting: waiting}

@@ -49,7 +49,6 @@ type run struct {
 
 var _ durable.Run = (*run)(nil)
 
-// newRun reads the log of a run.
 func newRun(id string, log journal.Log) (*run, error) {
 	parts, err := divide(log)
 	if err != nil {
@@ -89,7 +88,6 @@ func badRecord(part string, i int, err error) error {
 		i+1, part, err)
 }
 
-// info describes the run by its milestones.
 func (r *run) info() (RunInfo, error) {
 	if len(r.milestones) == 0 {
 		return RunInfo{}, fmt.Errorf("%w: %s", ErrNoRun, r.id)

@@ -26,11 +26,8 @@ func (b *Binding) Key(args json.RawMessage) (string, error) {
 			return "", fmt.Errorf("tools: arguments of %s: %w", b.Path(), err)
 		}
 	}
-	text := append(make([]byte, 0, 256), '[')
-	for _, name := range []string{b.Namespace, b.Name} {
-		quoted, _ := json.Marshal(name) // cannot fail
-		text = append(append(text, quoted...), ',')
-	}
+	names, _ := json.Marshal([]string{b.Namespace, b.Name}) // cannot fail
+	text := append(append(make([]byte, 0, 256), names[:len(names)-1]...), ',')
 	sum := sha256.Sum256(append(canonical.Append(text, args), ']'))
 	return string(sum[:]), nil
 }

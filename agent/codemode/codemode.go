@@ -137,7 +137,6 @@ func (s *Server) openQueues() {
 	s.checks = s.queue.AddQueue("checks", &serve.QueueOptions{Running: runtime.GOMAXPROCS(0)})
 }
 
-// queueOptions returns the options of the program queue.
 func (s *Server) queueOptions() *serve.QueueOptions {
 	o := s.options.Queue
 	o.Wait = cmp.Or(o.Wait, s.box.Limits().Time+30*time.Second)
@@ -186,7 +185,7 @@ func (s *Server) SetTools(set *tools.Set) error {
 
 // Reload reads [Options.Config] and connects to its servers again. It does not wait for the connections;
 // the log has the result.
-func (s *Server) Reload() { s.catalog.requestReload() }
+func (s *Server) Reload() { notify(s.catalog.reloads) }
 
 // sweep removes unused code files, sessions and environments once a day.
 func (s *Server) sweep(ctx context.Context) {

@@ -240,7 +240,6 @@ func (e *entry) resolve(op *operation) {
 // open reports whether it is unknown how the call has ended.
 func (e *entry) open() bool { return e.State == StateUnknown || e.State == dispatch.StateDispatched }
 
-// find returns the entry with an ID, or nil.
 func (j *Journal) find(id string) *entry {
 	n, _ := strconv.Atoi(strings.TrimPrefix(id, "E"))
 	if n < 1 || n > len(j.entries) || j.entries[n-1].ID != id {
@@ -249,7 +248,6 @@ func (j *Journal) find(id string) *entry {
 	return j.entries[n-1]
 }
 
-// findAll returns the entries that exist.
 func (j *Journal) findAll(ids []string) (list []*entry) {
 	for _, id := range ids {
 		if e := j.find(id); e != nil {

@@ -113,7 +113,6 @@ func (j *Journal) newOperation(op operation) *operation {
 	return &kept
 }
 
-// append appends an operation to the log.
 func (j *Journal) append(op *operation) {
 	if j.failed != nil {
 		return

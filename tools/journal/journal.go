@@ -123,9 +123,8 @@ func (j *Journal) End() {
 	j.passBy(end)
 }
 
-// Turn begins a turn of a conversation, and returns its number, from 1. It closes the open step. Calls that were done
-// in earlier turns neither answer nor hold a call of this turn: to ask again is a new wish. Rules 2 and 4 still apply
-// to calls of earlier turns that failed or whose outcome is unknown.
+// Turn begins a turn of a conversation, and returns its number, from 1. It closes the open step. See the package
+// comment for what applies to calls of earlier turns.
 func (j *Journal) Turn() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()

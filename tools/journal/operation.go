@@ -83,7 +83,6 @@ func (op *operation) active() bool {
 	return false
 }
 
-// setError sets the error of a settle.
 func (op *operation) setError(err error) {
 	op.err = err
 	switch e := err.(type) {
@@ -97,7 +96,6 @@ func (op *operation) setError(err error) {
 	}
 }
 
-// failure returns the error with which the call ended.
 func (op *operation) failure() error {
 	switch {
 	case op.err != nil:

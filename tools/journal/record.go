@@ -45,17 +45,14 @@ func (j *Journal) Record() ([]byte, error) {
 // Restore returns a journal for the turns after those of another journal, given its [Journal.Record]: what was uncertain
 // stays open. The IDs of calls change. An empty record has no calls. Nil options are the defaults.
 func Restore(record []byte, o *Options) (*Journal, error) {
-	var list []json.RawMessage
+	var list []operation
 	j := New(o)
 	if len(record) == 0 {
 		return j, nil
 	}
-	err := json.Unmarshal(record, &list)
+	err := jsonvalue.Strictly(record, &list)
 	for i := 0; i < len(list) && err == nil; i++ {
-		op := &operation{}
-		if err = jsonvalue.Strictly(list[i], op); err == nil {
-			err = j.apply(op)
-		}
+		err = j.apply(&list[i])
 	}
 	if err != nil {
 		return nil, fmt.Errorf("journal: the record is damaged: %w", err)
