@@ -31,9 +31,7 @@ func (j *Journal) Record() ([]byte, error) {
 			issue.Args, dispatch.Args, dispatch.Key = e.Requested, e.Args, []byte(e.performed)
 		}
 		settle := operation{Op: opSettle, ID: id, State: e.State}
-		if settle.setError(e.Err); e.State == StateOK {
-			settle.Error = nil
-		}
+		settle.setError(e.Err)
 		list = append(list, issue, dispatch, settle)
 	}
 	if open == nil {
