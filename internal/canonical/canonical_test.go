@@ -69,8 +69,8 @@ func TestEqual(t *testing.T) {
 // The canonical form is that of encoding/json, with canonical numbers.
 func FuzzJSON(f *testing.F) {
 	for _, text := range []string{
-		`{"b":[1.0,{"z":null,"a":true}],"a":"x"}`, ` { "a" : -0.50E+3 , "b" : [ ] , "c" : { } } `, `{"a":1,"a":{"b":2}}`,
-		`{"\u0061":1,"a":2,"é":"<\u2028\ud800>","\"":"\\"}`, `{"b":1,"a":{"d":1,"c":2},"b":3}`, `[[],[false,"a\u007f"]]`,
+		`{"b":[1.0,{"z":null,"a":true}],"a":"x"}`, ` { "a" : -0.50E+3 , "b" : [ ] , "c":{ } } `, `{"a":1,"a":{"b":2}}`,
+		`{"\u0061":1,"a":2,"é":"<\u2028\ud800>","\"":"\\"}`, `{"b":1,"a":{"d":1,"c":2},"b":3}`, `[[],[false]]`,
 		"{\"\xff\":1,\"\xfe\":2,\"\ufffd\":3}", `1e99999999999`, `1 2`, ``, `nul`,
 	} {
 		f.Add(text)

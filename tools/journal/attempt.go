@@ -127,7 +127,8 @@ func (a *Attempt) orphaned(e *entry) bool {
 		return false
 	}
 	for _, read := range a.journal.entries {
-		if read.attempt == a && read.id.server == e.id.server && read.Class == tools.Read && read.isDone() && e.before(read) {
+		done := read.attempt == a && read.Class == tools.Read && read.isDone()
+		if done && read.id.server == e.id.server && e.before(read) {
 			return false
 		}
 	}

@@ -40,8 +40,8 @@ func (j *Journal) Record() ([]byte, error) {
 	return json.Marshal(list)
 }
 
-// Restore returns a journal for the turns after those of another journal, given its [Journal.Record]: what was uncertain
-// stays open. The IDs of calls change. An empty record has no calls. Nil options are the defaults.
+// Restore returns a journal for the turns that follow those of another journal, given its [Journal.Record]: what was
+// uncertain stays open. The IDs of calls change. An empty record has no calls. Nil options are the defaults.
 func Restore(record []byte, o *Options) (*Journal, error) {
 	var list []operation
 	j := New(o)

@@ -19,7 +19,7 @@ func TestRestore(t *testing.T) {
 		{"db.add({\"n\":2}) = !timeout", "db.add", "made"},
 		{"db.add", "db.add", "made"},
 		{"db.put = !timeout", "db.put", "made"},
-		{"db.put = !timeout; db.add", "db.put", "stopped: journal: whether E db.put({}) took effect is unknown, and another"},
+		{"db.put = !timeout; db.add", "db.put", "stopped: journal: whether E db.put({}) took effect is unknown, and"},
 		{"db.put = !timeout; db.count; own; db.log", "db.put", "made"},
 		{"db.add = !timeout; db.put = !timeout", "db.put", "made"},
 	} {

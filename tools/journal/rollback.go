@@ -33,11 +33,11 @@ type Left struct {
 // known to have succeeded, are left, with the reason, and are no error.
 //
 // If the process ends, an error ends the rollback, or effects are left, Rollback can be called again. It makes a
-// reversal again if that was certainly not done, for example because a policy refused it or its server could not be
-// reached. A reversal that reported an error may have been done, and is not repeated, unless [tools.Hints].ErrorsAreFinal
-// is set for the tool of RevertWith. A reversal that was interrupted is unknown: find out what has happened, and call
-// [Journal.Resolve]. No program of the run may be running. A run that was rolled back cannot be repeated. The error is that of ctx or of the log, or a [tools.Fatal] error of a
-// policy or a tool.
+// reversal again if it was certainly not made, for example because a policy refused it or its server could not be
+// reached. A reversal that reported an error may have undone the effect, so it is not repeated, unless
+// [tools.Hints].ErrorsAreFinal is set for the tool of RevertWith. A reversal that was interrupted is unknown: find out
+// what has happened, and call [Journal.Resolve]. No program of the run may be running. A run that was rolled back
+// cannot be repeated. The error is that of ctx or of the log, or a [tools.Fatal] error of a policy or a tool.
 func (j *Journal) Rollback(ctx context.Context, set *tools.Set) (Rollback, error) {
 	var r Rollback
 	a, entries, err := j.startRollback()

@@ -60,7 +60,8 @@ func (o *office) set(without ...string) *tools.Set {
 			return json.RawMessage(fmt.Sprintf(`{"created":%s}`, result)), nil
 		}}}
 	var sources []tools.Source
-	for _, tool := range []*tools.Tool{add, create, {Name: "delete", Handler: handler("delete"), Hints: tools.Hints{ErrorsAreFinal: o.final}},
+	final := tools.Hints{ErrorsAreFinal: o.final}
+	for _, tool := range []*tools.Tool{add, create, {Name: "delete", Handler: handler("delete"), Hints: final},
 		{Name: "mail", Handler: handler("mail")}, {Name: "get", Handler: handler("get")}} {
 		tool.Namespace = "office"
 		if !strings.Contains(fmt.Sprint(without), tool.Name) {
