@@ -1,9 +1,8 @@
 // Package agent provides an agent that carries out tasks described in words, and durable runs of any module, which go
 // on after a pause or a crash: see [Start] and [Resume].
 //
-// An Agent is a [module.CodeAct] whose input is a task and whose output is an answer in
-// words. Like any other [module.Module], it can be streamed, evaluated and
-// optimized, and it can be part of larger modules.
+// An Agent is a [module.CodeAct] whose input is a task and whose output is an answer in words. Like any other
+// [module.Module], it can be streamed, evaluated and optimized, and it can be part of larger modules.
 //
 //	package main
 //
@@ -94,9 +93,8 @@ type Agent struct {
 
 // Task is the input to an [Agent].
 type Task struct {
-	// History is the conversation so far, from the oldest turn to the newest. It may be
-	// nil. [Agent.Turn] makes a turn. For a conversation in which programs can use
-	// variables of earlier turns, use a [module.Chat].
+	// History is the conversation so far, from the oldest turn to the newest. It may be nil. [Agent.Turn] makes a turn.
+	// For a conversation in which programs can use variables of earlier turns, use a [module.Chat].
 	History signature.History `json:"history,omitempty" jsonschema:"description=earlier tasks with their answers"`
 
 	// Task describes what to do.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"sync"
 
 	"github.com/writ-go/writ/tools/journal"
@@ -17,15 +18,15 @@ import (
 type runLog struct {
 	log journal.Log
 
-	mu    sync.Mutex
-	parts map[string][][]byte // the records that the log had when it was opened
-	names []string            // of these parts, in the order of their first records
-	ended bool                // nothing more is recorded
-	count int
-	sum   [sha256.Size]byte
+	mu       sync.Mutex
+	parts    map[string][][]byte // the records that the log had when it was opened
+	journals []string            // the keys of the journals, in the order of their first records
+	since    int                 // the number of decisions that follow the run's last milestone
+	ended    bool                // nothing more is recorded
+	count    int
+	sum      [sha256.Size]byte
 }
 
-// divide reads a log.
 func divide(log journal.Log) (*runLog, error) {
 	l := &runLog{log: log, parts: map[string][][]byte{}}
 	for record, err := range log.Records() {
@@ -36,16 +37,21 @@ func divide(log journal.Log) (*runLog, error) {
 		if !ok {
 			return nil, fmt.Errorf("record %d has no part; is this the log of a run?", l.count+1)
 		}
-		if l.parts[string(name)] == nil {
-			l.names = append(l.names, string(name))
+		if key, ok := strings.CutPrefix(string(name), callsOf); ok && l.parts[string(name)] == nil {
+			l.journals = append(l.journals, key)
 		}
 		l.parts[string(name)] = append(l.parts[string(name)], content)
+		switch string(name) {
+		case "run":
+			l.since = 0
+		case "decision":
+			l.since++
+		}
 		l.add(record)
 	}
 	return l, nil
 }
 
-// add counts a record.
 func (l *runLog) add(record []byte) {
 	l.count++
 	l.sum = sha256.Sum256(append(l.sum[:], record...))
@@ -67,7 +73,6 @@ func (l *runLog) head() (count int, sum string) {
 	return l.count, hex.EncodeToString(l.sum[:])
 }
 
-// part returns a part of the log.
 func (l *runLog) part(name string) *logPart { return &logPart{l, name} }
 
 // logPart is a part of a log. It implements [journal.Log].
@@ -100,6 +105,15 @@ func (p *logPart) Append(content []byte) error {
 	}
 	p.log.add(record)
 	return nil
+}
+
+// reread is a part whose new records can be read.
+type reread struct{ *logPart }
+
+// Append implements [journal.Log].
+func (p reread) Append(content []byte) error {
+	p.log.parts[p.name] = append(p.log.parts[p.name], bytes.Clone(content))
+	return p.logPart.Append(content)
 }
 
 // Sync implements [journal.Log].

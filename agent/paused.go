@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/writ-go/writ/internal/canonical"
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 	"github.com/writ-go/writ/tools/policy"
@@ -25,15 +27,14 @@ type PausedError struct {
 
 // Error says what the run waits for.
 func (e *PausedError) Error() string {
-	var waits []string
+	text, then := fmt.Sprintf("agent: run %s is paused; ", e.Checkpoint.Run), "it waits for decisions on "
 	for _, w := range e.Checkpoint.Waiting {
-		waits = append(waits, w.String())
+		text, then = text+then+w.String(), ", "
 	}
-	if waits == nil {
-		return fmt.Sprintf("agent: run %s is paused; resume it", e.Checkpoint.Run)
+	if len(e.Checkpoint.Waiting) == 0 {
+		text += "resume it"
 	}
-	return fmt.Sprintf("agent: run %s is paused; it waits for decisions on %s", e.Checkpoint.Run,
-		strings.Join(waits, ", "))
+	return text
 }
 
 // Unwrap returns Err.
@@ -89,8 +90,11 @@ type decided struct {
 	Decision *Decision       `json:"decision,omitempty"` // nil if a grant covers the call
 }
 
-// apply makes a recorded decision count.
+// apply makes a recorded decision count. See [run.resolve] for an Outcome.
 func (r *run) apply(d decided) error {
+	if d.Decision != nil {
+		r.answered[d.Call] = *d.Decision
+	}
 	switch {
 	case d.Decision == nil:
 		r.grants.Covers(policy.Request{ID: d.Call, Tool: d.Tool, Call: tools.Call{Args: d.Args}}, d.At)
@@ -103,12 +107,6 @@ func (r *run) apply(d decided) error {
 		}
 	}
 	return nil
-}
-
-func waitingFor(q policy.Request) Waiting {
-	return Waiting{
-		ID: q.ID, Tool: q.Tool, Args: q.Call.Args, Destructive: q.Destructive, Line: q.Line, Source: q.Source,
-	}
 }
 
 // resume records the decisions with which a run continues.
@@ -145,9 +143,9 @@ func (r *run) resume(c Checkpoint, info RunInfo, decisions map[string]Decision) 
 		if err := r.apply(made); err != nil {
 			return err
 		}
-		if d.Outcome != nil {
-			r.outcomes[id] = *d.Outcome
-		}
+	}
+	if err := r.resolve(); err != nil {
+		return err
 	}
 	if info.State == Failed {
 		if err := r.replies.RetryFailures(); err != nil {
@@ -157,7 +155,31 @@ func (r *run) resume(c Checkpoint, info RunInfo, decisions map[string]Decision) 
 	return r.reach(milestone{State: Interrupted})
 }
 
-// checkpoint returns a checkpoint of the present state.
+// resolve records the outcomes that people have decided on in the journals, unless an earlier process has done so.
+func (r *run) resolve() error {
+	for id, d := range r.answered {
+		if d.Outcome == nil {
+			continue
+		}
+		key, call, _ := strings.Cut(id, ":")
+		part := reread{r.log.part(callsOf + key)}
+		entries, err := journal.Read(part)
+		open := func(e journal.Entry) bool {
+			return e.ID == call && (e.State == journal.StateUnknown || e.State == dispatch.StateDispatched)
+		}
+		if err == nil && slices.ContainsFunc(entries, open) {
+			var j *journal.Journal
+			if j, err = journal.Open(part, nil); err == nil {
+				err = j.Resolve(call, *d.Outcome)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (r *run) checkpoint(waiting []Waiting) Checkpoint {
 	count, hash := r.log.head()
 	return Checkpoint{Run: r.id, Records: count, Hash: hash, Waiting: waiting}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,15 +41,14 @@ type run struct {
 	within   map[string]bool             // the calls that run modules, whose calls have journals of their own
 	journals map[string]*journal.Journal // by the run that their effects' IDs name
 	grants   policy.Grants
-	decided  map[string]Decision           // by decisionKey
-	outcomes map[string]journal.Reconciled // decisions of this process on calls whose outcome was unknown
+	decided  map[string]Decision // by decisionKey
+	answered map[string]Decision // decisions since the last milestone, by call
 	waiting  []Waiting
 	still    map[string]Waiting // the calls that go on waiting, because nobody has decided on them
 }
 
 var _ durable.Run = (*run)(nil)
 
-// newRun reads the log of a run.
 func newRun(id string, log journal.Log) (*run, error) {
 	parts, err := divide(log)
 	if err != nil {
@@ -58,7 +56,7 @@ func newRun(id string, log journal.Log) (*run, error) {
 	}
 	r := &run{id: id, log: parts, opened: map[string]int{}, within: map[string]bool{},
 		journals: map[string]*journal.Journal{},
-		decided:  map[string]Decision{}, outcomes: map[string]journal.Reconciled{}}
+		decided:  map[string]Decision{}, answered: map[string]Decision{}}
 	for i, record := range parts.parts["run"] {
 		var m milestone
 		if err := json.Unmarshal(record, &m); err != nil {
@@ -77,6 +75,9 @@ func newRun(id string, log journal.Log) (*run, error) {
 		if err := r.apply(d); err != nil {
 			return nil, badRecord("decision", i, err)
 		}
+		if i < len(parts.parts["decision"])-parts.since {
+			clear(r.answered)
+		}
 	}
 	r.replies, err = models.OpenStore(&models.StoreOptions{Mode: models.Resume, Log: parts.part("model")})
 	return r, err
@@ -87,14 +88,19 @@ func badRecord(part string, i int, err error) error {
 		i+1, part, err)
 }
 
-// info describes the run by its milestones.
 func (r *run) info() (RunInfo, error) {
 	if len(r.milestones) == 0 {
 		return RunInfo{}, fmt.Errorf("%w: %s", ErrNoRun, r.id)
 	}
 	first, last := r.milestones[0], r.milestones[len(r.milestones)-1]
-	return RunInfo{ID: r.id, State: last.State, Began: first.At, Input: first.Input, Output: last.Output,
-		Error: last.Error, Waiting: last.Waiting}, nil
+	info := RunInfo{ID: r.id, State: last.State, Began: first.At, Input: first.Input, Output: last.Output,
+		Error: last.Error}
+	for _, w := range last.Waiting {
+		if _, ok := r.answered[w.ID]; !ok {
+			info.Waiting = append(info.Waiting, w)
+		}
+	}
+	return info, nil
 }
 
 // reach records a milestone.
@@ -172,13 +178,6 @@ func (r *run) Journal(
 	if err != nil {
 		return nil, err
 	}
-	for id, outcome := range r.outcomes {
-		if entry, ok := strings.CutPrefix(id, key+":"); ok {
-			if err := j.Resolve(entry, outcome); err != nil {
-				return nil, err
-			}
-		}
-	}
 	r.journals[key] = j
 	return j, nil
 }
@@ -237,7 +236,8 @@ func (r *run) Decide(_ context.Context, q policy.Request) (policy.Decision, bool
 		_ = r.keep("decision", decided{Call: q.ID, Tool: q.Tool, Args: q.Call.Args, At: now})
 		return d, true
 	}
-	r.waiting = append(r.waiting, waitingFor(q))
+	r.waiting = append(r.waiting, Waiting{ID: q.ID, Tool: q.Tool, Args: q.Call.Args, Destructive: q.Destructive,
+		Line: q.Line, Source: q.Source})
 	return policy.Decision{}, false
 }
 

@@ -203,6 +203,66 @@ func TestCrashDuringCall(t *testing.T) {
 	}
 }
 
+// If the process ends after a decision was recorded, wherever that happens, nobody has to decide again, unless the call
+// was made again.
+func TestCrashAfterDecision(t *testing.T) {
+	t.Parallel()
+	for _, state := range []journal.State{journal.StateOK, journal.StateRejected} {
+		for left, ended := 0, false; !ended; left++ {
+			o, d := &office{}, newDisk(-1)
+			var crashed *disk
+			act := tools.Func("act", "Act.", func(context.Context, mail) (int, error) {
+				if crashed == nil {
+					crashed = d.restart()
+				}
+				return o.did("act"), nil
+			}, &tools.Hints{Class: tools.Effect})
+			bot, err := agent.New(llmtest.New("```js\nsubmit({answer: 'got ' + await act({to: 'x'}) + "+
+				"await send({to: 'ann'})})\n```"), &agent.Options{Sandbox: open(t), Tools: o.tools(t, act)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = agent.Start(t.Context(), agent.NewRuns(d), "r-1", bot, task)
+			paused(t, err)
+			resume := func(d *disk, decisions map[string]agent.Decision) (agent.Checkpoint, error) {
+				runs := agent.NewRuns(d)
+				at, err := runs.Checkpoint(t.Context(), "r-1")
+				if err == nil {
+					_, err = agent.Resume(t.Context(), runs, bot, at, decisions)
+				}
+				if p, ok := errors.AsType[*agent.PausedError](err); ok {
+					return p.Checkpoint, nil
+				}
+				return at, err
+			}
+			at, err := resume(crashed, nil)
+			if err != nil || len(at.Waiting) != 1 || !at.Waiting[0].Unknown {
+				t.Fatalf("%v wait; %v", at.Waiting, err)
+			}
+			full := crashed.restart()
+			full.left = left
+			_, err = resume(full, map[string]agent.Decision{
+				at.Waiting[0].ID: {Outcome: &journal.Reconciled{State: state, Result: []byte("7")}}})
+			ended = err == nil
+			last := full.restart()
+			made := o.String()
+			if now, err := agent.NewRuns(last).Checkpoint(t.Context(), "r-1"); err != nil ||
+				!ended && last.has(`"outcome"`) && len(now.Waiting) > 0 {
+				t.Errorf("%s, %d operations: %v wait; %v", state, left, now.Waiting, err)
+			}
+			if at, err = resume(last, nil); !last.has(`"outcome"`) || made == "act act" {
+				continue // the person has to decide, perhaps about another call
+			}
+			if err != nil || len(at.Waiting) != 1 || at.Waiting[0].Unknown {
+				t.Errorf("%s, %d operations: %v wait; %v", state, left, at.Waiting, err)
+			}
+			if want := map[bool]string{true: "act", false: "act act"}[state == journal.StateOK]; o.String() != want {
+				t.Errorf("%s, %d operations: the tools did %s", state, left, o)
+			}
+		}
+	}
+}
+
 // broken is a module that panics.
 type broken struct{}
 

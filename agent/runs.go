@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -226,7 +225,12 @@ func (r *Runs) List(ctx context.Context) ([]RunInfo, error) {
 	}
 	var list []RunInfo
 	for _, id := range ids {
-		info, err := r.describe(ctx, id)
+		var info RunInfo
+		owned, err := r.open(ctx, id)
+		if err == nil {
+			info, err = owned.info()
+			owned.close()
+		}
 		switch {
 		case errors.Is(err, ErrNoRun): // it was only asked for, or never began
 			continue
@@ -249,11 +253,9 @@ func (r *Runs) Calls(ctx context.Context, id string) (map[string][]journal.Entry
 	}
 	defer owned.close()
 	all := map[string][]journal.Entry{}
-	for _, part := range owned.log.names {
-		if name, ok := strings.CutPrefix(part, callsOf); ok {
-			if all[name], err = journal.Read(owned.log.part(part)); err != nil {
-				return nil, err
-			}
+	for _, name := range owned.log.journals {
+		if all[name], err = journal.Read(owned.log.part(callsOf + name)); err != nil {
+			return nil, err
 		}
 	}
 	return all, nil
@@ -273,12 +275,8 @@ func (r *Runs) Rollback(ctx context.Context, id string, set *tools.Set) (all jou
 	if err := owned.reach(milestone{State: RolledBack}); err != nil {
 		return all, err
 	}
-	for _, part := range slices.Backward(owned.log.names) {
-		name, ok := strings.CutPrefix(part, callsOf)
-		if !ok {
-			continue
-		}
-		j, err := journal.Open(owned.log.part(part), &journal.Options{Run: name})
+	for _, name := range slices.Backward(owned.log.journals) {
+		j, err := journal.Open(owned.log.part(callsOf+name), nil)
 		if err != nil {
 			return all, err
 		}
@@ -296,15 +294,6 @@ func (r *Runs) Rollback(ctx context.Context, id string, set *tools.Set) (all jou
 	}
 	all.Left = slices.DeleteFunc(all.Left, runsModule)
 	return all, nil
-}
-
-func (r *Runs) describe(ctx context.Context, id string) (RunInfo, error) {
-	owned, err := r.open(ctx, id)
-	if err != nil {
-		return RunInfo{}, err
-	}
-	defer owned.close()
-	return owned.info()
 }
 
 // open opens the log of a run and becomes its owner.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/internal/display"
+	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/notebook"
 	"github.com/writ-go/writ/module/internal/prompt"
@@ -186,12 +187,13 @@ type chatRecord struct {
 	LeftOut   int                 `json:"left_out,omitempty"`
 	Turns     []conversation.Turn `json:"turns"`
 	Session   string              `json:"session,omitempty"` // the session's record
+	Journal   json.RawMessage     `json:"journal,omitempty"` // the journal's record
 }
 
 // Record waits for the turn in progress and returns the conversation as JSON: the turns as the model sees them, and the
 // session's record, which [sandbox.Session.AppendRecord] describes. Anyone who can read the record can read the
-// conversation and its tool results. The record does not have the journal: in a restored conversation, the model sees
-// which calls of earlier turns are uncertain, but programs can repeat them.
+// conversation and its tool results. The record has the calls that are uncertain, which stay open when the conversation
+// is restored.
 func (c *Chat[In, Out]) Record(ctx context.Context) ([]byte, error) {
 	leave, err := c.enter(ctx, "the chat was not recorded")
 	if err != nil {
@@ -206,14 +208,15 @@ func (c *Chat[In, Out]) Record(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // escaping would change the session's record, which has a checksum
-	err = e.Encode(chatRecord{
+	open, err := c.history.journal.Record()
+	if err != nil {
+		return nil, err
+	}
+	return jsonvalue.Marshal(chatRecord{ // escaping would change the session's record, which has a checksum
 		Format: chatFormat, Signature: fields.Hash(), Fields: fields.Hashes(),
 		LeftOut: c.history.past.LeftOut, Turns: c.history.past.Turns, Session: string(session),
+		Journal: open,
 	})
-	return b.Bytes(), err
 }
 
 // Restore replaces the conversation with one that [Chat.Record] returned, in this process or another one. The
@@ -236,7 +239,7 @@ func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
 		return err
 	}
 	var r chatRecord
-	if err := state.DecodeStrictly(record, &r); err != nil {
+	if err := jsonvalue.Strictly(record, &r); err != nil {
 		return fmt.Errorf("module: restore the chat: %w", err)
 	}
 	switch {
@@ -255,7 +258,10 @@ func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
 			}
 		}
 	}
-	c.history.past.Turns, c.history.past.LeftOut = r.Turns, r.LeftOut
-	c.history.journal = journal.New(c.coder.options.Journal)
+	open, err := journal.Restore(r.Journal, c.coder.options.Journal)
+	if err != nil {
+		return fmt.Errorf("module: restore the chat: %w", err)
+	}
+	c.history.past.Turns, c.history.past.LeftOut, c.history.journal = r.Turns, r.LeftOut, open
 	return c.history.notebook.Restore([]byte(r.Session))
 }

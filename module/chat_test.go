@@ -15,6 +15,7 @@ import (
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
 )
 
 type saying struct {
@@ -198,17 +199,36 @@ func TestChatHistoryShowsEffects(t *testing.T) {
 	if got := lastTranscript(model); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	// A record does not have the journal: the uncertain calls of a restored conversation are no longer open.
-	record, err := chat.Record(t.Context())
-	if err == nil {
-		err = chat.Restore(t.Context(), record)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	mustRun(t, chat, saying{"Three?"})
-	if got := lastTranscript(model); strings.Contains(got, "Open from") || !strings.Contains(got, "whether such a call") {
-		t.Errorf("got\n%s", got)
+}
+
+// What is uncertain stays open in a conversation that is restored, also a second time.
+func TestChatRecordHasUncertainCalls(t *testing.T) {
+	t.Parallel()
+	h := &handlers{called: map[string]int{}}
+	const order = "({name: 'Mole', total: 1})"
+	chat, _ := newChat(t, nil, h.set(t), fence("await send({to: 'Rat', text: 'x'}); "+
+		"for (const call of [refund, pay]) try { await call"+order+" } catch {}\nsubmit({answer: 'a'})"),
+		fence("submit({answer: 'a'})"))
+	mustRun(t, chat, saying{"One?"})
+	for range 2 {
+		record, err := chat.Record(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var model *llmtest.Model
+		chat, model = newChat(t, nil, h.set(t), fence("await refund"+order), fence("await pay"+order))
+		if err := chat.Restore(t.Context(), record); err != nil {
+			t.Fatal(err)
+		}
+		_, err = chat.Run(t.Context(), saying{"Two?"})
+		if unknown := (*journal.UnknownError)(nil); !errors.As(err, &unknown) || h.counts() != "pay=1 refund=1 send=1" {
+			t.Errorf("got %v, and the calls %s", err, h.counts())
+		}
+		wantTold(t, model, 0, "- E2 pay({\"name\":\"Mole\",\"total\":1})\nRepeating such a call ends the task.")
+		wantTold(t, model, 1, "E1 made exactly this call and reported an error, so it may have taken effect.")
+		damaged := strings.Replace(string(record), `"op":"issue"`, `"op":"settle"`, 1)
+		wantError(t, chat.Restore(t.Context(), []byte(damaged)),
+			`module: restore the chat: journal: the record is damaged: "E1" is not an entry`)
 	}
 }
 

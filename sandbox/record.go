@@ -1,11 +1,8 @@
 package sandbox
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -77,11 +74,7 @@ func (s *Session) line(i int) ([]byte, error) {
 	if i > 0 {
 		content = &s.log[i-1]
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // strings must not change, because they are compared when the programs run again
-	err := e.Encode(content)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+	return jsonvalue.Marshal(content) // strings must not change: they are compared when the programs run again
 }
 
 // RestoreSession creates a session from its record, in this process or another one. Before the next program runs, the
@@ -123,7 +116,7 @@ func (s *Sandbox) RestoreSession(record []byte) (session *Session, whole int, er
 
 func (s *Session) readHead(line []byte) error {
 	var h recordHead
-	if err := decodeStrictly(line, &h); err != nil {
+	if err := jsonvalue.Strictly(line, &h); err != nil {
 		return err
 	}
 	if maker := s.box.maker(); h.Format != recordFormat || h.Maker != maker {
@@ -136,7 +129,7 @@ func (s *Session) readHead(line []byte) error {
 
 func (s *Session) readStep(line []byte) error {
 	var step engine.Step
-	if err := decodeStrictly(line, &step); err != nil {
+	if err := jsonvalue.Strictly(line, &step); err != nil {
 		return err
 	}
 	if err := errors.Join(validStep(&step), s.validLibrary(step.Prelude)); err != nil {
@@ -144,18 +137,6 @@ func (s *Session) readStep(line []byte) error {
 	}
 	s.log = append(s.log, step)
 	s.size += stepSize(&step)
-	return nil
-}
-
-func decodeStrictly(line []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return errors.New("the line has extra data after the JSON")
-	}
 	return nil
 }
 

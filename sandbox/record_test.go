@@ -235,7 +235,7 @@ func TestRecordRefused(t *testing.T) {
 		"no JSON": {string(sealed(first, "x")),
 			"line 2 of its record: invalid character 'x' looking for beginning of value"},
 		"two values": {string(sealed(first, `{"source":"1","clock":{"start":1,"seed":1}} {}`)),
-			"line 2 of its record: the line has extra data after the JSON"},
+			"line 2 of its record: unexpected data after the end"},
 		"unknown":  {string(sealed(first, `{"sauce":"1"}`)), `line 2 of its record: json: unknown field "sauce"`},
 		"no clock": {string(sealed(first, `{"source":"1"}`)), "line 2 of its record: the program has no clock"},
 		"library": {string(sealed(first,

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/internal/dispatch"
+	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/sandbox/internal/engine"
 	workers "github.com/writ-go/writ/sandbox/internal/worker/host"
 	"github.com/writ-go/writ/tools"
@@ -63,11 +64,11 @@ func (s *Sandbox) startRecording(h *host, job *engine.Job) error {
 	start, _ := json.Marshal(clock)                            // cannot fail
 	recorded, turns, err := recorder.Begin(source, start)
 	if err == nil {
-		err = decodeStrictly(recorded, clock) // which a session's step shares
+		err = jsonvalue.Strictly(recorded, clock) // which a session's step shares
 	}
 	for i := 0; i < len(turns) && err == nil; i++ {
 		var t recordedTurn
-		if err = decodeStrictly(turns[i], &t); t.Stop != nil {
+		if err = jsonvalue.Strictly(turns[i], &t); t.Stop != nil {
 			job.Stop = t.Stop
 		} else {
 			job.Turns = append(job.Turns, t.Turn)

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/invopop/jsonschema"
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 // Image is an input that a module shows to the model as a picture, not as text. It has
@@ -74,10 +75,10 @@ func each[T any](value json.RawMessage, noun string, settle func(T) (T, error)) 
 	var err error
 	switch first := bytes.TrimLeft(value, " \t\r\n"); {
 	case bytes.HasPrefix(first, []byte("[")), string(first) == "null":
-		err = strictly(value, &all)
+		err = jsonvalue.Strictly(value, &all)
 	default:
 		all = make([]T, 1)
-		err = strictly(value, &all[0])
+		err = jsonvalue.Strictly(value, &all[0])
 	}
 	for i := 0; i < len(all) && err == nil; i++ {
 		if all[i], err = settle(all[i]); err != nil && len(all) > 1 {
@@ -88,13 +89,6 @@ func each[T any](value json.RawMessage, noun string, settle func(T) (T, error)) 
 		return nil, fmt.Errorf("%s: %w", noun, err)
 	}
 	return all, nil
-}
-
-// strictly decodes JSON. It returns an error for an unknown member.
-func strictly(value json.RawMessage, v any) error {
-	d := json.NewDecoder(bytes.NewReader(value))
-	d.DisallowUnknownFields()
-	return d.Decode(v)
 }
 
 // settled checks an image, sets its MIME type if the image has data, and decodes a data URL.

@@ -1,9 +1,16 @@
 package tools
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
 	"testing"
+
+	"github.com/writ-go/writ/internal/canonical"
 )
 
 // The key of a call does not depend on the notation of its arguments.
@@ -120,4 +127,70 @@ func key(t *testing.T, b *Binding, args string) string {
 		t.Fatal(err)
 	}
 	return k
+}
+
+// The keys are those in existing journals: a hash of the server, the tool and the arguments as encoding/json writes
+// them, with sorted names.
+func FuzzKey(f *testing.F) {
+	for _, args := range []string{
+		`{"to":"ann","a":{"z":1.50,"b":["<é>"]}}`, `{"note":null,"to":"ann"}`, `{"to":1,"to":2}`, ` {"to":"ann"} `,
+		`{"to":"ann"} x`, `null`, `[1]`, `{`, ``,
+	} {
+		f.Add(args)
+	}
+	type in struct {
+		To   any     `json:"to"`
+		Note *string `json:"note,omitempty"`
+	}
+	own := Func("send", "Send.", func(context.Context, in) (string, error) { return "", nil }, nil)
+	foreign := *own
+	foreign.Namespace, foreign.Hints.Identity = "<mail>", []string{"to"}
+	set, err := NewSet(f.Context(), own, &foreign)
+	if err != nil {
+		f.Fatal(err)
+	}
+	bindings := append(set.Bindings(), &Binding{Tool: &Tool{Namespace: "mail", Name: "send"}, Names: []string{"send"}})
+	f.Fuzz(func(t *testing.T, args string) {
+		for _, b := range bindings {
+			want, wantErr := oldKey(b, []byte(args))
+			got, err := b.Key([]byte(args))
+			if got != want || (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() {
+				t.Errorf("%s: got %x, %v for %q, want %x, %v", b.Path(), got, err, args, want, wantErr)
+			}
+		}
+	})
+}
+
+func oldKey(b *Binding, args json.RawMessage) (string, error) {
+	var object map[string]any
+	d := json.NewDecoder(bytes.NewReader(b.Complete(args)))
+	d.UseNumber()
+	if err := d.Decode(&object); err != nil {
+		return "", fmt.Errorf("tools: arguments of %s: %w", b.Path(), err)
+	}
+	if input := b.input.get(); input != nil && b.Namespace == "" {
+		object, _ = input.DropNulls(object).(map[string]any)
+	}
+	if id := b.Hints.Identity; id != nil {
+		maps.DeleteFunc(object, func(name string, _ any) bool { return !slices.Contains(id, name) })
+	}
+	text, _ := json.Marshal([]any{b.Namespace, b.Name, withNumbers(object)})
+	sum := sha256.Sum256(text)
+	return string(sum[:]), nil
+}
+
+func withNumbers(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			v[name] = withNumbers(member)
+		}
+	case []any:
+		for i, item := range v {
+			v[i] = withNumbers(item)
+		}
+	case json.Number:
+		return canonical.Number(v)
+	}
+	return v
 }

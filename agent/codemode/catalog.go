@@ -85,8 +85,6 @@ func notify(c chan<- struct{}) {
 	}
 }
 
-func (c *catalog) requestReload() { notify(c.reloads) }
-
 // readConfig reads a configuration file. It rejects other kinds of files, because reading from a pipe might never end.
 func readConfig(path string) (*mcptools.Config, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
@@ -159,7 +157,6 @@ func (c *catalog) settle(ctx context.Context) error {
 	return c.list(ctx, servers)
 }
 
-// relist lists the servers' tools again.
 func (c *catalog) relist(ctx context.Context) error { return c.list(ctx, c.current().servers) }
 
 // complete waits until every server has been listed or has failed.
@@ -189,7 +186,6 @@ func (c *catalog) list(ctx context.Context, servers *shared) error {
 	})
 }
 
-// replace replaces the host's own tools.
 func (c *catalog) replace(own *tools.Set) error {
 	return c.change(func(last *snapshot) *snapshot {
 		return &snapshot{own: own, servers: last.servers, listed: last.listed, guard: last.guard}
@@ -250,8 +246,7 @@ func (c *catalog) current() *snapshot {
 	return c.now
 }
 
-// use returns the tools that a principal may use, and a function that the caller must call when it no longer
-// uses them.
+// use returns the tools that a principal may use, and a function that the caller must call when it no longer uses them.
 func (c *catalog) use(p serve.Principal) (*view, func(), error) {
 	c.mu.Lock()
 	s := c.now
@@ -304,4 +299,31 @@ func (c *catalog) close() error {
 		s.servers.retire()
 	}
 	return nil
+}
+
+// shared is a group of servers that closes when it has been retired and has no more users.
+type shared struct {
+	*mcptools.Servers
+	mu      sync.Mutex
+	users   int
+	retired bool
+}
+
+// use adds n users, or removes them if n is negative.
+func (s *shared) use(n int) {
+	s.mu.Lock()
+	s.users += n
+	unused := s.retired && s.users == 0
+	s.mu.Unlock()
+	if unused {
+		s.Close()
+	}
+}
+
+func (s *shared) retire() {
+	s.use(1)
+	s.mu.Lock()
+	s.retired = true
+	s.mu.Unlock()
+	s.use(-1)
 }

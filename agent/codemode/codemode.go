@@ -43,9 +43,8 @@ type Server struct {
 	closers []func() error
 }
 
-// New returns a server, which the caller must close. It does not wait for the servers in
-// [Options.Config]. The error lists everything that is wrong with the options, or says what could
-// not be started.
+// New returns a server, which the caller must close. It does not wait for the servers in [Options.Config]. The error
+// lists everything that is wrong with the options, or says what could not be started.
 func New(o *Options) (*Server, error) { return open(o, time.Second) }
 
 // open is like New. poll is the interval between checks of the configuration for changes.
@@ -138,7 +137,6 @@ func (s *Server) openQueues() {
 	s.checks = s.queue.AddQueue("checks", &serve.QueueOptions{Running: runtime.GOMAXPROCS(0)})
 }
 
-// queueOptions returns the options of the program queue.
 func (s *Server) queueOptions() *serve.QueueOptions {
 	o := s.options.Queue
 	o.Wait = cmp.Or(o.Wait, s.box.Limits().Time+30*time.Second)
@@ -149,9 +147,8 @@ func (s *Server) queueOptions() *serve.QueueOptions {
 // rejected. To let programs finish, call [Server.Shutdown] first.
 func (s *Server) Close() error { return s.close() }
 
-// Shutdown refuses new calls, waits for the calls in progress, and closes the server. When
-// ctx is done, it closes the server at once. Calls that it refuses get the error that the server is shutting
-// down.
+// Shutdown refuses new calls, waits for the calls in progress, and closes the server. When ctx is done, it closes the
+// server at once. Calls that it refuses get the error that the server is shutting down.
 func (s *Server) Shutdown(ctx context.Context) error {
 	if s.queue != nil {
 		s.queue.Shutdown(ctx)
@@ -188,7 +185,7 @@ func (s *Server) SetTools(set *tools.Set) error {
 
 // Reload reads [Options.Config] and connects to its servers again. It does not wait for the connections;
 // the log has the result.
-func (s *Server) Reload() { s.catalog.requestReload() }
+func (s *Server) Reload() { notify(s.catalog.reloads) }
 
 // sweep removes unused code files, sessions and environments once a day.
 func (s *Server) sweep(ctx context.Context) {

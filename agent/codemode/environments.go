@@ -1,6 +1,7 @@
 package codemode
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -197,15 +198,9 @@ func (c *client) configTool() tool {
 
 func (c *client) configuration(ctx context.Context, e environment) (configuration, error) {
 	settings, err := e.packages.Settings()
-	if err != nil {
-		return configuration{}, err
-	}
-	importable, err := e.packages.Importable()
-	if err != nil {
-		return configuration{}, err
-	}
-	all, err := c.space().Environments(ctx)
-	if err != nil {
+	importable, importErr := e.packages.Importable()
+	all, listErr := c.space().Environments(ctx)
+	if err := cmp.Or(err, importErr, listErr); err != nil {
 		return configuration{}, err
 	}
 	answer := configuration{

@@ -37,13 +37,11 @@ type Options struct {
 	// OnToolsChanged, Secrets and Logger are set by this package. Nil means the defaults.
 	Servers *mcptools.Options
 
-	// Startup is how long the first client waits for the servers in Config that are still
-	// connecting. When a slower server has connected, clients are notified of its tools. Zero
-	// means 2 seconds.
+	// Startup is how long the first client waits for the servers in Config that are still connecting. When a slower
+	// server has connected, clients are notified of its tools. Zero means 2 seconds.
 	Startup time.Duration
 
-	// Sandbox runs the programs. If it is nil, the server creates one with default options, and
-	// closes it.
+	// Sandbox runs the programs. If it is nil, the server creates one with default options, and closes it.
 	Sandbox *sandbox.Sandbox
 
 	// Queue bounds how many programs run at once and how many wait. Running defaults to the default of

@@ -8,8 +8,7 @@ import (
 	"github.com/writ-go/writ/agent/codemode/serve"
 )
 
-// warnOfPatterns waits until the first tools are known, and logs the patterns of principals that match no
-// tool.
+// warnOfPatterns waits until the first tools are known, and logs the patterns of principals that match no tool.
 func (s *Server) warnOfPatterns(ctx context.Context, auth *serve.Auth) {
 	select {
 	case <-s.catalog.ready:

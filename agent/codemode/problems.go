@@ -38,8 +38,7 @@ var errServer = errors.New("internal server error; the arguments are not the cau
 
 func missing(err error) bool { return errors.Is(err, workspace.ErrNotFound) }
 
-// forModel converts errors that a model can fix into problems, and returns other errors
-// unchanged.
+// forModel converts errors that a model can fix into problems, and returns other errors unchanged.
 func forModel(err error) error {
 	var kind string
 	switch {

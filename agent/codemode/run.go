@@ -156,11 +156,8 @@ func (c *client) compiler(ctx context.Context, p programArgs) (sandbox.Compiler,
 		return nil, err
 	}
 	names, err := e.packages.Importable()
-	if err != nil {
-		return nil, err
-	}
-	tree, err := e.packages.FS()
-	if err != nil {
+	tree, treeErr := e.packages.FS()
+	if err := cmp.Or(err, treeErr); err != nil {
 		return nil, err
 	}
 	return compiler.With(imports.New(tree, names, c.whyNotImportable(ctx, e))), nil

@@ -57,7 +57,6 @@ type runs struct {
 	closed bool // the logs are closed
 }
 
-// runsOf returns the runs of a principal.
 func (s *Server) runsOf(principal string) *runs { return s.runsWith(owner(principal)) }
 
 func (s *Server) runsWith(owner string) *runs {
@@ -113,7 +112,6 @@ func (l *runs) drop(r *run) {
 	}
 }
 
-// take takes a run out of the list.
 func (l *runs) take(r *run) {
 	l.all = slices.DeleteFunc(l.all, func(o *run) bool { return o == r })
 	if r.expiry != nil {

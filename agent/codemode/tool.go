@@ -11,6 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/agent/codemode/serve"
+	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/signature/schema"
 )
 
@@ -96,9 +97,8 @@ func (t tool) failing(failed func(*problem) result) tool {
 	return t
 }
 
-// call checks the arguments and makes the call. A panic becomes an error, so that one call cannot
-// end the server for all clients. The check takes far more memory than the arguments as JSON, so only a few
-// checks run at once.
+// call checks the arguments and makes the call. A panic becomes an error, so that one call cannot end the server for
+// all clients. The check takes far more memory than the arguments as JSON, so only a few checks run at once.
 func (c *client) call(ctx context.Context, t tool, r *mcp.CallToolRequest) (out any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -143,7 +143,7 @@ func (c *client) handler(t tool) mcp.ToolHandler {
 
 // structured converts a result to structured content and to content that a model can read.
 func structured(out any) (*mcp.CallToolResult, error) {
-	text, err := plainJSON(out)
+	text, err := jsonvalue.Marshal(out)
 	if err != nil {
 		return nil, err
 	}
@@ -152,15 +152,6 @@ func structured(out any) (*mcp.CallToolResult, error) {
 		r.IsError, r.Content = own.failed(), own.content()
 		return r, nil
 	}
-	r.Content = []mcp.Content{&mcp.TextContent{Text: text}}
+	r.Content = []mcp.Content{&mcp.TextContent{Text: string(text)}}
 	return r, nil
-}
-
-// plainJSON encodes v without escaping HTML, because a model reads it.
-func plainJSON(v any) (string, error) {
-	var text strings.Builder
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(v)
-	return strings.TrimSpace(text.String()), err
 }

@@ -65,3 +65,43 @@ func TestEqual(t *testing.T) {
 		}
 	}
 }
+
+// The canonical form is that of encoding/json, with canonical numbers.
+func FuzzJSON(f *testing.F) {
+	for _, text := range []string{
+		`{"b":[1.0,{"z":null,"a":true}],"a":"x"}`, ` { "a" : -0.50E+3 , "b" : [ ] , "c":{ } } `, `{"a":1,"a":{"b":2}}`,
+		`{"\u0061":1,"a":2,"é":"<\u2028\ud800>","\"":"\\"}`, `{"b":1,"a":{"d":1,"c":2},"b":3}`, `[[],[false]]`,
+		"{\"\xff\":1,\"\xfe\":2,\"\ufffd\":3}", `1e99999999999`, `1 2`, ``, `nul`,
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		want := text
+		var v any
+		d := json.NewDecoder(strings.NewReader(text))
+		d.UseNumber()
+		if json.Valid([]byte(text)) && d.Decode(&v) == nil {
+			encoded, _ := json.Marshal(withNumbers(v))
+			want = string(encoded)
+		}
+		if got := JSON([]byte(text)); text != "" && got != want {
+			t.Errorf("%s became %s instead of %s", text, got, want)
+		}
+	})
+}
+
+func withNumbers(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			v[name] = withNumbers(member)
+		}
+	case []any:
+		for i, item := range v {
+			v[i] = withNumbers(item)
+		}
+	case json.Number:
+		return Number(v)
+	}
+	return v
+}

@@ -55,8 +55,7 @@ func (e *InterruptedError) Error() string { return e.Err.Error() }
 // Unwrap returns the wrapped error.
 func (e *InterruptedError) Unwrap() error { return e.Err }
 
-// Entry is the journal's entry of one call. Methods of different entries may be called
-// concurrently.
+// Entry is the journal's entry of one call. Methods of different entries may be called concurrently.
 type Entry interface {
 	// Effect identifies the call.
 	Effect() effect.ID

@@ -23,8 +23,7 @@ type Dispatcher struct {
 	waiting map[*Execution]context.CancelFunc // calls that have not reached their tools
 }
 
-// New returns a Dispatcher for one program with the tools of a set. If a is nil, no calls are
-// recorded.
+// New returns a Dispatcher for one program with the tools of a set. If a is nil, no calls are recorded.
 func New(s *tools.Set, a Attempt) *Dispatcher {
 	return &Dispatcher{set: s, bindings: s.Bindings(), attempt: a}
 }

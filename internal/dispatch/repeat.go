@@ -1,9 +1,9 @@
 package dispatch
 
 import (
-	"bytes"
 	"encoding/json"
 
+	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -16,9 +16,7 @@ func DecodeRepeat(raw json.RawMessage) (*tools.Repeat, error) {
 		Distinct entryIDs
 		Fresh    bool
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&r); err != nil {
+	if err := jsonvalue.Strictly(raw, &r); err != nil {
 		return nil, err
 	}
 	return &tools.Repeat{Same: r.Same, Again: r.Again, Distinct: r.Distinct, Fresh: r.Fresh}, nil

@@ -3,7 +3,9 @@ package jsonvalue
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"unicode"
@@ -22,6 +24,19 @@ func Marshal(v any) ([]byte, error) {
 	e.SetEscapeHTML(false)
 	err = e.Encode(v)
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// Strictly decodes one JSON value. It returns an error for members that are not fields of v.
+func Strictly(raw []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("unexpected data after the end")
+	}
+	return nil
 }
 
 // Text returns a decoded value as JSON. Object member names are sorted.

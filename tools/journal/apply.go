@@ -105,8 +105,8 @@ func (j *Journal) applyIssue(a *Attempt, op *operation) error {
 	}
 	e := j.find(op.ID)
 	if op.Key != nil {
-		if number(op.ID) != len(j.entries)+1 {
-			return fmt.Errorf("the next entry is E%d, not %q", len(j.entries)+1, op.ID)
+		if op.ID != j.nextID() {
+			return fmt.Errorf("the next entry is %s, not %q", j.nextID(), op.ID)
 		}
 		e = j.add(a, op)
 		e.repeat(again, named)
@@ -129,7 +129,7 @@ func (j *Journal) add(a *Attempt, op *operation) *entry {
 			Tool: op.Tool, Class: op.Class, Args: op.Args, State: dispatch.StateIntended,
 			Repeatable: op.Repeatable, Repeats: op.Again, Reverts: op.Reverts, Labels: op.Labels,
 		},
-		attempt: a, key: string(op.Key), id: toolID{op.Server, op.Name}, server: op.Server, issued: j.tick(),
+		attempt: a, key: string(op.Key), id: toolID{op.Server, op.Name}, issued: j.tick(),
 		destructive: op.Destructive, fresh: op.Repeat != nil && op.Repeat.Fresh && op.Class == tools.Read,
 	}
 	e.performed = e.key
@@ -240,22 +240,14 @@ func (e *entry) resolve(op *operation) {
 // open reports whether it is unknown how the call has ended.
 func (e *entry) open() bool { return e.State == StateUnknown || e.State == dispatch.StateDispatched }
 
-// find returns the entry with an ID, or nil.
 func (j *Journal) find(id string) *entry {
-	n := number(id)
+	n, _ := strconv.Atoi(strings.TrimPrefix(id, "E"))
 	if n < 1 || n > len(j.entries) || j.entries[n-1].ID != id {
 		return nil
 	}
 	return j.entries[n-1]
 }
 
-// number returns 7 for E7, and 0 for what is not the ID of an entry.
-func number(id string) int {
-	n, _ := strconv.Atoi(strings.TrimPrefix(id, "E"))
-	return n
-}
-
-// findAll returns the entries that exist.
 func (j *Journal) findAll(ids []string) (list []*entry) {
 	for _, id := range ids {
 		if e := j.find(id); e != nil {

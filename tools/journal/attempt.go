@@ -38,6 +38,12 @@ var errUnanswered = errors.New("the tool had not answered when the program that 
 // *[DivergedError], an error of the log, or an error that says that the program has ended or that the arguments are not
 // JSON.
 func (a *Attempt) Issue(c tools.Call, all []*tools.Binding) (dispatch.Entry, error) {
+	return a.issue(c, all, nil)
+}
+
+// issue issues a call of a program or, if reverts is set, a call that undoes an effect and to which the rules do not
+// apply.
+func (a *Attempt) issue(c tools.Call, all []*tools.Binding, reverts *entry) (dispatch.Entry, error) {
 	key, err := c.Tool.Key(c.Args)
 	if err != nil {
 		return nil, tools.Fatal(err)
@@ -54,6 +60,13 @@ func (a *Attempt) Issue(c tools.Call, all []*tools.Binding) (dispatch.Entry, err
 	op := j.newOperation(operation{
 		Op: opIssue, Tool: c.Tool.Path(), Server: c.Tool.Namespace, Name: c.Tool.Name, Args: c.Args, Repeat: c.Repeat,
 	})
+	if reverts != nil {
+		op.ID, op.Key, op.Class, op.Reverts = j.nextID(), []byte(key), tools.Effect, reverts.ID
+		if err := j.commit(op); err != nil {
+			return nil, err
+		}
+		return j.attach(c, all), nil
+	}
 	if recorded := j.next(op); recorded != nil {
 		return j.repeat(recorded, c, all)
 	}
@@ -66,7 +79,6 @@ func (a *Attempt) Issue(c tools.Call, all []*tools.Binding) (dispatch.Entry, err
 // decide applies the rules, and records what they say.
 func (a *Attempt) decide(op *operation, c tools.Call, all []*tools.Binding, key string) (dispatch.Entry, error) {
 	j := a.journal
-	j.bind(all)
 	q := a.query(c, all, key)
 	e, err := q.decide()
 	if hold, ok := err.(*tools.HoldError); ok {
@@ -81,7 +93,7 @@ func (a *Attempt) decide(op *operation, c tools.Call, all []*tools.Binding, key 
 	if e != nil {
 		op.ID = e.ID
 	} else if err == nil {
-		op.ID, op.Key, op.Class, op.Again = "E"+strconv.Itoa(len(j.entries)+1), []byte(key), q.class, ids(q.again)
+		op.ID, op.Key, op.Class, op.Again = j.nextID(), []byte(key), q.class, ids(q.again)
 		op.Repeatable, op.Destructive = c.Tool.Hints.Repeatable, c.Tool.Hints.Destructive
 	}
 	if err := j.commit(op); err != nil {
@@ -96,10 +108,12 @@ func (a *Attempt) decide(op *operation, c tools.Call, all []*tools.Binding, key 
 	return e, nil
 }
 
+func (j *Journal) nextID() string { return "E" + strconv.Itoa(len(j.entries)+1) }
+
 // attach gives the newest entry its call.
 func (j *Journal) attach(c tools.Call, all []*tools.Binding) *entry {
 	e := j.entries[len(j.entries)-1]
-	e.binding, e.call, e.all = c.Tool, c, all
+	e.call, e.all = c, all
 	return e
 }
 
@@ -113,15 +127,15 @@ func (a *Attempt) orphaned(e *entry) bool {
 		return false
 	}
 	for _, read := range a.journal.entries {
-		if read.attempt == a && read.server == e.server && read.Class == tools.Read && read.isDone() && e.before(read) {
+		done := read.attempt == a && read.Class == tools.Read && read.isDone()
+		if done && read.id.server == e.id.server && e.before(read) {
 			return false
 		}
 	}
 	return true
 }
 
-// compare records whether a read has returned a different value than the same read in an earlier
-// attempt of the step.
+// compare records whether a read has returned a different value than the same read in an earlier attempt of the step.
 func (a *Attempt) compare(read *entry) {
 	for _, e := range a.journal.byKey[read.key] {
 		if e.Step == a.step && e.attempt != a && e.State == StateOK && !bytes.Equal(e.Result, read.Result) {

@@ -54,10 +54,9 @@
 // A step lasts until a program has finished and its answer was accepted. A program that ends
 // without an answer also ends the step. The programs written for a step are its attempts.
 //
-// Two calls have the same key if they have the same server, tool and arguments. If
-// [tools.Hints].Identity is set, only the arguments that it names count. A call whose
-// arguments a policy has changed has two keys, as requested and as performed, and either
-// matches.
+// Two calls have the same key if they have the same server, tool and arguments. If [tools.Hints].Identity is set, only
+// the arguments that it names count. A call whose arguments a policy has changed has two keys, as requested and as
+// performed, and either matches.
 //
 // A call is uncertain if its state is [StateFailed] or [StateUnknown]: a tool that reports an error may
 // have done its work, unless [tools.Hints].ErrorsAreFinal is set.

@@ -2,12 +2,11 @@ package journal
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 
 	"github.com/writ-go/writ/internal/dispatch"
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 // Open returns a journal that records a run in a log. If the log is not empty, the run is repeated: the module and its
@@ -55,12 +54,11 @@ func (j *Journal) read(log Log) (list []*operation, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("journal: reading the log: %w", err)
 		}
-		op, err := decode(record)
-		if err != nil {
-			return nil, badRecord(j.records+1, err)
+		j.records++
+		op := &operation{number: j.records}
+		if err := jsonvalue.Strictly(record, op); err != nil {
+			return nil, badRecord(j.records, err)
 		}
-		j.chain(record)
-		op.number = j.records
 		if (op.Op == opRun) != (op.number == 1) || op.Op == opRun && op.Format != format {
 			return nil, badRecord(op.number, fmt.Errorf("it is not a log of this version of Writ (format %d)", format))
 		}
@@ -115,36 +113,18 @@ func (j *Journal) newOperation(op operation) *operation {
 	return &kept
 }
 
-// append appends an operation to the log.
 func (j *Journal) append(op *operation) {
 	if j.failed != nil {
 		return
 	}
-	record, err := op.encode()
+	record, err := jsonvalue.Marshal(op)
 	if err == nil {
-		j.chain(record)
+		j.records++
 		err = j.log.Append(record)
 	}
 	if err != nil {
 		j.fail(fmt.Errorf("journal: writing the log: %w", err))
 	}
-}
-
-// chain adds a record to the head.
-func (j *Journal) chain(record []byte) {
-	sum := sha256.Sum256(record)
-	j.records, j.head = j.records+1, sha256.Sum256(append(j.head[:], sum[:]...))
-}
-
-// Head returns the number of records in the log, and a hash of all of them: a journal with the same head has recorded
-// the same run. Without a log, it returns 0 and "".
-func (j *Journal) Head() (records int, hash string) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.log == nil {
-		return 0, ""
-	}
-	return j.records, hex.EncodeToString(j.head[:])
 }
 
 // Sync makes all that is recorded durable. Call it before the run does anything visible, such as a model request or its

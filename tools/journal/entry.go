@@ -60,15 +60,55 @@ func (e Entry) String() string {
 	return text
 }
 
+// MarshalJSON writes the entry with Err's message as "error".
+func (e Entry) MarshalJSON() ([]byte, error) {
+	type plain Entry
+	var text string
+	if e.Err != nil {
+		text = fmt.Sprint(e.Err) // fmt recovers from a panic in the Error method
+	}
+	return json.Marshal(struct {
+		plain
+		Error string `json:"error,omitempty"`
+	}{plain(e), text})
+}
+
+// UnmarshalJSON reads the JSON of MarshalJSON. Only Err's message is restored.
+func (e *Entry) UnmarshalJSON(raw []byte) error {
+	type plain Entry
+	var read struct {
+		plain
+		Error string `json:"error"`
+	}
+	if err := json.Unmarshal(raw, &read); err != nil {
+		return err
+	}
+	*e = Entry(read.plain)
+	if read.Error != "" {
+		e.Err = errors.New(read.Error)
+	}
+	return nil
+}
+
+// State says what is known about a call's effect. While a program runs, the state of its calls is also "intended" or
+// "dispatched".
+type State = dispatch.State
+
+// The states of a call that has ended.
+const (
+	StateRejected = dispatch.StateRejected // nothing was done: a policy refused, or the server could not be reached
+	StateFailed   = dispatch.StateFailed   // the tool reported an error; the effect may have happened
+	StateUnknown  = dispatch.StateUnknown  // no answer: a timeout, a cancellation, a lost connection
+	StateOK       = dispatch.StateOK       // done, even if the result cannot be used
+)
+
 // entry is an Entry and what the rules need to know about its call. It implements [dispatch.Entry].
 type entry struct {
 	Entry
 	attempt    *Attempt         // the attempt that made the call
-	binding    *tools.Binding   // nil if the entry was read from a log and its program was not repeated
-	call       tools.Call       // as binding
-	all        []*tools.Binding // the tools that the program may call; as binding
+	call       tools.Call       // empty if the entry was read from a log and its program was not repeated
+	all        []*tools.Binding // the tools that the program may call; as call
 	id         toolID
-	server     string
 	key        string   // the call's key as requested
 	performed  string   // the call's key as performed
 	fresh      bool     // the program passed {fresh: true}
@@ -186,7 +226,7 @@ func (e *entry) mayDispatch() bool {
 // changed adds arguments that a policy has changed to the operation. The rules also apply to the changed call, with the
 // original call's second argument.
 func (e *entry) changed(op *operation, args json.RawMessage) error {
-	key, err := e.binding.Key(args)
+	key, err := e.call.Tool.Key(args)
 	if err != nil {
 		return err
 	}
@@ -233,7 +273,7 @@ func (e *entry) Settled(result json.RawMessage, err error, pending bool) (again 
 		err = interrupted.Err
 	}
 	tip, state := j.tip(e), dispatch.StateOf(err)
-	if err != nil && !tip.called || state == StateFailed && e.binding.Hints.ErrorsAreFinal {
+	if err != nil && !tip.called || state == StateFailed && e.call.Tool.Hints.ErrorsAreFinal {
 		state = StateRejected // the tool was not called, or says that it has done nothing
 	}
 	op := j.newOperation(operation{Op: opSettle, ID: e.ID, State: state, Result: result, Pending: pending})

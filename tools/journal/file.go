@@ -112,7 +112,6 @@ func (l *fileLog) read(data []byte) error {
 	return nil
 }
 
-// mark returns a mark.
 func (l *fileLog) mark(durable int64) []byte {
 	line, _ := l.head.Append(nil, fmt.Appendf(nil, "%0*x"+kindMark, offsetSize, durable))
 	return line

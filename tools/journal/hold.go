@@ -13,17 +13,19 @@ import (
 
 // checkRepeat holds a call whose second argument does not apply to its tool.
 func (q *query) checkRepeat() error {
-	r, path := q.call.Repeat, q.call.Tool.Path()
+	r := q.call.Repeat
 	if r == nil {
 		return nil
 	}
+	path := q.call.Tool.Path()
 	if r.Same != "" && q.entryOf(r.Same) == nil {
 		q.missing = append(q.missing, r.Same)
 	}
 	switch {
-	case len(q.missing) > 0 && q.isPast(q.missing[0]):
-		return q.hold(nil, "%s was done for an earlier question; leave the name out", q.missing[0])
 	case len(q.missing) > 0:
+		if e := q.journal.find(q.missing[0]); e != nil && e.past {
+			return q.hold(nil, "%s was done for an earlier question; leave the name out", e.ID)
+		}
 		return q.hold(nil, "%q is not a call of %s; name one of its calls, or leave the name out",
 			cut(q.missing[0], 100), path)
 	case r.Fresh:
@@ -31,17 +33,6 @@ func (q *query) checkRepeat() error {
 			"leave it out", path)
 	}
 	return nil
-}
-
-// isPast reports whether the entry with an ID was done in an earlier turn.
-func (q *query) isPast(id string) bool {
-	e := q.journal.find(id)
-	return e != nil && e.past
-}
-
-func (q *query) holdUnreconciled(e *entry) error {
-	return q.hold([]*entry{e}, "%s made exactly this call, and whether it took effect is unknown. "+
-		"The outcome is being looked up; write the whole step again", e.ID)
 }
 
 func (q *query) holdSkipped(e, other *entry) error {
@@ -60,7 +51,7 @@ func (q *query) holdUndone(e, other *entry) error {
 func (q *query) alsoOutdated(e *entry) string {
 	known, list := map[toolID]bool{e.id: true}, []string(nil)
 	for _, o := range q.journal.entries {
-		if !known[o.id] && o.server == e.server && q.recorded(o) && q.journal.outdated(o) != nil {
+		if !known[o.id] && o.id.server == e.id.server && q.recorded(o) && q.journal.outdated(o) != nil {
 			known[o.id] = true
 			list = append(list, fmt.Sprintf("%s (%s)", o.Tool, o.ID))
 		}
@@ -92,7 +83,7 @@ func (q *query) mayOnlyRead() string {
 }
 
 func (q *query) holdFailed(open []*entry) error {
-	if !allFailed(open) {
+	if slices.ContainsFunc(open, (*entry).isDone) {
 		return q.hold(open, "%s made exactly this call, and it is done, although its result cannot be used. "+
 			"To do it once more, pass {again: %s} as the second argument", names(open), oneOrList(quoted(open)))
 	}

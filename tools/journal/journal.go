@@ -51,7 +51,6 @@ type Journal struct {
 	idle     int      // the clock when the last program ended, or 0 while a program runs
 	clock    int      // counts the events: a call is issued, or ends
 	working  int      // the number of calls that may still be settled
-	unbound  bool     // some entries may have no binding
 
 	rolledBack bool // see Rollback
 
@@ -59,7 +58,6 @@ type Journal struct {
 	log     Log          // nil: the journal is only in memory
 	records int          // the number of records in the log
 	synced  int          // the number of records that are durable
-	head    [32]byte     // the hash of all records
 	failed  error        // fatal: the log cannot be written, or the run differs from it; nothing is recorded any more
 	pending []*operation // recorded operations that have not been repeated
 	// unsettled says whether calls could still be settled after the last operation that is active, an end or a look.
@@ -125,9 +123,8 @@ func (j *Journal) End() {
 	j.passBy(end)
 }
 
-// Turn begins a turn of a conversation, and returns its number, from 1. It closes the open step. Calls that were done
-// in earlier turns neither answer nor hold a call of this turn: to ask again is a new wish. Rules 2 and 4 still apply
-// to calls of earlier turns that failed or whose outcome is unknown.
+// Turn begins a turn of a conversation, and returns its number, from 1. It closes the open step. See the package
+// comment for what applies to calls of earlier turns.
 func (j *Journal) Turn() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -215,16 +212,31 @@ func (j *Journal) Open() []Entry {
 // Unresolved returns the effects that failed or whose outcome is unknown, in order of issue. It leaves out effects that
 // a later call repeated successfully or named.
 func (j *Journal) Unresolved() []Entry {
-	return j.list(func(e *entry) bool {
-		repeated := func(o *entry) bool { return o.State == StateOK && e.before(o) }
-		return e.uncertain() && e.ordered() && !slices.ContainsFunc(e.namedBy, (*entry).counts) &&
-			!slices.ContainsFunc(j.byKey[e.key], repeated)
-	})
+	return j.list(j.unresolved)
+}
+
+func (j *Journal) unresolved(e *entry) bool {
+	repeated := func(o *entry) bool { return o.State == StateOK && e.before(o) }
+	return e.uncertain() && e.ordered() && !slices.ContainsFunc(e.namedBy, (*entry).counts) &&
+		!slices.ContainsFunc(j.byKey[e.key], repeated)
 }
 
 // Entries returns every recorded call, in order of issue.
 func (j *Journal) Entries() []Entry {
 	return j.list(func(*entry) bool { return true })
+}
+
+// Find returns the last call of the open step that has a key (see [tools.Binding.Key]) and that is done, uncertain or
+// still in progress. It ignores reads and calls to repeatable tools.
+func (j *Journal) Find(key string) (e Entry, ok bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, e := range slices.Backward(j.byKey[key]) {
+		if e.Step == j.step && e.ordered() && e.counts() {
+			return e.Entry, true
+		}
+	}
+	return Entry{}, false
 }
 
 func (j *Journal) list(keep func(*entry) bool) []Entry {

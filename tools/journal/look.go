@@ -19,7 +19,7 @@ func (q *query) holdUnseen() error {
 		if e.State != StateFailed || e.unseen || e.told == q.Attempt {
 			continue
 		}
-		if seen, part := q.journal.seen(e); !seen {
+		if seen, part := q.seen(e); !seen {
 			unseen, partial = append(unseen, e), part
 		}
 	}
@@ -44,22 +44,22 @@ func (q *query) readers() (list []*tools.Binding) {
 // seen reports whether reads that were issued after e failed can show whether e took effect. It also returns the last
 // read of each list that is known to be read in part. Reads before the failure count only for a list that was not read
 // since.
-func (j *Journal) seen(e *entry) (seen bool, partial []*entry) {
+func (q *query) seen(e *entry) (seen bool, partial []*entry) {
 	last, states, since := map[string]*entry{}, map[string][]lists.State{}, map[string]bool{}
 	var order []string
 	var keys lists.Keys
-	for _, r := range j.entries {
-		if r.server != e.server || r.Class != tools.Read || r.State != StateOK {
+	for _, r := range q.journal.entries {
+		if r.id.server != e.id.server || r.Class != tools.Read || r.State != StateOK {
 			continue
 		}
-		key := keys.Of(r.Tool, r.Args, r.listState())
+		key := keys.Of(r.Tool, r.Args, q.listState(r))
 		if last[key] == nil {
 			order = append(order, key)
 		}
 		if e.before(r) && !since[key] {
 			states[key], since[key], seen = nil, true, true
 		}
-		last[key], states[key] = r, append(states[key], r.listState())
+		last[key], states[key] = r, append(states[key], q.listState(r))
 	}
 	for _, key := range order {
 		known := slices.ContainsFunc(states[key], func(s lists.State) bool { return s.Pagination != 0 })
@@ -74,10 +74,10 @@ func (j *Journal) seen(e *entry) (seen bool, partial []*entry) {
 }
 
 // listState returns what a read's result says about its list.
-func (e *entry) listState() lists.State {
+func (q *query) listState(e *entry) lists.State {
 	if e.list == nil {
 		s, _ := lists.Read(e.Args, e.Result)
-		if s.Pagination == lists.Total && (e.binding == nil || !lists.Paged(e.binding.InputSchema)) {
+		if i := indexOf(q.tools, e.id); s.Pagination == lists.Total && (i < 0 || !lists.Paged(q.tools[i].InputSchema)) {
 			s = lists.State{}
 		}
 		e.list = &s

@@ -83,30 +83,6 @@ func (op *operation) active() bool {
 	return false
 }
 
-// decode reads a record.
-func decode(record []byte) (*operation, error) {
-	d := json.NewDecoder(bytes.NewReader(record))
-	d.DisallowUnknownFields()
-	op := &operation{}
-	err := d.Decode(op)
-	if err == nil && d.More() {
-		err = errors.New("there is more after the operation")
-	}
-	return op, err
-}
-
-// encode returns the record of an operation.
-func (op *operation) encode() ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(op); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
-}
-
-// setError sets the error of a settle.
 func (op *operation) setError(err error) {
 	op.err = err
 	switch e := err.(type) {
@@ -120,7 +96,6 @@ func (op *operation) setError(err error) {
 	}
 }
 
-// failure returns the error with which the call ended.
 func (op *operation) failure() error {
 	switch {
 	case op.err != nil:

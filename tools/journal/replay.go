@@ -85,7 +85,7 @@ func (j *Journal) repeat(op *operation, c tools.Call, all []*tools.Binding) (dis
 	if op.Key == nil {
 		return e, nil
 	}
-	e.binding, e.call, e.all = c.Tool, c, all
+	e.call, e.all = c, all
 	tip := j.tip(e)
 	answer, again := tip.replay()
 	again = again || c.Tool.Module != nil // a module's calls are recorded, too: it goes on where it was
@@ -119,7 +119,7 @@ func (e *entry) replay() (answer *operation, again bool) {
 		return &operation{State: e.State, Error: te}, false
 	}
 	safe := e.Class == tools.Read || e.Repeatable || e.Class == tools.Idempotent && !slices.ContainsFunc(j.entries,
-		func(o *entry) bool { return o.server == e.server && o.issued > e.issued && o.Class != tools.Read })
+		func(o *entry) bool { return o.id.server == e.id.server && o.issued > e.issued && o.Class != tools.Read })
 	return nil, safe || !e.called || e.State == StateRejected
 }
 
@@ -192,7 +192,7 @@ func (j *Journal) rewritten(a *Attempt, recorded, begin *operation) *operation {
 	}
 	begin.Instead = a.number
 	other := *a
-	j.current, j.unbound = &other, true
+	j.current = &other
 	if at < 0 {
 		j.play(len(j.pending))
 		_ = j.commit(&operation{Op: opAttempt, attempt: a}) // the next commit returns the error
@@ -281,18 +281,4 @@ func (j *Journal) reconciled(e *entry) (err error, known bool) {
 	}
 	j.play(len(j.pending))
 	return nil, false
-}
-
-// bind finds the tools of entries whose program was not repeated.
-func (j *Journal) bind(all []*tools.Binding) {
-	if !j.unbound {
-		return
-	}
-	for _, e := range j.entries {
-		i := slices.IndexFunc(all, func(b *tools.Binding) bool { return e.id == toolID{b.Namespace, b.Name} })
-		if e.binding == nil && i >= 0 {
-			e.binding = all[i]
-		}
-	}
-	j.unbound = false
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools"
@@ -31,12 +30,14 @@ type Left struct {
 // [tools.Tool].Revert, or with a call of the tool that [tools.Tool].RevertWith names, to which the policies of the set
 // apply. The tools are found in the set by their server and name. Each effect is undone once: a reversal is an entry of
 // its own, recorded before it is made. Effects that cannot be undone, or are uncertain, and those whose reversal is not
-// known to have succeeded, are left, with the reason.
+// known to have succeeded, are left, with the reason, and are no error.
 //
-// If the process ends, or an error ends the rollback, call Rollback again. A reversal that was interrupted is unknown
-// and is not repeated: find out what has happened, and call [Journal.Resolve]. No program of the run may be running. A
-// run that was rolled back cannot be repeated. The error is that of ctx or of the log, or a [tools.Fatal] error of a
-// policy or a tool.
+// If the process ends, an error ends the rollback, or effects are left, Rollback can be called again. It makes a
+// reversal again if it was certainly not made, for example because a policy refused it or its server could not be
+// reached. A reversal that reported an error may have undone the effect, so it is not repeated, unless
+// [tools.Hints].ErrorsAreFinal is set for the tool of RevertWith. A reversal that was interrupted is unknown: find out
+// what has happened, and call [Journal.Resolve]. No program of the run may be running. A run that was rolled back
+// cannot be repeated. The error is that of ctx or of the log, or a [tools.Fatal] error of a policy or a tool.
 func (j *Journal) Rollback(ctx context.Context, set *tools.Set) (Rollback, error) {
 	var r Rollback
 	a, entries, err := j.startRollback()
@@ -102,7 +103,7 @@ func (a *Attempt) undo(ctx context.Context, set *tools.Set, e *entry) (reason st
 		}
 		at = 0
 	case b.RevertWith != nil:
-		if at = indexOf(all, toolID{e.server, b.RevertWith.Tool}); at < 0 {
+		if at = indexOf(all, toolID{e.id.server, b.RevertWith.Tool}); at < 0 {
 			return fmt.Sprintf("the set does not have the tool %q, which undoes it", b.RevertWith.Tool), nil
 		}
 		if args, err = inverse(b.RevertWith, before); err != nil {
@@ -163,22 +164,5 @@ type reversing struct {
 
 // Issue implements [dispatch.Attempt].
 func (r reversing) Issue(c tools.Call, all []*tools.Binding) (dispatch.Entry, error) {
-	key, err := c.Tool.Key(c.Args)
-	if err != nil {
-		return nil, tools.Fatal(err)
-	}
-	j := r.journal
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.log != nil {
-		c.Args = compact(c.Args)
-	}
-	op := j.newOperation(operation{
-		Op: opIssue, ID: "E" + strconv.Itoa(len(j.entries)+1), Tool: c.Tool.Path(), Server: c.Tool.Namespace,
-		Name: c.Tool.Name, Class: tools.Effect, Args: c.Args, Key: []byte(key), Reverts: r.effect.ID,
-	})
-	if err := j.commit(op); err != nil {
-		return nil, err
-	}
-	return j.attach(c, all), nil
+	return r.issue(c, all, r.effect)
 }

@@ -21,6 +21,7 @@ type office struct {
 	log   *memory
 	fails map[string]error // of the tools, by what they do
 	deny  string           // what the policy refuses
+	final bool             // errors of delete mean that nothing was done
 }
 
 func (o *office) do(text string) (json.RawMessage, error) {
@@ -59,7 +60,8 @@ func (o *office) set(without ...string) *tools.Set {
 			return json.RawMessage(fmt.Sprintf(`{"created":%s}`, result)), nil
 		}}}
 	var sources []tools.Source
-	for _, tool := range []*tools.Tool{add, create, {Name: "delete", Handler: handler("delete")},
+	final := tools.Hints{ErrorsAreFinal: o.final}
+	for _, tool := range []*tools.Tool{add, create, {Name: "delete", Handler: handler("delete"), Hints: final},
 		{Name: "mail", Handler: handler("mail")}, {Name: "get", Handler: handler("get")}} {
 		tool.Namespace = "office"
 		if !strings.Contains(fmt.Sprint(without), tool.Name) {
@@ -173,7 +175,7 @@ func TestRollback(t *testing.T) {
 	}
 }
 
-// What a policy refuses, or the set does not have, can be undone later.
+// What a policy refuses, the set does not have, or was certainly not done, can be undone later.
 func TestRollbackLater(t *testing.T) {
 	t.Parallel()
 	o := &office{t: t}
@@ -187,6 +189,13 @@ func TestRollbackLater(t *testing.T) {
 	o.deny = "pause"
 	equal(t, o.rollback(j, set), "journal: undoing E2: "+place.ErrPaused.Error())
 	o.deny = "add" // for programs, not for Revert
+	const undo = `undo {"n":1} "did add{\"n\":1}"`
+	o.fails = map[string]error{undo: &tools.ToolError{Kind: tools.KindUnavailable, Message: "no connection"},
+		`delete{"created":"did create{\"n\":2}"}`: errors.New("locked")}
+	o.final = true
+	equal(t, o.rollback(j, o.set()), "undone:\nE2: undoing it failed: tool office.delete: locked\n"+
+		"E1: undoing it failed: tool office.add: no connection")
+	o.fails = nil
 	equal(t, o.rollback(j, set), "undone: E2, E1")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

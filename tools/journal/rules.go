@@ -28,7 +28,7 @@ type query struct {
 func (a *Attempt) query(c tools.Call, all []*tools.Binding, key string) *query {
 	q := &query{
 		Attempt: a, call: c, tools: all, key: key, class: c.Tool.ReplayClass(),
-		id: toolID{c.Tool.Namespace, c.Tool.Name}, named: map[*entry]bool{},
+		id: toolID{c.Tool.Namespace, c.Tool.Name},
 	}
 	says := c.Repeat != nil && c.Repeat.Fresh && !c.Tool.Hints.Destructive
 	if q.class == tools.Unclassified && (says || a.journal.fresh[q.id]) {
@@ -43,7 +43,7 @@ func (a *Attempt) query(c tools.Call, all []*tools.Binding, key string) *query {
 // readNames finds the entries that the second argument names. Only a call with the key of an entry repeats the entry,
 // and only once: a later program that names the entry again means the repetition.
 func (q *query) readNames(r tools.Repeat) {
-	q.all = slices.Contains(r.Distinct, "all")
+	q.all, q.named = slices.Contains(r.Distinct, "all"), map[*entry]bool{}
 	others := slices.DeleteFunc(slices.Clone(r.Distinct), func(id string) bool { return id == "all" })
 	for _, id := range slices.Concat(r.Again, others) {
 		if e := q.entryOf(id); e != nil {
@@ -78,7 +78,7 @@ func (q *query) decide() (*entry, error) {
 	}
 	rules := []func() (verdict, error){q.same, q.repeated, q.unknown, q.ok, q.failed, q.others, q.earlier}
 	if q.call.Tool.Hints.Repeatable {
-		rules = []func() (verdict, error){q.same, q.repeated, q.repeatable}
+		rules = []func() (verdict, error){q.same, q.repeated, q.ok}
 	}
 	for _, rule := range rules {
 		if v, err := rule(); err != nil || v.decided {
@@ -117,7 +117,8 @@ func (q *query) unknown() (verdict, error) {
 			continue
 		}
 		if q.journal.options.Reconcile != nil && !e.reconciled && !e.pending {
-			return refuse(q.holdUnreconciled(e))
+			return refuse(q.hold([]*entry{e}, "%s made exactly this call, and whether it took effect is unknown. "+
+				"The outcome is being looked up; write the whole step again", e.ID))
 		}
 		return refuse(tools.Fatal(&UnknownError{Entry: e.Entry}))
 	}
@@ -127,7 +128,7 @@ func (q *query) unknown() (verdict, error) {
 // followed reports whether another effect on the same server followed e. Repeating e might undo that effect.
 func (q *query) followed(e *entry) bool {
 	return slices.ContainsFunc(q.journal.entries, func(o *entry) bool {
-		return !o.is(q.key) && o.server == e.server && o.ordered() && o.called && o.counts() && e.before(o)
+		return !o.is(q.key) && o.id.server == e.id.server && o.ordered() && o.called && o.counts() && e.before(o)
 	})
 }
 
@@ -136,8 +137,7 @@ func (q *query) doneAfter(e *entry) bool {
 	return slices.ContainsFunc(q.journal.like(e), func(o *entry) bool { return o.isDone() && o.issued > e.issued })
 }
 
-// same applies {same: "E7"}. It has no effect if this attempt has consumed the entry already,
-// as in a loop.
+// same applies {same: "E7"}. It has no effect if this attempt has consumed the entry already, as in a loop.
 func (q *query) same() (verdict, error) {
 	if !q.saysSame() {
 		return undecided()
@@ -208,19 +208,14 @@ func (q *query) unconsumed() *entry {
 	return nil
 }
 
-// repeatable is rule 3 for repeatable tools, whose order does not matter.
-func (q *query) repeatable() (verdict, error) {
-	if e := q.unconsumed(); e != nil && !q.insists {
-		return record(e)
-	}
-	return undecided()
-}
-
-// ok is rule 3.
+// ok is rule 3. The order of calls to repeatable tools does not matter.
 func (q *query) ok() (verdict, error) {
 	e := q.unconsumed()
-	if e == nil || q.insists {
+	switch {
+	case e == nil || q.insists:
 		return undecided()
+	case q.call.Tool.Hints.Repeatable:
+		return record(e)
 	}
 	if o := q.journal.outdated(e); o != nil && !q.saysSame() {
 		return refuse(q.holdUndone(e, o))
@@ -245,7 +240,7 @@ func (q *query) saysSame() bool { return q.call.Repeat != nil && q.call.Repeat.S
 // e itself is classified, outdated returns nil.
 func (j *Journal) outdated(e *entry) *entry {
 	i := slices.IndexFunc(j.entries, func(o *entry) bool {
-		return o.server == e.server && o.id != e.id && o.ordered() && o.called && o.counts() && e.before(o)
+		return o.id.server == e.id.server && o.id != e.id && o.ordered() && o.called && o.counts() && e.before(o)
 	})
 	if i < 0 || e.Class != tools.Unclassified || e.destructive {
 		return nil
@@ -288,7 +283,7 @@ func (q *query) doneSince(e *entry) *entry {
 
 // onServer reports whether o is a call to a classified tool of the call's server. Unclassified tools may only read.
 func (q *query) onServer(o *entry) bool {
-	return o.server == q.call.Tool.Namespace && o.Class != tools.Unclassified
+	return o.id.server == q.call.Tool.Namespace && o.Class != tools.Unclassified
 }
 
 // failed is rule 4. It also applies to a call that is done but whose result cannot be used.
@@ -317,10 +312,6 @@ func (q *query) failed() (verdict, error) {
 		return refuse(err)
 	}
 	return perform()
-}
-
-func allFailed(list []*entry) bool {
-	return !slices.ContainsFunc(list, func(e *entry) bool { return e.State != StateFailed })
 }
 
 // changedIntoDone is rule 3 for a call that a policy has changed into a recorded call. The call is held, so that the

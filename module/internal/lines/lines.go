@@ -4,7 +4,6 @@ package lines
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/writ-go/writ/internal/filelock"
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 // File is an open file. It is safe for concurrent use.
@@ -99,16 +99,14 @@ func canBegin(line string, beginnings []string) bool {
 
 // Append writes a value as a line. After an error, it writes nothing more and returns the same error.
 func (f *File) Append(v any) error {
-	var line bytes.Buffer
-	encoder := json.NewEncoder(&line)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
+	line, err := jsonvalue.Marshal(v)
+	if err != nil {
 		return err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.broken == nil {
-		_, f.broken = f.file.Write(line.Bytes())
+		_, f.broken = f.file.Write(append(line, '\n'))
 	}
 	return f.broken
 }

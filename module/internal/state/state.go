@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/signature"
 )
@@ -78,7 +79,7 @@ func Read(r io.Reader) (s State, err error) {
 	if found.Version != version {
 		return s, fmt.Errorf("the state has version %d, but this program reads version %d", found.Version, version)
 	}
-	return s, DecodeStrictly(raw, &s)
+	return s, jsonvalue.Strictly(raw, &s)
 }
 
 // Save returns the JSON of a predictor.
@@ -104,7 +105,7 @@ func (p Predictor) Save() (json.RawMessage, error) {
 // Load replaces the learned parts of the predictor with those in the JSON that Save returned.
 func (p *Predictor) Load(raw json.RawMessage) error {
 	var s predictorState
-	if err := DecodeStrictly(raw, &s); err != nil {
+	if err := jsonvalue.Strictly(raw, &s); err != nil {
 		return err
 	}
 	if s.Instructions == nil { // Save always writes them, even if they are empty
@@ -151,19 +152,6 @@ func indented(v any) ([]byte, error) {
 	e.SetIndent("", "  ")
 	err := e.Encode(v)
 	return b.Bytes(), err
-}
-
-// DecodeStrictly decodes one JSON value and rejects unknown members.
-func DecodeStrictly(raw []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return errors.New("unexpected data after the end")
-	}
-	return nil
 }
 
 // toUTF8 replaces invalid UTF-8, which JSON cannot hold.

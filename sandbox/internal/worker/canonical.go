@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 // maxDepth is the maximum nesting of a message from a worker. The engine's values have up to 500 levels, its parser
@@ -182,13 +184,7 @@ func (c *canonicalizer) string() error {
 		if err := json.Unmarshal(quoted, &text); err != nil {
 			return fmt.Errorf("invalid string at byte %d", c.at)
 		}
-		var again bytes.Buffer
-		e := json.NewEncoder(&again)
-		e.SetEscapeHTML(false)
-		if err := e.Encode(text); err != nil {
-			return err
-		}
-		quoted = bytes.TrimSpace(again.Bytes())
+		quoted = []byte(jsonvalue.Text(text))
 	}
 	c.out = append(c.out, quoted...)
 	c.at = end + 1

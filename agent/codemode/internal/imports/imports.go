@@ -1,7 +1,6 @@
-// Package imports finds the npm packages that programs import, for the bundler of
-// sandbox/typescript. Packages are resolved as for browsers: by the exports field of package.json,
-// with the conditions import or require, module, browser and default, or else by the browser,
-// module and main fields. The modules of Node.js are not available.
+// Package imports finds the npm packages that programs import, for the bundler of sandbox/typescript. Packages are
+// resolved as for browsers: by the exports field of package.json, with the conditions import or require, module,
+// browser and default, or else by the browser, module and main fields. The modules of Node.js are not available.
 //
 // The resolver runs in the bundler's worker, because it parses files of untrusted packages. The host process reads the
 // files for it: only regular files in a package that programs may import, or in its dependencies.
@@ -27,8 +26,7 @@ const (
 	maxImportBytes = 32 << 20
 )
 
-// Packages are the packages that programs may import, for
-// [github.com/writ-go/writ/sandbox/typescript.Compiler.With].
+// Packages are the packages that programs may import, for [github.com/writ-go/writ/sandbox/typescript.Compiler.With].
 type Packages struct {
 	root     fs.FS
 	allow    []string

@@ -34,8 +34,7 @@ func parseManifest(dir, text string) (*manifest, error) {
 	}, nil
 }
 
-// value is a JSON value whose members keep their order, because in exports the first condition that
-// applies is used.
+// value is a JSON value whose members keep their order, because in exports the first condition that applies is used.
 type value struct {
 	kind    byte // '"' for a string, '[', '{', or 'f' for false; 0 for any other value
 	text    string
@@ -141,8 +140,7 @@ func (m *manifest) mapped(table value, name string, held map[string]bool) (file 
 	return m.target(best, filling, held)
 }
 
-// target returns the file to which an entry of exports refers. An entry of imports may also
-// refer to another package.
+// target returns the file to which an entry of exports refers. An entry of imports may also refer to another package.
 func (m *manifest) target(v value, filling string, held map[string]bool) (file string, ok bool) {
 	switch v.kind {
 	case '"':
@@ -209,8 +207,7 @@ func (m *manifest) instead(name string) (other string, replaced bool) {
 	return "", false
 }
 
-// pure reports whether a file has no side effects, so that esbuild can leave it out if
-// nothing in it is used.
+// pure reports whether a file has no side effects, so that esbuild can leave it out if nothing in it is used.
 func (m *manifest) pure(file string) bool {
 	switch m.SideEffects.kind {
 	case 'f':
@@ -227,8 +224,7 @@ func (m *manifest) pure(file string) bool {
 	return false
 }
 
-// globbed reports whether a pattern may match a name. It returns true for patterns that
-// path.Match does not support.
+// globbed reports whether a pattern may match a name. It returns true for patterns that path.Match does not support.
 func globbed(pattern, name string) bool {
 	if strings.Contains(pattern, "**") || strings.ContainsAny(pattern, "{}!()") {
 		return true

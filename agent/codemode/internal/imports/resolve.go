@@ -10,8 +10,7 @@ import (
 	"github.com/writ-go/writ/internal/bundling"
 )
 
-// resolver finds the file that an import refers to, as Node.js and bundlers do. It is not
-// safe for concurrent use.
+// resolver finds the file that an import refers to, as Node.js and bundlers do. It is not safe for concurrent use.
 type resolver struct {
 	files     bundling.Files
 	manifests map[string]*manifest // by directory
@@ -62,8 +61,7 @@ func missing(module, format string, args ...any) error {
 	return &missingError{module, fmt.Sprintf(format, args...)}
 }
 
-// variants returns the files that a path may refer to: the path itself, with an extension, or
-// an index file.
+// variants returns the files that a path may refer to: the path itself, with an extension, or an index file.
 func variants(file string) []string {
 	list := []string{file}
 	for _, stem := range []string{file, file + "/index"} {
@@ -179,8 +177,7 @@ func packageName(name string) bool {
 	return len(name) < 215 && plainName.MatchString(name) && path.Base(name) != "node_modules"
 }
 
-// find returns the manifest of a package that importer imports, or nil if the package is
-// not installed.
+// find returns the manifest of a package that importer imports, or nil if the package is not installed.
 func (r *resolver) find(importer, name string) (*manifest, error) {
 	var paths []string
 	for dir := path.Dir(importer); importer != "" && dir != "."; dir = path.Dir(dir) {

@@ -99,8 +99,7 @@ func (e *Environment) watch(ctx context.Context, stop context.CancelCauseFunc, d
 	}
 }
 
-// roomOf returns the disk space that a folder uses. It ignores errors, because npm may be
-// changing the folder.
+// roomOf returns the disk space that a folder uses. It ignores errors, because npm may be changing the folder.
 func roomOf(dir string) (total int64) {
 	_ = filepath.WalkDir(dir, func(_ string, entry os.DirEntry, err error) error {
 		if err != nil {

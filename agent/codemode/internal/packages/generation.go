@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// The files of an environment. Its packages are in generations: folders that do not
-// change after the state file names them. A change creates a new generation and then
-// replaces the state file.
+// The files of an environment. Its packages are in generations: folders that do not change after the state file names
+// them. A change creates a new generation and then replaces the state file.
 const (
 	stateName    = "environment.json"
 	settingsName = "settings.json"

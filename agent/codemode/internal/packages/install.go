@@ -43,8 +43,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// LimitError is returned if a change would exceed a limit. The environment
-// is unchanged.
+// LimitError is returned if a change would exceed a limit. The environment is unchanged.
 type LimitError struct {
 	What  string // "packages" or "bytes"
 	Limit int64
@@ -57,13 +56,11 @@ func (e *LimitError) Error() string {
 		e.Got, e.What, e.Limit)
 }
 
-// Install installs packages. Each is a name or name@version, where version is a version,
-// a range or a tag.
+// Install installs packages. Each is a name or name@version, where version is a version, a range or a tag.
 //
-// Before it starts npm, Install reports all invalid packages at once, each as a [*SpecError]. If
-// npm fails or takes too long, the error is an [*Error]; if the environment would grow
-// too large, it is a [*LimitError]. On any error, and if this process is killed, the
-// environment is unchanged.
+// Before it starts npm, Install reports all invalid packages at once, each as a [*SpecError]. If npm fails or takes too
+// long, the error is an [*Error]; if the environment would grow too large, it is a [*LimitError]. On any error, and if
+// this process is killed, the environment is unchanged.
 func (e *Environment) Install(ctx context.Context, specs []string) (*Report, error) {
 	parsed, err := e.allow.specs(specs)
 	if err != nil {

@@ -108,8 +108,7 @@ func readBounded(tree fs.FS, name string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// check returns an error if there are more than limit packages, or if one of them does not come
-// from a registry.
+// check returns an error if there are more than limit packages, or if one of them does not come from a registry.
 func (l *listing) check(limit int) error {
 	if n := len(l.packages); n > limit {
 		return &LimitError{What: "packages", Limit: int64(limit), Got: int64(n)}
@@ -172,9 +171,8 @@ func (l *listing) isDirect(where string) bool {
 	return l.direct[name] && where == path.Join(modules, name)
 }
 
-// measure returns the disk space that the packages use. It returns a [LimitError] as soon as
-// the space exceeds limit, and an error for anything other than regular files, folders, and links to
-// files or folders in node_modules.
+// measure returns the disk space that the packages use. It returns a [LimitError] as soon as the space exceeds limit,
+// and an error for anything other than regular files, folders, and links to files or folders in node_modules.
 func measure(root *os.Root, limit int64) (int64, error) {
 	sub, err := root.OpenRoot(modules)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -30,8 +30,7 @@ type Package struct {
 	Problem     string `json:"problem,omitempty"`     // why its package.json cannot be used
 }
 
-// manifest contains the fields of a package.json that this package reads. Fields of unexpected types are
-// ignored.
+// manifest contains the fields of a package.json that this package reads. Fields of unexpected types are ignored.
 type manifest struct {
 	Name        any             `json:"name"`
 	Version     any             `json:"version"`
@@ -41,10 +40,9 @@ type manifest struct {
 	Exports     json.RawMessage `json:"exports"`
 }
 
-// Installed describes the named packages, whether or not they are installed. Without names, it describes
-// all packages that were installed by name, in alphabetical order. The error is a [*SpecError]
-// for an invalid name, or an error about the environment's own files. A damaged package is
-// not an error; its Problem describes the damage.
+// Installed describes the named packages, whether or not they are installed. Without names, it describes all packages
+// that were installed by name, in alphabetical order. The error is a [*SpecError] for an invalid name, or an error
+// about the environment's own files. A damaged package is not an error; its Problem describes the damage.
 func (e *Environment) Installed(ctx context.Context, names ...string) ([]Package, error) {
 	if err := checkNames(names); err != nil {
 		return nil, err

@@ -33,8 +33,7 @@ func entries(folder *os.Root, visit func(handle string, info os.FileInfo)) error
 // words maps each kind to its name in messages.
 var words = map[string]string{files: "file", environments: "environment", sessions: "session"}
 
-// present returns an error if the owner does not have the handle. It creates nothing and
-// locks nothing.
+// present returns an error if the owner does not have the handle. It creates nothing and locks nothing.
 func (s *Space) present(kind, handle string) error {
 	folder, err := s.openKind(kind)
 	if err == nil {

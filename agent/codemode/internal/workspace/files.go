@@ -25,10 +25,9 @@ func fileOf(handle string, info os.FileInfo) File {
 	return File{Handle: handle, Name: name, Size: info.Size()}
 }
 
-// NewFile creates a code file. Its handle is the name with a random part. The error is
-// [ErrName] if the name is invalid, and [ErrLimit] if the owner would exceed a limit.
-// A name consists of letters from a to z, digits, dots, hyphens and underscores. When
-// NewFile has returned, the file survives a crash.
+// NewFile creates a code file. Its handle is the name with a random part. The error is [ErrName] if the name is
+// invalid, and [ErrLimit] if the owner would exceed a limit. A name consists of letters from a to z, digits, dots,
+// hyphens and underscores. When NewFile has returned, the file survives a crash.
 func (s *Space) NewFile(ctx context.Context, name, content string) (File, error) {
 	if err := validName(name); err != nil {
 		return File{}, err
@@ -57,9 +56,8 @@ func unused(folder *os.Root, name string) string {
 	}
 }
 
-// Append writes content to the end of a file. If it returns an error, the file is unchanged.
-// Concurrent appends are written one after the other. The error may be
-// [ErrNotFound] or [ErrLimit].
+// Append writes content to the end of a file. If it returns an error, the file is unchanged. Concurrent appends are
+// written one after the other. The error may be [ErrNotFound] or [ErrLimit].
 func (s *Space) Append(ctx context.Context, handle, content string) (File, error) {
 	if err := s.present(files, handle); err != nil {
 		return File{}, err
@@ -115,8 +113,7 @@ func (s *Space) ReadPart(ctx context.Context, handle string, offset, limit int64
 	return string(text), file, err
 }
 
-// read opens a file and calls f with it. It needs no lock, because changes replace a file
-// instead of modifying it.
+// read opens a file and calls f with it. It needs no lock, because changes replace a file instead of modifying it.
 func (s *Space) read(ctx context.Context, handle string, f func(file *os.File, size int64) error) (File, error) {
 	if err := ctx.Err(); err != nil {
 		return File{}, fmt.Errorf("workspace: reading a file: %w", err)
@@ -184,8 +181,7 @@ func write(folder *os.Root, handle string, content ...[]byte) (File, error) {
 	return fileOf(handle, info), nil
 }
 
-// missing returns the error for an entry that could not be opened. It is [ErrNotFound]
-// if the entry does not exist.
+// missing returns the error for an entry that could not be opened. It is [ErrNotFound] if the entry does not exist.
 func missing(what, handle string, err error) error {
 	if errors.Is(err, os.ErrNotExist) {
 		return notFound(what, handle)

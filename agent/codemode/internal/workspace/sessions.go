@@ -19,8 +19,7 @@ const recordFile = "record"
 // not be stored. The session then continues as if the program had not run.
 var ErrNotStored = errors.New("workspace: the program ran, but the session could not be stored and is unchanged")
 
-// NewSession creates an empty session for [Space.RunSession]. It returns [ErrLimit] if the
-// owner has too many.
+// NewSession creates an empty session for [Space.RunSession]. It returns [ErrLimit] if the owner has too many.
 func (s *Space) NewSession(ctx context.Context) (handle string, err error) {
 	err = s.change(ctx, sessions, func(folder *os.Root) (err error) {
 		var have amount
@@ -187,8 +186,7 @@ func (r *record) all() ([]byte, error) {
 	return text, err
 }
 
-// add writes lines at the offset at which the complete lines end. If it fails, the complete
-// lines remain.
+// add writes lines at the offset at which the complete lines end. If it fails, the complete lines remain.
 func (r *record) add(at int64, lines []byte) error {
 	var err error
 	if r.size > at {

@@ -29,8 +29,7 @@ var defaults = limits{
 	unused: 30 * 24 * time.Hour,
 }
 
-// Store is a storage folder, which several processes may have open at the same time. It
-// is safe for concurrent use.
+// Store is a storage folder, which several processes may have open at the same time. It is safe for concurrent use.
 type Store struct {
 	limits limits
 	path   string   // absolute

@@ -25,8 +25,7 @@ type warm struct {
 // maxWarm is the maximum number of sessions that a process keeps in memory.
 const maxWarm = 64
 
-// take removes a session from memory and returns it. A caller that runs the
-// session holds its lock.
+// take removes a session from memory and returns it. A caller that runs the session holds its lock.
 func (w *warm) take(name string) (warmed, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -81,13 +81,11 @@ func NewClient(provider, variable, defaultURL string, local bool, o *Options) (C
 // Post sends body as JSON to a path below BaseURL and returns the response if its status is 2xx. The caller closes it.
 // Client.Extra takes precedence over body: objects are merged, other values are replaced, and nil removes a member.
 func (c *Client) Post(ctx context.Context, path string, body map[string]any) (*Answer, error) {
-	var data bytes.Buffer
-	encoder := json.NewEncoder(&data)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(merged(body, c.Extra)); err != nil {
+	data, err := jsonvalue.Marshal(merged(body, c.Extra))
+	if err != nil {
 		return nil, Invalid("cannot encode the request to %s: %w", c.Provider, err)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.BaseURL+path, &data)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.BaseURL+path, bytes.NewReader(data))
 	if err != nil {
 		return nil, Invalid("cannot make a request to %s: %w", c.Provider, unquoted(err))
 	}
