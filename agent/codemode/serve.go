@@ -67,7 +67,9 @@ func (s *Server) serving(o *serve.Options) *serve.Options {
 	if o != nil {
 		complete = *o
 	}
-	complete.Queue = s.queue
+	if complete.MeterProvider == nil {
+		complete.MeterProvider = s.options.MeterProvider
+	}
 	if complete.Logger == nil {
 		complete.Logger = s.log
 	}

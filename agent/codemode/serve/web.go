@@ -23,7 +23,7 @@ type web struct {
 	clients    *clients
 	sessions   *sessions
 	stateless  http.Handler // the SDK's
-	meter      webMeter
+	meters     *meters
 	calls      *counter
 	requests   *counter        // to all paths
 	life       context.Context // its end cancels all requests to the endpoint
@@ -33,10 +33,11 @@ type web struct {
 }
 
 func (o *Options) web(newServer func(Principal) *mcp.Server) *web {
+	m := newMeters(o)
 	s := &web{
-		Options: o, newServer: newServer, middleware: newMiddleware(o.Logger),
+		Options: o, newServer: newServer, middleware: newMiddleware(o.Logger, m), meters: m,
 		clients:  newClients(o.limits),
-		sessions: &sessions{limits: o.limits, all: map[string]*session{}},
+		sessions: &sessions{limits: o.limits, meters: m, all: map[string]*session{}},
 		calls:    newCounter(),
 		requests: newCounter(),
 	}
@@ -58,7 +59,6 @@ func (s *web) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/healthz", s.countAs("healthz", http.HandlerFunc(healthz)))
 	mux.Handle("/readyz", s.countAs("readyz", http.HandlerFunc(s.readyz)))
-	mux.Handle("/metrics", s.countAs("metrics", s.Auth.require(s.Logger, http.HandlerFunc(s.metrics))))
 	if path, _ := s.Auth.metadata(); path != "" {
 		mux.Handle(path, s.countAs("metadata", auth.ProtectedResourceMetadataHandler(s.Auth.Resource)))
 	}
@@ -89,20 +89,7 @@ func (s *web) readyz(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprintln(w, "ready")
 }
 
-func (s *web) metrics(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	s.writeMetrics(w)
-}
-
-func (s *web) writeMetrics(w io.Writer) {
-	s.meter.write(w)
-	gauge(w, "writ_sessions", "Sessions of clients of the older protocols.", s.sessions.count())
-	if s.Queue != nil {
-		s.Queue.WriteMetrics(w)
-	}
-}
-
-// logged holds a request's values for the log and the metrics.
+// logged holds a request's values for the log.
 type logged struct{ method, principal string }
 
 type loggedKey struct{}
@@ -131,15 +118,16 @@ func (s *web) observe(next http.Handler) http.Handler {
 		if s.requests.begin() {
 			defer s.requests.end()
 		}
-		s.meter.begin()
+		end := s.meters.begin(r)
+		r = r.WithContext(context.WithValue(r.Context(), loggedKey{}, about))
 		defer func() {
 			answer.extendWrite()
 			took := time.Since(begin)
-			s.meter.end(about.method, answer.status(), took)
+			end(r.Pattern, answer.status(), took)
 			s.Logger.Debug("request", "method", about.method, "status", answer.status(),
 				"principal", about.principal, "duration", took)
 		}()
-		next.ServeHTTP(answer, r.WithContext(context.WithValue(r.Context(), loggedKey{}, about)))
+		next.ServeHTTP(answer, r)
 	})
 }
 
