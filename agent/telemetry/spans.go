@@ -5,11 +5,11 @@ import (
 	"context"
 	"log/slog"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/writ-go/writ/module/event"
-	"github.com/writ-go/writ/sandbox"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
@@ -28,31 +28,25 @@ type span struct {
 type run struct {
 	outer trace.Span // the span in the context of the run
 
-	mu      sync.Mutex
-	root    *span
-	step    *span
-	number  int // of the step
-	chat    *span
-	model   string // that was asked last
-	program *span
-	checked time.Time // when the check of the program ended, at the latest
-	calls   map[int]*span
-	usage   event.Usage // including the runs within
+	mu                        sync.Mutex
+	root, step, chat, program *span // nil if they are not open
+	calls                     map[int]*span
+	number                    int         // of the step
+	model                     string      // that was asked last
+	usage                     event.Usage // including the runs within
 }
 
 // innermost returns the context of the innermost span that may enclose a run or a call.
-func (r *run) innermost() context.Context {
-	return cmp.Or(r.program, r.step, r.root).ctx
-}
+func (r *run) innermost() context.Context { return cmp.Or(r.program, r.step, r.root).ctx }
 
-// call returns the span of a call in progress, or nil.
-func (r *run) call(id int) *span {
-	if r == nil {
-		return nil
-	}
+// inCall returns a context that has the span of a call in progress.
+func (r *run) inCall(ctx context.Context, id int) context.Context {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.calls[id]
+	if s := r.calls[id]; s != nil {
+		return trace.ContextWithSpan(ctx, s.Span)
+	}
+	return ctx
 }
 
 // start starts a span within the span in ctx.
@@ -61,30 +55,26 @@ func (t *Telemetry) start(
 ) *span {
 	s := &span{name: name, began: at}
 	s.ctx, s.Span = t.tracer.Start(ctx, name, trace.WithTimestamp(at), trace.WithSpanKind(kind),
-		trace.WithAttributes(attributes...))
+		trace.WithAttributes(nonZero(attributes...)...))
 	return s
 }
 
-// end ends a span, unless it is nil. The error type is "" if the span has no error.
-func (t *Telemetry) end(s *span, at time.Time, errorType, message string, attributes ...attribute.KeyValue) {
+// end ends a span, unless it is nil.
+func (t *Telemetry) end(s *span, at time.Time, f failure, attributes ...attribute.KeyValue) {
 	if s == nil {
 		return
 	}
-	level, c := slog.LevelInfo, s.SpanContext()
-	record := []slog.Attr{slog.String("trace_id", c.TraceID().String()), slog.String("span_id", c.SpanID().String()),
-		slog.Duration("duration", at.Sub(s.began))}
-	if errorType != "" {
-		attributes = append(attributes, semconv.ErrorTypeKey.String(errorType))
-		if !t.options.Contents {
-			message = ""
-		}
-		s.SetStatus(codes.Error, message)
-		level, record = slog.LevelWarn, append(record, slog.String("error_type", errorType))
+	level := slog.LevelInfo
+	if f.kind != "" {
+		s.SetStatus(codes.Error, t.content("", f.message).Value.AsString())
+		level = slog.LevelWarn
 	}
-	s.SetAttributes(attributes...)
+	s.SetAttributes(nonZero(append(attributes, semconv.ErrorTypeKey.String(f.kind))...)...)
 	s.End(trace.WithTimestamp(at))
-	if t.options.Logger != nil {
-		t.options.Logger.LogAttrs(s.ctx, level, s.name, record...)
+	if l, c := t.options.Logger, s.SpanContext(); l != nil {
+		l.LogAttrs(s.ctx, level, s.name, slog.String("trace_id", c.TraceID().String()),
+			slog.String("span_id", c.SpanID().String()), slog.Duration("duration", at.Sub(s.began)),
+			slog.String("error_type", f.kind))
 	}
 }
 
@@ -106,28 +96,30 @@ func (t *Telemetry) observe(ctx context.Context, e event.Event) {
 	defer r.mu.Unlock()
 	switch e := e.(type) {
 	case event.ModelRequest:
-		t.request(r, e)
+		step := t.atStep(r, o)
+		t.end(r.chat, o.Time, failure{}) // its response was not reported
+		r.model = e.Model
+		r.chat = t.start(step.ctx, strings.TrimSpace("chat "+e.Model), o.Time, trace.SpanKindClient,
+			t.requestAttributes(e)...)
 	case event.ModelResponse:
 		t.response(r, e)
 	case event.ReplyRejected:
 		t.atStep(r, o).AddEvent("writ.reply.rejected", trace.WithTimestamp(o.Time),
-			trace.WithAttributes(t.content("writ.observation", e.Observation)...))
+			trace.WithAttributes(nonZero(t.content("writ.observation", e.Observation))...))
 	case event.ProgramStart:
-		if parent := t.atStep(r, o); r.program == nil && o.Module != "ReAct" { // a ReAct has no programs, only calls
-			r.program = t.start(parent.ctx, "program", o.Time, trace.SpanKindInternal,
-				append(t.content("writ.program.code", e.Code), attribute.Bool("writ.program.compiled", e.Compiled))...)
-			r.checked = o.Time.Add(24 * time.Hour)
+		if step := t.atStep(r, o); r.program == nil && o.Module != "ReAct" { // a ReAct has no programs, only calls
+			r.program = t.start(step.ctx, "program", o.Time, trace.SpanKindInternal,
+				t.content("writ.program.code", e.Code), attribute.Bool("writ.program.compiled", e.Compiled))
 		}
 	case event.ToolCallStart:
-		t.callStart(r, e)
+		t.atStep(r, o)
+		r.calls[e.Call.ID] = t.start(r.innermost(), "execute_tool "+e.Call.Tool, o.Time, trace.SpanKindInternal,
+			semconv.GenAIOperationNameExecuteTool, semconv.GenAIToolName(e.Call.Tool), semconv.GenAIToolType("function"),
+			semconv.GenAIToolCallID(strconv.Itoa(e.Call.ID)), t.content(semconv.GenAIToolCallArgumentsKey, string(e.Call.Args)))
 	case event.ToolCallEnd:
 		t.callEnd(r, e)
 	case event.ProgramEnd:
 		t.programEnd(r, e)
-	case event.Scored:
-		r.root.AddEvent("writ.scored", trace.WithTimestamp(o.Time), trace.WithAttributes(append(
-			t.content("writ.score.feedback", e.Feedback), attribute.Int("writ.score.attempt", o.Step),
-			attribute.Float64("writ.score.value", e.Value))...))
 	case event.RunEnd:
 		t.finish(r, e)
 	}
@@ -137,14 +129,13 @@ func (t *Telemetry) observe(ctx context.Context, e event.Event) {
 // innermost span of the enclosing run.
 func (t *Telemetry) begin(ctx context.Context, o event.Origin) {
 	r := &run{outer: trace.SpanFromContext(ctx), calls: map[int]*span{}}
-	parent := ctx
 	if enclosing := t.run(o.Parent); enclosing != nil && enclosing.outer == r.outer {
 		enclosing.mu.Lock()
-		parent = enclosing.innermost()
+		ctx = enclosing.innermost()
 		enclosing.mu.Unlock()
 	}
 	name := cmp.Or(o.Name, o.Module)
-	r.root = t.start(parent, "invoke_agent "+name, o.Time, trace.SpanKindInternal, semconv.GenAIOperationNameInvokeAgent,
+	r.root = t.start(ctx, "invoke_agent "+name, o.Time, trace.SpanKindInternal, semconv.GenAIOperationNameInvokeAgent,
 		semconv.GenAIProviderNameKey.String(t.options.Provider), semconv.GenAIAgentName(name),
 		attribute.String("writ.module", o.Module), attribute.String("writ.run", strconv.FormatUint(o.Run, 10)))
 	t.mu.Lock()
@@ -152,10 +143,10 @@ func (t *Telemetry) begin(ctx context.Context, o event.Origin) {
 	t.runs[o.Run] = r
 }
 
-// atStep returns the span of the event's step, and ends the span of the step before.
+// atStep returns the span of the event's step, and ends the step before.
 func (t *Telemetry) atStep(r *run, o event.Origin) *span {
 	if r.step == nil || o.Step > r.number {
-		t.endStep(r, o.Time, "")
+		t.endStep(r, o.Time, failure{})
 		r.number = o.Step
 		r.step = t.start(r.root.ctx, "step", o.Time, trace.SpanKindInternal, attribute.Int("writ.step", o.Step))
 	}
@@ -163,24 +154,28 @@ func (t *Telemetry) atStep(r *run, o event.Origin) *span {
 }
 
 // endStep ends the span of a step, and all spans within it that are still open.
-func (t *Telemetry) endStep(r *run, at time.Time, errorType string) {
-	for id, s := range r.calls {
-		t.end(s, at, errorType, "")
-		delete(r.calls, id)
+func (t *Telemetry) endStep(r *run, at time.Time, f failure) {
+	for _, s := range r.calls {
+		t.end(s, at, f)
 	}
-	for _, s := range []**span{&r.chat, &r.program, &r.step} {
-		t.end(*s, at, errorType, "")
-		*s = nil
-	}
+	clear(r.calls)
+	t.end(r.chat, at, f)
+	t.end(r.program, at, f)
+	t.end(r.step, at, f)
+	r.chat, r.program, r.step = nil, nil, nil
 }
 
-func (t *Telemetry) callStart(r *run, e event.ToolCallStart) {
-	t.atStep(r, e.Origin)
-	r.checked = earlier(r.checked, e.Time.Add(-e.Call.Started))
-	r.calls[e.Call.ID] = t.start(r.innermost(), "execute_tool "+e.Call.Tool, e.Time, trace.SpanKindInternal,
-		append(t.content(semconv.GenAIToolCallArgumentsKey, string(e.Call.Args)), semconv.GenAIOperationNameExecuteTool,
-			semconv.GenAIToolName(e.Call.Tool), semconv.GenAIToolCallID(strconv.Itoa(e.Call.ID)),
-			semconv.GenAIToolType("function"))...)
+func (t *Telemetry) response(r *run, e event.ModelResponse) {
+	s, f := r.chat, failureOf(e.Err)
+	if s == nil {
+		return
+	}
+	r.chat, r.usage = nil, r.usage.Add(e.Usage)
+	t.end(s, e.Time, f, t.responseAttributes(e)...)
+	if e.Usage.Hits == 0 {
+		t.metrics.chat(s, e, f, semconv.GenAIOperationNameChat, semconv.GenAIProviderNameKey.String(t.options.Provider),
+			semconv.GenAIRequestModel(r.model), semconv.GenAIResponseModel(e.Model))
+	}
 }
 
 func (t *Telemetry) callEnd(r *run, e event.ToolCallEnd) {
@@ -189,77 +184,56 @@ func (t *Telemetry) callEnd(r *run, e event.ToolCallEnd) {
 		return
 	}
 	delete(r.calls, e.Call.ID)
-	errorType, message := errorOfCall(e.Call)
-	t.end(s, e.Time, errorType, message, append(t.content(semconv.GenAIToolCallResultKey, string(e.Call.Result)),
-		attribute.Bool("writ.tool.recorded", e.Call.Recorded))...)
+	f := failureOfCall(e.Call)
+	t.end(s, e.Time, f, attribute.Bool("writ.tool.recorded", e.Call.Recorded),
+		t.content(semconv.GenAIToolCallResultKey, string(e.Call.Result)))
 	if !e.Call.Recorded {
-		t.metrics.call(s, e, errorType)
+		s.record(t.metrics.calls, e.Time, f, semconv.GenAIToolName(e.Call.Tool))
 	}
 }
 
+// programEnd ends a program, and makes the span of its check. The check begins with the program, and includes the time
+// in which the program waited for a worker. If the program ran, the check ended when the duration of the run began.
 func (t *Telemetry) programEnd(r *run, e event.ProgramEnd) {
 	s, out := r.program, e.Outcome
 	r.program = nil
 	if s == nil || out == nil {
-		t.end(s, e.Time, "", "")
+		t.end(s, e.Time, failure{})
 		return
 	}
-	errorType, message, ran := "", "", true
-	if f := out.Failure; f != nil {
-		errorType, message, ran = string(f.Kind), f.Message, f.Ran()
+	var f, rejected failure
+	findings, checked := 0, e.Time.Add(-out.Duration)
+	if out.Failure != nil {
+		f = failure{string(out.Failure.Kind), out.Failure.Message}
+		if !out.Failure.Ran() {
+			rejected, findings, checked = f, len(out.Failure.Findings), e.Time
+		}
 	}
-	t.check(r, s, e.Time, out, ran)
-	t.end(s, e.Time, errorType, message, append(t.content("writ.observation", e.Observation),
-		attribute.Float64("writ.program.computing", out.Computing.Seconds()),
-		attribute.Float64("writ.program.waiting", out.Waiting.Seconds()))...)
-	t.metrics.program(s, e.Time, errorType)
-}
-
-// check makes the span of a program's check. It begins with the program, and includes the time in which the program
-// waited for a worker. If the program ran, the check ended when the duration of the run began.
-func (t *Telemetry) check(r *run, program *span, end time.Time, out *sandbox.Outcome, ran bool) {
-	errorType, findings := "", 0
-	if ran {
-		end = earlier(r.checked, end.Add(-out.Duration))
-	} else {
-		errorType, findings = string(out.Failure.Kind), len(out.Failure.Findings)
+	if checked.Before(s.began) {
+		checked = s.began
 	}
-	if end.Before(program.began) {
-		end = program.began
-	}
-	s := t.start(program.ctx, "check", program.began, trace.SpanKindInternal)
-	t.end(s, end, errorType, "", attribute.Int("writ.check.findings", findings),
-		attribute.Int("writ.check.warnings", len(out.Warnings)))
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
+	t.end(t.start(s.ctx, "check", s.began, trace.SpanKindInternal), checked, rejected,
+		attribute.Int("writ.check.findings", findings), attribute.Int("writ.check.warnings", len(out.Warnings)))
+	t.end(s, e.Time, f, t.content("writ.observation", e.Observation),
+		attribute.Float64("writ.program.computing", out.Computing.Seconds()))
+	s.record(t.metrics.programs, e.Time, f)
 }
 
 // finish ends a run.
 func (t *Telemetry) finish(r *run, e event.RunEnd) {
-	errorType, message := "", ""
-	if e.Err != nil {
-		errorType, message = errorOf(e.Err), e.Err.Error()
-	}
-	t.endStep(r, e.Time, errorType)
-	t.end(r.root, e.Time, errorType, message, append(t.content("writ.output", string(e.Output)),
-		append(usageAttributes(r.usage), attribute.Bool("writ.fallback", e.Fallback != ""))...)...)
-	t.metrics.run(r.root, e, t.options.Provider, errorType)
+	f := failureOf(e.Err)
+	t.endStep(r, e.Time, f)
+	t.end(r.root, e.Time, f, append(tokens(r.usage), t.content("writ.output", string(e.Output)),
+		attribute.Bool("writ.fallback", e.Fallback != ""))...)
+	r.root.record(t.metrics.operations, e.Time, f, semconv.GenAIOperationNameInvokeAgent,
+		semconv.GenAIProviderNameKey.String(t.options.Provider), attribute.String("writ.module", e.Module))
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	delete(t.runs, e.Run)
-	if enclosing := t.runs[e.Parent]; enclosing != nil {
-		enclosing.add(r.usage)
+	enclosing := t.runs[e.Parent]
+	t.mu.Unlock()
+	if enclosing != nil {
+		enclosing.mu.Lock()
+		defer enclosing.mu.Unlock()
+		enclosing.usage = enclosing.usage.Add(r.usage)
 	}
-}
-
-// add adds the usage of a run within r.
-func (r *run) add(u event.Usage) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.usage = r.usage.Add(u)
 }

@@ -1,10 +1,19 @@
+// Package telemetry makes OpenTelemetry traces and metrics from the events of runs:
+//
+//	t, err := telemetry.New(&telemetry.Options{TracerProvider: tracers, MeterProvider: meters})
+//	…
+//	pred, err := bot.Run(t.Observe(ctx), agent.Task{Task: "…"})
+//
+// The names follow version 1.41.0 of the OpenTelemetry semantic conventions for generative AI
+// (https://opentelemetry.io/schemas/1.41.0); names that the conventions lack begin with "writ.". docs/telemetry.md lists
+// the spans and metrics, and examples/telemetry has an SDK and exporters: this package needs only OpenTelemetry's API.
 package telemetry
 
 import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 
@@ -42,7 +51,7 @@ type Options struct {
 type Telemetry struct {
 	options Options
 	tracer  trace.Tracer
-	metrics *instruments
+	metrics instruments
 
 	mu   sync.Mutex
 	runs map[uint64]*run // in progress
@@ -64,34 +73,24 @@ func New(o *Options) (*Telemetry, error) {
 		t.options.MeterProvider = meters.NewMeterProvider()
 	}
 	t.tracer = t.options.TracerProvider.Tracer(scope, trace.WithSchemaURL(semconv.SchemaURL))
-	var err error
-	t.metrics, err = newInstruments(t.options.MeterProvider.Meter(scope, metric.WithSchemaURL(semconv.SchemaURL)))
-	if err != nil {
-		return nil, errors.Join(errors.New("telemetry: the MeterProvider cannot create the metrics"), err)
+	if err := t.metrics.open(t.options.MeterProvider.Meter(scope, metric.WithSchemaURL(semconv.SchemaURL))); err != nil {
+		return nil, fmt.Errorf("telemetry: the MeterProvider cannot create the metrics: %w", err)
 	}
 	return t, nil
 }
 
-type observedKey struct{}
-
 // Observe returns a copy of ctx in which t observes all runs of all modules, including the runs that modules and tools
 // start. The spans of these runs are children of the span in ctx. The context of each tool call has the span of the
 // call, so that the tool's own spans, such as those of an HTTP client, are its children.
-//
-// If t already observes ctx, Observe returns ctx itself.
 func (t *Telemetry) Observe(ctx context.Context) context.Context {
-	if observed, _ := ctx.Value(observedKey{}).(*Telemetry); observed == t {
-		return ctx
-	}
-	ctx = context.WithValue(ctx, observedKey{}, t)
-	return tools.WithPolicies(module.Observe(ctx, t.observe), t.within)
+	return tools.WithPolicies(module.Observe(ctx, t.observe), t.addSpan)
 }
 
-// within is a [tools.Policy] that adds the span of a call to the call's context.
-func (t *Telemetry) within(next tools.Caller) tools.Caller {
+// addSpan is a [tools.Policy] that adds the span of a call to the call's context.
+func (t *Telemetry) addSpan(next tools.Caller) tools.Caller {
 	return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
-		if s := t.run(effect.RunOf(ctx)).call(c.ID); s != nil {
-			ctx = trace.ContextWithSpan(ctx, s.Span)
+		if r := t.run(effect.RunOf(ctx)); r != nil {
+			ctx = r.inCall(ctx, c.ID)
 		}
 		return next.Call(ctx, c)
 	})

@@ -22,10 +22,9 @@ type ID struct {
 // String returns the ID as text: r-7f3a:E7. It is the same if a call whose outcome is unknown is sent again.
 func (id ID) String() string { return id.Run + ":" + cmp.Or(id.First, id.Entry) }
 
-type (
-	key    struct{}
-	runKey struct{}
-)
+type key struct{}
+
+type runKey struct{}
 
 // With returns the context of a call.
 func With(ctx context.Context, id ID) context.Context { return context.WithValue(ctx, key{}, id) }

@@ -85,21 +85,7 @@
 //
 // The health paths need no token and reveal nothing else.
 //
-// # Metrics
-//
-// The metrics of Options.MeterProvider and QueueOptions.MeterProvider follow version 1.41.0 of the OpenTelemetry
-// semantic conventions; names that the conventions lack begin with "writ.". They contain no principal names.
-//
-//	http.server.request.duration    s          HTTP requests, including streams, by route and status
-//	http.server.active_requests     {request}  HTTP requests without a complete response
-//	mcp.server.operation.duration   s          requests and notifications of the protocol, by method and tool
-//	mcp.server.session.duration     s          sessions of clients of the older protocols and on stdio that have ended
-//	writ.mcp.server.sessions        {session}  open sessions
-//	writ.queue.running              {call}     running calls, by queue, as all that follow
-//	writ.queue.waiting              {call}     waiting calls
-//	writ.queue.wait.duration        s          waiting time: outcome done, failed, cancelled, or busy (the call did not run)
-//	writ.queue.call.duration        s          calls that ran
-//
-// The log contains principal names at level debug. It never contains a token, a header, the query of a URL, or a
-// message.
+// The metrics of Options.MeterProvider and QueueOptions.MeterProvider are OpenTelemetry's; docs/telemetry.md lists them.
+// They contain no principal names; the log contains them at level debug. The log never contains a token, a header, the
+// query of a URL, or a message.
 package serve

@@ -62,16 +62,16 @@ func (m *meters) begin(r *http.Request) (end func(route string, status int, took
 	if r.TLS != nil {
 		scheme = "https"
 	}
-	set := []attribute.KeyValue{semconv.HTTPRequestMethodKey.String(method), semconv.URLScheme(scheme)}
-	ctx := context.WithoutCancel(r.Context())
-	m.open.AddSet(ctx, 1, attribute.NewSet(set...))
+	list := []attribute.KeyValue{semconv.HTTPRequestMethodKey.String(method), semconv.URLScheme(scheme)}
+	ctx, open := context.WithoutCancel(r.Context()), attribute.NewSet(list...)
+	m.open.AddSet(ctx, 1, open)
 	return func(route string, status int, took time.Duration) {
-		m.open.AddSet(ctx, -1, attribute.NewSet(set...))
-		set = append(set, semconv.HTTPResponseStatusCode(status))
+		m.open.AddSet(ctx, -1, open)
+		list = append(list, semconv.HTTPResponseStatusCode(status))
 		if route != "" {
-			set = append(set, semconv.HTTPRoute(route))
+			list = append(list, semconv.HTTPRoute(route))
 		}
-		m.requests.RecordSet(ctx, took.Seconds(), attribute.NewSet(set...))
+		m.requests.RecordSet(ctx, took.Seconds(), attribute.NewSet(list...))
 	}
 }
 
@@ -81,9 +81,10 @@ func (m *meters) operation(
 	ctx context.Context, began time.Time, method string, r mcp.Request, result mcp.Result, err error,
 ) {
 	list := []attribute.KeyValue{semconv.McpMethodNameKey.String(metricName(method)), m.transport}
-	call, isCall := r.(*mcp.CallToolRequest)
-	if isCall {
-		list = append(list, semconv.GenAIOperationNameExecuteTool)
+	if call, ok := r.(*mcp.CallToolRequest); ok {
+		if list = append(list, semconv.GenAIOperationNameExecuteTool); err == nil {
+			list = append(list, semconv.GenAIToolName(call.Params.Name))
+		}
 	}
 	failure, coded := errors.AsType[*jsonrpc.Error](err)
 	switch answer, ok := result.(*mcp.CallToolResult); {
@@ -94,9 +95,6 @@ func (m *meters) operation(
 		list = append(list, semconv.ErrorTypeOther)
 	case ok && answer != nil && answer.IsError:
 		list = append(list, semconv.ErrorTypeKey.String("tool_error"))
-	}
-	if isCall && err == nil {
-		list = append(list, semconv.GenAIToolName(call.Params.Name))
 	}
 	m.operations.RecordSet(ctx, time.Since(began).Seconds(), attribute.NewSet(list...))
 }

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -57,13 +58,13 @@ func (o *Options) web(newServer func(Principal) *mcp.Server) *web {
 // handler returns the handler for all paths. The health paths need no token and reveal nothing else.
 func (s *web) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/healthz", s.countAs("healthz", http.HandlerFunc(healthz)))
-	mux.Handle("/readyz", s.countAs("readyz", http.HandlerFunc(s.readyz)))
+	mux.HandleFunc("/healthz", healthz)
+	mux.HandleFunc("/readyz", s.readyz)
 	if path, _ := s.Auth.metadata(); path != "" {
-		mux.Handle(path, s.countAs("metadata", auth.ProtectedResourceMetadataHandler(s.Auth.Resource)))
+		mux.Handle(path, auth.ProtectedResourceMetadataHandler(s.Auth.Resource))
 	}
 	mux.Handle(s.Path, s.Auth.require(s.Logger, http.HandlerFunc(s.endpoint)))
-	mux.Handle("/", s.countAs("unknown", http.HandlerFunc(s.notFound)))
+	mux.HandleFunc("/", s.notFound)
 	return s.observe(newOriginPolicy(s.Options).protect(mux))
 }
 
@@ -101,18 +102,11 @@ func loggedOf(r *http.Request) *logged {
 	return &logged{}
 }
 
-func (s *web) countAs(name string, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		loggedOf(r).method = name
-		next.ServeHTTP(w, r)
-	})
-}
-
 // observe counts and logs requests, and bounds the time that the server waits for their clients.
 func (s *web) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begin := time.Now()
-		about := &logged{method: "refused"}
+		about := &logged{}
 		answer := newResponse(w, s.limits.stall)
 		answer.begin(r)
 		if s.requests.begin() {
@@ -124,7 +118,7 @@ func (s *web) observe(next http.Handler) http.Handler {
 			answer.extendWrite()
 			took := time.Since(begin)
 			end(r.Pattern, answer.status(), took)
-			s.Logger.Debug("request", "method", about.method, "status", answer.status(),
+			s.Logger.Debug("request", "method", cmp.Or(about.method, r.Pattern, "refused"), "status", answer.status(),
 				"principal", about.principal, "duration", took)
 		}()
 		next.ServeHTTP(answer, r)
