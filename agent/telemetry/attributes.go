@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/internal/place"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/models"
@@ -133,6 +134,8 @@ func failureOf(err error) failure {
 		kind = "timeout"
 	case errors.Is(err, context.Canceled):
 		kind = "cancelled"
+	case errors.Is(err, place.ErrPaused):
+		kind = "paused"
 	case errors.Is(err, module.ErrMaxIters):
 		kind = "max_iters"
 	case errors.Is(err, module.ErrNoAnswer):
