@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -54,10 +55,8 @@ func (t *Telemetry) requestAttributes(e event.ModelRequest) []attribute.KeyValue
 
 func (t *Telemetry) responseAttributes(e event.ModelResponse) []attribute.KeyValue {
 	list := append(tokens(e.Usage), semconv.GenAIResponseModel(e.Model), semconv.GenAIResponseID(e.ID),
+		semconv.GenAIResponseFinishReasons(strings.Fields(e.FinishReason)...),
 		attribute.Bool("writ.cached", e.Usage.Hits > 0))
-	if e.FinishReason != "" {
-		list = append(list, semconv.GenAIResponseFinishReasons(e.FinishReason))
-	}
 	if t.options.Contents && e.Err == nil {
 		list = append(list, semconv.GenAIOutputMessagesKey.String(output(e)))
 	}
@@ -91,21 +90,16 @@ func input(e event.ModelRequest) string {
 		}
 	}
 	_ = json.Unmarshal(text, &request)
-	list := []message{}
-	for _, m := range request.Messages {
-		role, ok := roles[m.Role]
-		if !ok {
-			role = string(m.Role)
-		}
-		list = append(list, message{Role: role, Parts: []map[string]string{{"type": "text", "content": m.Text}}})
+	list := make([]message, len(request.Messages))
+	for i, m := range request.Messages {
+		list[i] = message{Role: cmp.Or(roles[m.Role], string(m.Role)), Parts: textPart(m.Text)}
 	}
-	text, _ = json.Marshal(list)
-	return string(text)
+	return encode(list...)
 }
 
 // output returns the message of a response.
 func output(e event.ModelResponse) string {
-	parts := []map[string]string{{"type": "text", "content": e.Text}}
+	parts := textPart(e.Text)
 	if e.Thinking != "" {
 		parts = append(parts, map[string]string{"type": "reasoning", "content": e.Thinking})
 	}
@@ -116,7 +110,15 @@ func output(e event.ModelResponse) string {
 			})
 		}
 	}
-	text, _ := json.Marshal([]message{{Role: "assistant", Parts: parts, Finish: e.FinishReason}})
+	return encode(message{Role: "assistant", Parts: parts, Finish: e.FinishReason})
+}
+
+func textPart(text string) []map[string]string {
+	return []map[string]string{{"type": "text", "content": text}}
+}
+
+func encode(list ...message) string {
+	text, _ := json.Marshal(list) // always encodes
 	return string(text)
 }
 
@@ -157,7 +159,7 @@ var toolKinds = []string{
 func failureOfCall(c sandbox.Call) failure {
 	switch {
 	case c.Pending:
-		return failure{"pending", "the program no longer waits for the call"}
+		return failure{kind: "pending"}
 	case c.Error == nil:
 		return failure{}
 	case slices.Contains(toolKinds, c.Error.Kind):

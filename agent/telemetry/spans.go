@@ -39,16 +39,6 @@ type run struct {
 // innermost returns the context of the innermost span that may enclose a run or a call.
 func (r *run) innermost() context.Context { return cmp.Or(r.program, r.step, r.root).ctx }
 
-// inCall returns a context that has the span of a call in progress.
-func (r *run) inCall(ctx context.Context, id int) context.Context {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if s := r.calls[id]; s != nil {
-		return trace.ContextWithSpan(ctx, s.Span)
-	}
-	return ctx
-}
-
 // start starts a span within the span in ctx.
 func (t *Telemetry) start(
 	ctx context.Context, name string, at time.Time, kind trace.SpanKind, attributes ...attribute.KeyValue,
@@ -81,10 +71,7 @@ func (t *Telemetry) end(s *span, at time.Time, f failure, attributes ...attribut
 // observe receives the events of all runs.
 func (t *Telemetry) observe(ctx context.Context, e event.Event) {
 	o := e.From()
-	switch e.(type) {
-	case event.TextDelta:
-		return
-	case event.RunStart:
+	if _, ok := e.(event.RunStart); ok {
 		t.begin(ctx, o)
 		return
 	}
@@ -202,17 +189,14 @@ func (t *Telemetry) programEnd(r *run, e event.ProgramEnd) {
 		return
 	}
 	var f, rejected failure
-	findings, checked := 0, e.Time.Add(-out.Duration)
+	findings, checked := 0, e.Time.Sub(s.began)-out.Duration
 	if out.Failure != nil {
 		f = failure{string(out.Failure.Kind), out.Failure.Message}
 		if !out.Failure.Ran() {
-			rejected, findings, checked = f, len(out.Failure.Findings), e.Time
+			rejected, findings, checked = f, len(out.Failure.Findings), e.Time.Sub(s.began)
 		}
 	}
-	if checked.Before(s.began) {
-		checked = s.began
-	}
-	t.end(t.start(s.ctx, "check", s.began, trace.SpanKindInternal), checked, rejected,
+	t.end(t.start(s.ctx, "check", s.began, trace.SpanKindInternal), s.began.Add(max(0, checked)), rejected,
 		attribute.Int("writ.check.findings", findings), attribute.Int("writ.check.warnings", len(out.Warnings)))
 	t.end(s, e.Time, f, t.content("writ.observation", e.Observation),
 		attribute.Float64("writ.program.computing", out.Computing.Seconds()))

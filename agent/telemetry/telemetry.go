@@ -79,10 +79,16 @@ func New(o *Options) (*Telemetry, error) {
 	return t, nil
 }
 
+type observedKey struct{ *Telemetry }
+
 // Observe returns a copy of ctx in which t observes all runs of all modules, including the runs that modules and tools
 // start. The spans of these runs are children of the span in ctx. The context of each tool call has the span of the
 // call, so that the tool's own spans, such as those of an HTTP client, are its children.
 func (t *Telemetry) Observe(ctx context.Context) context.Context {
+	if ctx.Value(observedKey{t}) != nil {
+		return ctx
+	}
+	ctx = context.WithValue(ctx, observedKey{t}, true)
 	return tools.WithPolicies(module.Observe(ctx, t.observe), t.addSpan)
 }
 
@@ -90,7 +96,11 @@ func (t *Telemetry) Observe(ctx context.Context) context.Context {
 func (t *Telemetry) addSpan(next tools.Caller) tools.Caller {
 	return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
 		if r := t.run(effect.RunOf(ctx)); r != nil {
-			ctx = r.inCall(ctx, c.ID)
+			r.mu.Lock()
+			if s := r.calls[c.ID]; s != nil {
+				ctx = trace.ContextWithSpan(ctx, s.Span)
+			}
+			r.mu.Unlock()
 		}
 		return next.Call(ctx, c)
 	})

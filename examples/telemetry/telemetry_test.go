@@ -273,7 +273,7 @@ func TestServer(t *testing.T) {
 // TestRun runs the example.
 func TestRun(t *testing.T) {
 	r := newReceiver(t)
-	if err := run(t.Context(), false); err != nil {
+	if err := run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(r.tree(), "invoke_agent CodeAct [internal]") ||
