@@ -141,9 +141,7 @@ func (s *Server) openQueues() {
 // queueOptions returns the options of the program queue.
 func (s *Server) queueOptions() *serve.QueueOptions {
 	o := s.options.Queue
-	if o.MeterProvider == nil {
-		o.MeterProvider = s.options.MeterProvider
-	}
+	o.MeterProvider = s.options.MeterProvider
 	o.Wait = cmp.Or(o.Wait, s.box.Limits().Time+30*time.Second)
 	return &o
 }

@@ -95,7 +95,7 @@ type Options struct {
 	// Implementation identifies the server to clients. Nil means Writ.
 	Implementation *mcp.Implementation
 
-	// MeterProvider creates the metrics of the queues and the transports; see package serve. Nil means no metrics.
+	// MeterProvider creates the metrics, instead of those of Queue and of [serve.Options]. Nil means no metrics.
 	MeterProvider metric.MeterProvider
 
 	// Logger logs events, without the secrets of the servers in Config. Nil logs nothing.

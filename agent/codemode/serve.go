@@ -67,9 +67,7 @@ func (s *Server) serving(o *serve.Options) *serve.Options {
 	if o != nil {
 		complete = *o
 	}
-	if complete.MeterProvider == nil {
-		complete.MeterProvider = s.options.MeterProvider
-	}
+	complete.MeterProvider = s.options.MeterProvider
 	if complete.Logger == nil {
 		complete.Logger = s.log
 	}

@@ -4,14 +4,17 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/writ-go/writ/module/event"
+	"github.com/writ-go/writ/sandbox"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
 	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
 	"go.opentelemetry.io/otel/trace"
 )
@@ -26,8 +29,7 @@ type span struct {
 
 // run has the open spans of a run.
 type run struct {
-	outer trace.Span // the span in the context of the run
-
+	outer                     trace.Span // the span in the context of the run
 	mu                        sync.Mutex
 	root, step, chat, program *span // nil if they are not open
 	calls                     map[int]*span
@@ -100,9 +102,10 @@ func (t *Telemetry) observe(ctx context.Context, e event.Event) {
 		}
 	case event.ToolCallStart:
 		t.atStep(r, o)
-		r.calls[e.Call.ID] = t.start(r.innermost(), "execute_tool "+e.Call.Tool, o.Time, trace.SpanKindInternal,
-			semconv.GenAIOperationNameExecuteTool, semconv.GenAIToolName(e.Call.Tool), semconv.GenAIToolType("function"),
-			semconv.GenAIToolCallID(strconv.Itoa(e.Call.ID)), t.content(semconv.GenAIToolCallArgumentsKey, string(e.Call.Args)))
+		c := e.Call
+		r.calls[c.ID] = t.start(r.innermost(), "execute_tool "+c.Tool, o.Time, trace.SpanKindInternal,
+			semconv.GenAIOperationNameExecuteTool, semconv.GenAIToolName(c.Tool), semconv.GenAIToolType("function"),
+			semconv.GenAIToolCallID(strconv.Itoa(c.ID)), t.content(semconv.GenAIToolCallArgumentsKey, string(c.Args)))
 	case event.ToolCallEnd:
 		t.callEnd(r, e)
 	case event.ProgramEnd:
@@ -154,27 +157,20 @@ func (t *Telemetry) endStep(r *run, at time.Time, f failure) {
 
 func (t *Telemetry) response(r *run, e event.ModelResponse) {
 	s, f := r.chat, failureOf(e.Err)
-	if s == nil {
-		return
-	}
 	r.chat, r.usage = nil, r.usage.Add(e.Usage)
 	t.end(s, e.Time, f, t.responseAttributes(e)...)
-	if e.Usage.Hits == 0 {
+	if s != nil && e.Usage.Hits == 0 {
 		t.metrics.chat(s, e, f, semconv.GenAIOperationNameChat, semconv.GenAIProviderNameKey.String(t.options.Provider),
 			semconv.GenAIRequestModel(r.model), semconv.GenAIResponseModel(e.Model))
 	}
 }
 
 func (t *Telemetry) callEnd(r *run, e event.ToolCallEnd) {
-	s := r.calls[e.Call.ID]
-	if s == nil {
-		return
-	}
+	s, f := r.calls[e.Call.ID], failureOfCall(e.Call)
 	delete(r.calls, e.Call.ID)
-	f := failureOfCall(e.Call)
 	t.end(s, e.Time, f, attribute.Bool("writ.tool.recorded", e.Call.Recorded),
 		t.content(semconv.GenAIToolCallResultKey, string(e.Call.Result)))
-	if !e.Call.Recorded {
+	if s != nil && !e.Call.Recorded {
 		s.record(t.metrics.calls, e.Time, f, semconv.GenAIToolName(e.Call.Tool))
 	}
 }
@@ -184,20 +180,16 @@ func (t *Telemetry) callEnd(r *run, e event.ToolCallEnd) {
 func (t *Telemetry) programEnd(r *run, e event.ProgramEnd) {
 	s, out := r.program, e.Outcome
 	r.program = nil
-	if s == nil || out == nil {
-		t.end(s, e.Time, failure{})
+	if s == nil {
 		return
 	}
-	var f, rejected failure
-	findings, checked := 0, e.Time.Sub(s.began)-out.Duration
-	if out.Failure != nil {
-		f = failure{string(out.Failure.Kind), out.Failure.Message}
-		if !out.Failure.Ran() {
-			rejected, findings, checked = f, len(out.Failure.Findings), e.Time.Sub(s.began)
-		}
+	rejected, checked, failed := failure{}, e.Time.Sub(s.began)-out.Duration, cmp.Or(out.Failure, &sandbox.Failure{})
+	f := failure{string(failed.Kind), failed.Message}
+	if !failed.Ran() {
+		rejected, checked = f, e.Time.Sub(s.began)
 	}
 	t.end(t.start(s.ctx, "check", s.began, trace.SpanKindInternal), s.began.Add(max(0, checked)), rejected,
-		attribute.Int("writ.check.findings", findings), attribute.Int("writ.check.warnings", len(out.Warnings)))
+		attribute.Int("writ.check.findings", len(failed.Findings)))
 	t.end(s, e.Time, f, t.content("writ.observation", e.Observation),
 		attribute.Float64("writ.program.computing", out.Computing.Seconds()))
 	s.record(t.metrics.programs, e.Time, f)
@@ -217,7 +209,26 @@ func (t *Telemetry) finish(r *run, e event.RunEnd) {
 	t.mu.Unlock()
 	if enclosing != nil {
 		enclosing.mu.Lock()
-		defer enclosing.mu.Unlock()
 		enclosing.usage = enclosing.usage.Add(r.usage)
+		enclosing.mu.Unlock()
 	}
+}
+
+// record records the duration of a span that has ended.
+func (s *span) record(h metric.Float64Histogram, end time.Time, f failure, attributes ...attribute.KeyValue) {
+	attributes = append(attributes, semconv.ErrorTypeKey.String(f.kind))
+	h.Record(s.ctx, end.Sub(s.began).Seconds(), metric.WithAttributes(nonZero(attributes...)...))
+}
+
+// chat records a request to a model, and its tokens if the provider has reported them.
+func (i *instruments) chat(s *span, e event.ModelResponse, f failure, attributes ...attribute.KeyValue) {
+	if e.Usage.InputTokens+e.Usage.OutputTokens > 0 {
+		for kind, n := range map[attribute.KeyValue]int{
+			semconv.GenAITokenTypeInput: e.Usage.InputTokens, semconv.GenAITokenTypeOutput: e.Usage.OutputTokens,
+		} {
+			i.tokens.Record(s.ctx, int64(n),
+				metric.WithAttributes(kind), metric.WithAttributes(nonZero(slices.Clone(attributes)...)...))
+		}
+	}
+	s.record(i.operations, e.Time, f, attributes...)
 }

@@ -10,7 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"log"
 
 	"github.com/writ-go/writ/agent"
 	"github.com/writ-go/writ/agent/telemetry"
@@ -23,8 +23,7 @@ import (
 
 func main() {
 	if err := run(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, "telemetry:", err)
-		os.Exit(1)
+		log.Fatal(err)
 	}
 }
 

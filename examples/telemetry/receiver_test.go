@@ -115,7 +115,8 @@ func (r *receiver) tree(vary ...string) string {
 				continue
 			}
 			text := fmt.Sprintf("%s%s [%s]%s%s\n", margin, s.GetName(),
-				strings.ToLower(strings.TrimPrefix(s.GetKind().String(), "SPAN_KIND_")), status(s), encode(s.GetAttributes(), vary))
+				strings.ToLower(strings.TrimPrefix(s.GetKind().String(), "SPAN_KIND_")), status(s),
+				encode(s.GetAttributes(), vary))
 			for _, e := range s.GetEvents() {
 				text += fmt.Sprintf("%s  event %s%s\n", margin, e.GetName(), encode(e.GetAttributes(), vary))
 			}
@@ -172,7 +173,8 @@ func (r *receiver) table() string {
 	var list []string
 	for _, m := range r.metrics {
 		for _, p := range points(m) {
-			list = append(list, fmt.Sprintf("%s %s%s: %s\n", m.GetName(), m.GetUnit(), encode(p.attributes, nil), p.number))
+			attributes := encode(p.attributes, nil)
+			list = append(list, fmt.Sprintf("%s %s%s: %s\n", m.GetName(), m.GetUnit(), attributes, p.number))
 		}
 	}
 	slices.Sort(list)

@@ -47,9 +47,9 @@ type word struct {
 	Word string `json:"word"`
 }
 
-// programs are the replies of the agent's model. The check rejects the first program, and the second reply has none. The
-// third makes a call that a person approves, and fails. The fourth makes calls in parallel, one of which runs an agent,
-// has an error, repeats the approved call, which the journal answers, and makes a call that the person refuses.
+// programs are the replies of the agent's model. The check rejects the first program, and the second reply has none.
+// The third makes a call that a person approves, and fails. The fourth makes calls in parallel, one of which runs an
+// agent, has an error, repeats the approved call, which the journal answers, and makes a call that the person refuses.
 var programs = []string{
 	"```js\nawait missing({word: '5ecret'})\n```",
 	`no program, but 5ecret`,
@@ -67,8 +67,8 @@ func work(t *testing.T, observe func(context.Context) context.Context, tracer ap
 	ctx, caller := tracer.Start(t.Context(), "caller")
 	defer caller.End()
 	counter := llmtest.New(
-		"[[ ## thought ## ]]\n5ecret\n\n[[ ## tool ## ]]\ndouble\n\n[[ ## args ## ]]\n{\"n\": 4}\n\n[[ ## completed ## ]]",
-		"[[ ## thought ## ]]\n5ecret\n\n[[ ## tool ## ]]\nsubmit\n\n[[ ## args ## ]]\n{\"n\": 8}\n\n[[ ## completed ## ]]",
+		"[[ ## thought ## ]]\n5ecret\n\n[[ ## tool ## ]]\ndouble\n\n[[ ## args ## ]]\n{\"n\": 4}",
+		"[[ ## thought ## ]]\n5ecret\n\n[[ ## tool ## ]]\nsubmit\n\n[[ ## args ## ]]\n{\"n\": 8}",
 	).With(models.Capabilities{Model: "small"})
 	double := tools.Func("double", "Doubles a number.", func(ctx context.Context, in number) (number, error) {
 		_, own := tracer.Start(ctx, "own span of a tool")
@@ -83,8 +83,9 @@ func work(t *testing.T, observe func(context.Context) context.Context, tracer ap
 	send := func(context.Context, word) (word, error) { return word{secret}, nil }
 	set, err := tools.NewSet(ctx, double,
 		module.Tool("research", "Counts.", research, &tools.Hints{Class: tools.Read}),
-		tools.Func("broken", "Fails.", func(context.Context, word) (number, error) { return number{}, errors.New(secret) },
-			&tools.Hints{Class: tools.Read}),
+		tools.Func("broken", "Fails.", func(context.Context, word) (number, error) {
+			return number{}, errors.New(secret)
+		}, &tools.Hints{Class: tools.Read}),
 		tools.Func("send", "Sends.", send, nil), tools.Func("drop", "Drops.", send, nil))
 	if err != nil {
 		t.Fatal(err)
@@ -111,9 +112,10 @@ func work(t *testing.T, observe func(context.Context) context.Context, tracer ap
 		return llmtest.Reply{}, &models.Error{Kind: models.KindRateLimited, Err: errors.New(secret)}
 	})
 	one := module.NewPredict(signature.Must(signature.New[word, number]("Count.")), failing, nil)
-	attempts := module.NewBestOfN(one, 2, func(context.Context, word, *module.Prediction[number]) (module.Score, error) {
+	reward := func(context.Context, word, *module.Prediction[number]) (module.Score, error) {
 		return module.Score{Value: 1}, nil
-	}, 1, nil)
+	}
+	attempts := module.NewBestOfN(one, 2, reward, 1, nil)
 	if _, err := attempts.Run(observe(ctx), word{secret}); err == nil {
 		t.Fatal("the model fails, and Run does not")
 	}
@@ -125,7 +127,8 @@ func TestTraces(t *testing.T) {
 	tracers, meters, shutdown := r.providers()
 	var log bytes.Buffer
 	observer, err := telemetry.New(&telemetry.Options{
-		TracerProvider: tracers, MeterProvider: meters, Provider: "openai", Logger: slog.New(slog.NewJSONHandler(&log, nil)),
+		TracerProvider: tracers, MeterProvider: meters, Provider: "openai",
+		Logger: slog.New(slog.NewJSONHandler(&log, nil)),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -147,8 +150,8 @@ func within(t *testing.T, r *receiver) {
 	t.Helper()
 	for _, s := range r.spans {
 		for _, p := range r.spans {
-			if string(s.GetParentSpanId()) == string(p.GetSpanId()) && (s.GetStartTimeUnixNano() < p.GetStartTimeUnixNano() ||
-				s.GetEndTimeUnixNano() > p.GetEndTimeUnixNano()) {
+			if string(s.GetParentSpanId()) == string(p.GetSpanId()) &&
+				(s.GetStartTimeUnixNano() < p.GetStartTimeUnixNano() || s.GetEndTimeUnixNano() > p.GetEndTimeUnixNano()) {
 				t.Errorf("%s does not lie within %s", s.GetName(), p.GetName())
 			}
 		}
@@ -169,7 +172,8 @@ func logged(t *testing.T, r *receiver, log []byte) {
 		if err := json.Unmarshal(l, &record); err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, fmt.Sprint(record.Msg, record.TraceID, record.SpanID, record.Level == "WARN", record.ErrorType != ""))
+		got = append(got, fmt.Sprint(record.Msg, record.TraceID, record.SpanID, record.Level == "WARN",
+			record.ErrorType != ""))
 	}
 	for _, s := range r.spans {
 		if s.GetName() != "caller" && !strings.HasPrefix(s.GetName(), "own span") {
@@ -253,8 +257,8 @@ func TestServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, args := range map[string]any{
-		"execute_code": map[string]any{"code": "1 + 1"}, "missing": map[string]any{}, "execute_code_file": map[string]any{},
+	for name, args := range map[string]map[string]any{
+		"execute_code": {"code": "1 + 1"}, "missing": {}, "execute_code_file": {},
 	} {
 		_, _ = session.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
 	}
@@ -277,7 +281,7 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(r.tree(), "invoke_agent CodeAct [internal]") ||
-		!strings.Contains(r.table(), `gen_ai.client.token.usage {token} gen_ai.operation.name="chat" gen_ai.provider.name="_OTHER"`) {
+		!strings.Contains(r.table(), `gen_ai.operation.name="chat" gen_ai.provider.name="_OTHER"`) {
 		t.Errorf("got\n%s%s", r.tree(), r.table())
 	}
 }

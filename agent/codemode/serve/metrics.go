@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -22,9 +23,7 @@ import (
 var bounds = metric.WithExplicitBucketBoundaries(0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 func meterOf(p metric.MeterProvider) metric.Meter {
-	if p == nil {
-		p = noop.NewMeterProvider()
-	}
+	p = cmp.Or[metric.MeterProvider](p, noop.NewMeterProvider())
 	return p.Meter("github.com/writ-go/writ/agent/codemode/serve", metric.WithSchemaURL(semconv.SchemaURL))
 }
 
