@@ -12,6 +12,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/writ-go/writ/agent/codemode"
 	"github.com/writ-go/writ/agent/telemetry"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/sandbox"
@@ -27,6 +29,7 @@ import (
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/policy"
 	api "go.opentelemetry.io/otel/trace"
+	traces "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -84,7 +87,7 @@ func work(t *testing.T, observe func(context.Context) context.Context, tracer ap
 	set, err := tools.NewSet(ctx, double,
 		module.Tool("research", "Counts.", research, &tools.Hints{Class: tools.Read}),
 		tools.Func("broken", "Fails.", func(context.Context, word) (number, error) {
-			return number{}, errors.New(secret)
+			return number{}, &tools.ToolError{Kind: secret, Message: secret}
 		}, &tools.Hints{Class: tools.Read}),
 		tools.Func("send", "Sends.", send, nil), tools.Func("drop", "Drops.", send, nil))
 	if err != nil {
@@ -133,7 +136,15 @@ func TestTraces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	work(t, observer.Observe, tracers.Tracer("test"))
+	var mu sync.Mutex
+	times := map[string]bool{}
+	work(t, func(ctx context.Context) context.Context {
+		return module.Observe(observer.Observe(ctx), func(_ context.Context, e event.Event) {
+			mu.Lock()
+			defer mu.Unlock()
+			times[fmt.Sprint(e.From().Time.UnixNano())] = true
+		})
+	}, tracers.Tracer("test"))
 	shutdown()
 	golden(t, "agent.txt", r.tree("writ.run", "writ.program.computing", "gen_ai.usage.input_tokens",
 		"gen_ai.usage.output_tokens")+"\n"+r.table())
@@ -143,6 +154,34 @@ func TestTraces(t *testing.T) {
 	}
 	within(t, r)
 	logged(t, r, log.Bytes())
+	for _, s := range ours(r) {
+		if !times[fmt.Sprint(s.GetStartTimeUnixNano())] ||
+			s.GetName() != "check" && !times[fmt.Sprint(s.GetEndTimeUnixNano())] {
+			t.Errorf("%s does not have the times of events", s.GetName())
+		}
+	}
+	if all, agent := inputTokens(r, "chat"), inputTokens(r, "invoke_agent CodeAct"); all == 0 || all != agent {
+		t.Errorf("the agent has %d input tokens, and all requests have %d", agent, all)
+	}
+}
+
+// ours returns the spans that the library made.
+func ours(r *receiver) []*traces.Span {
+	return slices.DeleteFunc(slices.Clone(r.spans), func(s *traces.Span) bool {
+		return s.GetName() == "caller" || strings.HasPrefix(s.GetName(), "own span")
+	})
+}
+
+// inputTokens returns the input tokens of the spans whose names have a prefix.
+func inputTokens(r *receiver, prefix string) (sum int64) {
+	for _, s := range r.spans {
+		for _, a := range s.GetAttributes() {
+			if strings.HasPrefix(s.GetName(), prefix) && a.GetKey() == "gen_ai.usage.input_tokens" {
+				sum += a.GetValue().GetIntValue()
+			}
+		}
+	}
+	return sum
 }
 
 // within checks that spans lie within their parents.
@@ -175,11 +214,9 @@ func logged(t *testing.T, r *receiver, log []byte) {
 		got = append(got, fmt.Sprint(record.Msg, record.TraceID, record.SpanID, record.Level == "WARN",
 			record.ErrorType != ""))
 	}
-	for _, s := range r.spans {
-		if s.GetName() != "caller" && !strings.HasPrefix(s.GetName(), "own span") {
-			failed := s.GetStatus().GetCode() != 0
-			want = append(want, fmt.Sprintf("%s%x%x%t %t", s.GetName(), s.GetTraceId(), s.GetSpanId(), failed, failed))
-		}
+	for _, s := range ours(r) {
+		failed := s.GetStatus().GetCode() != 0
+		want = append(want, fmt.Sprintf("%s%x%x%t %t", s.GetName(), s.GetTraceId(), s.GetSpanId(), failed, failed))
 	}
 	slices.Sort(got)
 	slices.Sort(want)
@@ -299,10 +336,7 @@ func conform(t *testing.T, r *receiver) {
 			t.Errorf("the conventions have no %s %s", what, name)
 		}
 	}
-	for _, s := range r.spans {
-		if s.GetName() == "caller" || strings.HasPrefix(s.GetName(), "own span") {
-			continue
-		}
+	for _, s := range ours(r) {
 		for _, a := range s.GetAttributes() {
 			check("attribute", a.GetKey())
 		}
