@@ -183,12 +183,15 @@ func (t *Telemetry) programEnd(r *run, e event.ProgramEnd) {
 	if s == nil {
 		return
 	}
-	rejected, checked, failed := failure{}, e.Time.Sub(s.began)-out.Duration, cmp.Or(out.Failure, &sandbox.Failure{})
+	rejected, checked, failed := failure{}, e.Time.Add(-out.Duration), cmp.Or(out.Failure, &sandbox.Failure{})
 	f := failure{string(failed.Kind), failed.Message}
 	if !failed.Ran() {
-		rejected, checked = f, e.Time.Sub(s.began)
+		rejected, checked = f, e.Time
 	}
-	t.end(t.start(s.ctx, "check", s.began, trace.SpanKindInternal), s.began.Add(max(0, checked)), rejected,
+	if began := s.began.Round(0); checked.Before(began) { // by the wall clock, whose times are exported
+		checked = began
+	}
+	t.end(t.start(s.ctx, "check", s.began, trace.SpanKindInternal), checked, rejected,
 		attribute.Int("writ.check.findings", len(failed.Findings)))
 	t.end(s, e.Time, f, t.content("writ.observation", e.Observation),
 		attribute.Float64("writ.program.computing", out.Computing.Seconds()))

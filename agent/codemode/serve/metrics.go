@@ -74,12 +74,12 @@ func (m *meters) begin(r *http.Request) (end func(route string, status int, took
 	}
 }
 
-// operation records a request or notification of the protocol. It names only tools that exist: calls of other tools
-// return an error.
+// operation records a request or notification of the protocol. Its attributes have only methods that the SDK knows, and
+// tools that exist: calls of other tools return an error.
 func (m *meters) operation(
 	ctx context.Context, began time.Time, method string, r mcp.Request, result mcp.Result, err error,
 ) {
-	list := []attribute.KeyValue{semconv.McpMethodNameKey.String(metricName(method)), m.transport}
+	list := []attribute.KeyValue{semconv.McpMethodNameKey.String(method), m.transport}
 	if call, ok := r.(*mcp.CallToolRequest); ok {
 		if list = append(list, semconv.GenAIOperationNameExecuteTool); err == nil {
 			list = append(list, semconv.GenAIToolName(call.Params.Name))
@@ -143,7 +143,7 @@ func (m *queueMeter) watch(q *Queue) {
 func (m *queueMeter) ended(ctx context.Context, name string, begin, started time.Time, err error) {
 	outcome, waited := "done", time.Since(begin)
 	switch {
-	case errors.Is(err, ErrBusy):
+	case started.IsZero() && errors.Is(err, ErrBusy):
 		outcome = "busy"
 	case started.IsZero(), errors.Is(err, context.Canceled), errors.Is(err, ErrStopped):
 		outcome = "cancelled"

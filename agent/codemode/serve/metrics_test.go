@@ -18,8 +18,10 @@ import (
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	r := start(t, serve.Options{Auth: authorized(t)})
-	q := serve.NewQueue(&serve.QueueOptions{MeterProvider: r.meters})
-	_ = q.Do(t.Context(), "ada", func(context.Context) error { return nil })
+	q := serve.NewQueue(&serve.QueueOptions{Running: 1, Waiting: -1, MeterProvider: r.meters})
+	_ = q.Do(t.Context(), "ada", func(context.Context) error {
+		return q.Do(t.Context(), "bob", func(context.Context) error { return nil })
+	})
 	if err := q.AddQueue("tasks", nil).Do(t.Context(), "ada",
 		func(context.Context) error { return errors.New("oops") }); err == nil {
 		t.Error("the call failed, and Do did not")
@@ -44,6 +46,33 @@ func TestMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := r.meters.text(); got != string(want) {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestStdioMetrics checks the metrics of a server on stdio.
+func TestStdioMetrics(t *testing.T) {
+	t.Parallel()
+	s := startStdio(t, time.Minute)
+	s.write(t, strings.Replace(callWho, "tools/call", "secret/method", 1))
+	s.read(t)
+	s.write(t, callWho)
+	s.read(t)
+	if want := "writ.mcp.server.sessions{} 1\n"; !strings.Contains(s.meters.text(), want) {
+		t.Errorf("%q is missing in\n%s", want, s.meters.text())
+	}
+	s.in.Close()
+	if err := <-s.done; err != nil {
+		t.Error(err)
+	}
+	const want = `mcp.server.operation.duration{gen_ai.operation.name=execute_tool,gen_ai.tool.name=who,` +
+		`mcp.method.name=tools/call,network.transport=pipe} 1
+mcp.server.operation.duration{mcp.method.name=initialize,network.transport=pipe} 1
+mcp.server.operation.duration{mcp.method.name=notifications/initialized,network.transport=pipe} 1
+mcp.server.session.duration{network.transport=pipe} 1
+writ.mcp.server.sessions{} 0
+`
+	if got := s.meters.text(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
