@@ -92,14 +92,15 @@ func input(e event.ModelRequest) string {
 	_ = json.Unmarshal(text, &request)
 	list := make([]message, len(request.Messages))
 	for i, m := range request.Messages {
-		list[i] = message{Role: cmp.Or(roles[m.Role], string(m.Role)), Parts: textPart(m.Text)}
+		parts := []map[string]string{{"type": "text", "content": m.Text}}
+		list[i] = message{Role: cmp.Or(roles[m.Role], string(m.Role)), Parts: parts}
 	}
 	return encode(list...)
 }
 
 // output returns the message of a response.
 func output(e event.ModelResponse) string {
-	parts := textPart(e.Text)
+	parts := []map[string]string{{"type": "text", "content": e.Text}}
 	if e.Thinking != "" {
 		parts = append(parts, map[string]string{"type": "reasoning", "content": e.Thinking})
 	}
@@ -111,10 +112,6 @@ func output(e event.ModelResponse) string {
 		}
 	}
 	return encode(message{Role: "assistant", Parts: parts, Finish: e.FinishReason})
-}
-
-func textPart(text string) []map[string]string {
-	return []map[string]string{{"type": "text", "content": text}}
 }
 
 func encode(list ...message) string {
