@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/writ-go/writ/internal/effect"
 	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/internal/replies"
@@ -48,7 +49,7 @@ func begin(
 	s.run.add(r)
 	r.scope = s
 	r.scope.run = r
-	ctx = r.scope.in(ctx)
+	ctx = effect.WithRun(r.scope.in(ctx), r.ID)
 	if tell := both(s.tell, onEvent); tell != nil {
 		r.tell = func(e event.Event) { tell(ctx, e) }
 		r.emit(event.RunStart{Origin: r.at(0)}) // the trajectory does not record it

@@ -139,6 +139,7 @@ func (s *Server) openQueues() {
 
 func (s *Server) queueOptions() *serve.QueueOptions {
 	o := s.options.Queue
+	o.MeterProvider = s.options.MeterProvider
 	o.Wait = cmp.Or(o.Wait, s.box.Limits().Time+30*time.Second)
 	return &o
 }

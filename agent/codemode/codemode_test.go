@@ -266,7 +266,7 @@ func TestClose(t *testing.T) {
 		defer close(ended) // if the call fails
 		ended <- executeCode(t, session, map[string]any{"code": "await same({n: 1}); await sleep(600_000)"})
 	}()
-	awaitMetric(t, s, "writ_executions_running 1\n")
+	awaitCalls(t, s, "writ.queue.running", "executions", 1)
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}

@@ -90,19 +90,6 @@ func TestChangesWait(t *testing.T) {
 	}
 }
 
-// awaitMetric waits until the metrics of the server have a line.
-func awaitMetric(t *testing.T, s served, line string) {
-	t.Helper()
-	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		var metrics strings.Builder
-		s.queue.WriteMetrics(&metrics)
-		if strings.Contains(metrics.String(), line) {
-			return
-		}
-	}
-	t.Fatalf("the metrics lack %s", line)
-}
-
 // TestTasksTakeTurns has the program of a task wait while others run.
 func TestTasksTakeTurns(t *testing.T) {
 	t.Parallel()
@@ -116,7 +103,7 @@ func TestTasksTakeTurns(t *testing.T) {
 	<-running
 	done := make(chan report, 1)
 	go func() { done <- get[report](t, session, "run_task", map[string]any{"task": "Do it."}) }()
-	awaitMetric(t, a, "writ_executions_waiting 1\n")
+	awaitCalls(t, a, "writ.queue.waiting", "executions", 1)
 	close(release)
 	if r := <-done; !r.Success {
 		t.Errorf("got %+v", r)
@@ -148,7 +135,7 @@ func TestArgumentsTakeTurns(t *testing.T) {
 	}
 	done := make(chan execution, 1)
 	go func() { done <- executeCode(t, session, map[string]any{"code": "1"}) }()
-	awaitMetric(t, a, "writ_checks_waiting 1\n")
+	awaitCalls(t, a, "writ.queue.waiting", "checks", 1)
 	close(release)
 	if e := <-done; string(e.Result) != "1" {
 		t.Errorf("got %+v", e)

@@ -20,6 +20,7 @@ import (
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 	"github.com/writ-go/writ/tools/mcptools"
+	"go.opentelemetry.io/otel/metric"
 )
 
 // Options configures a [Server]. The zero value of every field is its default.
@@ -91,6 +92,9 @@ type Options struct {
 
 	// Implementation identifies the server to clients. Nil means Writ.
 	Implementation *mcp.Implementation
+
+	// MeterProvider creates the metrics, instead of those of Queue and of [serve.Options]. Nil means no metrics.
+	MeterProvider metric.MeterProvider
 
 	// Logger logs events, without the secrets of the servers in Config. Nil logs nothing.
 	Logger *slog.Logger

@@ -42,7 +42,7 @@ func (s *Server) strayPatterns(auth *serve.Auth) []string {
 func (s *Server) powerless(patterns []string) string {
 	p, set := serve.Principal{Name: "any", Tools: patterns}, s.catalog.everything().set
 	switch {
-	case len(patterns) == 0: // the principal only reads metrics
+	case len(patterns) == 0: // the principal may deliberately use no tools
 	case !slices.ContainsFunc(s.allTools(), func(t tool) bool { return p.Allows(t.Name) }):
 		return "no pattern allows a tool of this server, such as execute_code"
 	case p.Allows("execute_code") && set.Len() > 0 && len(allowed(set, patterns).tools) == 0:

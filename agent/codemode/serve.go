@@ -67,7 +67,7 @@ func (s *Server) serving(o *serve.Options) *serve.Options {
 	if o != nil {
 		complete = *o
 	}
-	complete.Queue = s.queue
+	complete.MeterProvider = s.options.MeterProvider
 	if complete.Logger == nil {
 		complete.Logger = s.log
 	}

@@ -88,6 +88,7 @@ type served struct {
 	*Server
 	serving serve.Options
 	written *lines
+	meters  *meters
 }
 
 // as returns a client of the server without a connection.
@@ -108,7 +109,8 @@ func prepare(t *testing.T, o setup) served {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { box.Close() })
-	s := served{written: &lines{}}
+	s := served{written: &lines{}, meters: &meters{}}
+	o.MeterProvider = s.meters
 	patient := o.Startup == 0
 	o.Sandbox, o.Queue.Running, o.Startup = box, o.workers, cmp.Or(o.Startup, 5*time.Minute)
 	o.Logger = slog.New(slog.NewTextHandler(io.MultiWriter(s.written, t.Output()), nil))

@@ -24,6 +24,8 @@ func (id ID) String() string { return id.Run + ":" + cmp.Or(id.First, id.Entry) 
 
 type key struct{}
 
+type runKey struct{}
+
 // With returns the context of a call.
 func With(ctx context.Context, id ID) context.Context { return context.WithValue(ctx, key{}, id) }
 
@@ -31,4 +33,15 @@ func With(ctx context.Context, id ID) context.Context { return context.WithValue
 func Of(ctx context.Context) ID {
 	id, _ := ctx.Value(key{}).(ID)
 	return id
+}
+
+// WithRun returns the context of a module's run. The number is the Run in the Origin of the run's events.
+func WithRun(ctx context.Context, run uint64) context.Context {
+	return context.WithValue(ctx, runKey{}, run)
+}
+
+// RunOf returns the number of the innermost run to which a context belongs, or 0.
+func RunOf(ctx context.Context) uint64 {
+	run, _ := ctx.Value(runKey{}).(uint64)
+	return run
 }

@@ -39,16 +39,14 @@ func TestBearer(t *testing.T) {
 		{"Bearer eve-token-0123456789abcdef", 401, "token expired\n"},
 		{"Bearer " + hexSum(adaToken), 401, "invalid token\n"},
 	} {
-		for _, path := range []string{"/mcp", "/metrics"} {
-			var headers []string
-			if c.authorization != "" {
-				headers = []string{"Authorization", c.authorization}
-			}
-			a := r.send(http.MethodPost, path, initialize, headers...)
-			if a.status != c.status || a.body != c.body || a.header.Get("WWW-Authenticate") != "Bearer" {
-				t.Errorf("%s with %q: %d %q %q, want %d %q", path, c.authorization, a.status, a.body,
-					a.header.Get("WWW-Authenticate"), c.status, c.body)
-			}
+		var headers []string
+		if c.authorization != "" {
+			headers = []string{"Authorization", c.authorization}
+		}
+		a := r.post(initialize, headers...)
+		if a.status != c.status || a.body != c.body || a.header.Get("WWW-Authenticate") != "Bearer" {
+			t.Errorf("%q: %d %q %q, want %d %q", c.authorization, a.status, a.body, a.header.Get("WWW-Authenticate"),
+				c.status, c.body)
 		}
 	}
 	if a := r.post(initialize, "Authorization", "Bearer "+adaToken, "Authorization", "Bearer "+
@@ -57,7 +55,7 @@ func TestBearer(t *testing.T) {
 	}
 	address := "/mcp?access_token=" + adaToken
 	r.send(http.MethodPost, address, initialize).want(t, "token in the address", http.StatusUnauthorized)
-	r.send(http.MethodGet, "/metrics", "", "Authorization", "bearer "+bobToken).want(t, "metrics", http.StatusOK)
+	r.post(initialize, "Authorization", "bearer "+bobToken).want(t, "bearer in small letters", http.StatusOK)
 	if log := r.log.String(); strings.Contains(log, "token-0123") {
 		t.Errorf("a token is in the log:\n%s", log)
 	}

@@ -81,14 +81,11 @@
 //	/mcp       the protocol; see Options.Path
 //	/healthz   200 while the process runs
 //	/readyz    200, or 503 during shutdown
-//	/metrics   for Prometheus; with authentication, for clients with a token
 //	/.well-known/oauth-protected-resource/…   with OAuth: where to get a token
 //
-// The health paths need no token and reveal nothing else. Metrics, which show how busy the server is, are for
-// operators, but any principal can read them with its token. To collect them, create a token for a principal that may
-// use no tools ("tools": []). To hide them from clients, put a proxy in front of the server that forwards only
-// Options.Path and the OAuth metadata.
+// The health paths need no token and reveal nothing else.
 //
-// Metrics contain no principal names; the log contains them at level debug. The log never contains a token, a header,
-// the query of a URL, or a message.
+// Options.MeterProvider and QueueOptions.MeterProvider create OpenTelemetry metrics, which docs/telemetry.md lists. They
+// contain no principal names; the log contains them at level debug. The log never contains a token, a header, the query
+// of a URL, or a message.
 package serve

@@ -98,7 +98,7 @@ func TestDraining(t *testing.T) {
 	if _, err := io.WriteString(more, callWho[:20]); err != nil {
 		t.Fatal(err)
 	}
-	for !strings.Contains(r.metrics(), "writ_http_requests_open 3\n") { // the call, this, and the metrics
+	for !strings.Contains(r.meters.text(), "http.server.active_requests{http.request.method=POST,url.scheme=http} 2\n") {
 		time.Sleep(time.Millisecond)
 	}
 	r.shutDown()
@@ -116,8 +116,6 @@ func TestDraining(t *testing.T) {
 	}
 }
 
-func (r *running) metrics() string { return r.send(http.MethodGet, "/metrics", "").body }
-
 // TestGraceEnds cancels calls that run too long and reports them.
 func TestGraceEnds(t *testing.T) {
 	t.Parallel()
@@ -131,7 +129,7 @@ func TestGraceEnds(t *testing.T) {
 
 func cutCall(t *testing.T, s *works, version string) {
 	s.queue = serve.NewQueue(nil)
-	r := s.start(t, serve.Options{Queue: s.queue, Grace: 20 * time.Millisecond})
+	r := s.start(t, serve.Options{Grace: 20 * time.Millisecond})
 	result := r.begun(version)
 	r.stop()
 	if err := <-result; err == nil || !strings.Contains(err.Error(), "the server is shutting down") {
@@ -153,7 +151,7 @@ func TestSilentConnection(t *testing.T) {
 		r.client(oldEra, "", nil)
 		silent := r.dial()
 		defer silent.Close()
-		r.metrics() // it is known to the server, which accepts one after the other
+		r.send(http.MethodGet, "/healthz", "") // it is known to the server, which accepts one after the other
 		r.stop()
 		if err := r.ended(); err != nil {
 			t.Errorf("Run returned %v, and no calls ran", err)

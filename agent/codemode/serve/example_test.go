@@ -50,7 +50,7 @@ func Example() {
 	}
 	served := make(chan error)
 	go func() {
-		served <- serve.Run(ctx, newServer, &serve.Options{Transport: serve.HTTP, Listener: l, Auth: known, Queue: queue})
+		served <- serve.Run(ctx, newServer, &serve.Options{Transport: serve.HTTP, Listener: l, Auth: known})
 	}()
 
 	for _, token := range []string{"ada-0123456789abcdefghij", "bob-0123456789abcdefghij"} {

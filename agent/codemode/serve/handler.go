@@ -75,7 +75,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.http.Ser
 
 // Shutdown accepts no more calls, waits until the running calls have ended, and ends all sessions and streams. If ctx
 // is done first, Shutdown cancels the handler's calls, with the cause [ErrStopped], and returns an error. Afterward,
-// the handler still serves its health and metrics; it rejects other requests with status 503.
+// the handler still serves its health paths; it rejects other requests with status 503.
 //
 // Call it before the http.Server's Shutdown method. That method waits for streams, which only Handler.Shutdown ends,
 // and closes the listener, so that clients could not answer the questions of running calls.

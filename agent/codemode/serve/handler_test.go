@@ -20,8 +20,13 @@ func mount(
 	t *testing.T, o *serve.Options, middleware func(http.Handler) http.Handler, configure func(*httptest.Server),
 ) (*running, *serve.Handler) {
 	t.Helper()
-	s := newWorks()
-	s.queue = o.Queue
+	return newWorks().mount(t, o, middleware, configure)
+}
+
+func (s *works) mount(
+	t *testing.T, o *serve.Options, middleware func(http.Handler) http.Handler, configure func(*httptest.Server),
+) (*running, *serve.Handler) {
+	t.Helper()
 	log := &lockedBuffer{}
 	o.Logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	h, err := serve.NewHandler(s.server, o)
@@ -58,7 +63,7 @@ func TestHandler(t *testing.T) {
 		if got := mustCall(t, r.client(version, "", nil), "who"); got != "local" {
 			t.Errorf("%s: got %q, want local", version, got)
 		}
-		for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
+		for _, path := range []string{"/healthz", "/readyz"} {
 			r.send(http.MethodGet, path, "").want(t, path, http.StatusOK)
 		}
 	}
@@ -130,11 +135,9 @@ func TestHandlerPrincipal(t *testing.T) {
 		{"localhost:1234", "", 403}, {"192.0.2.1:1234", "Bearer ada", 200}, {"127.0.0.1:1234", "Bearer zero", 403},
 		{"127.0.0.1:1234", "Bearer bytes", 403},
 	} {
-		for _, path := range []string{"/mcp", "/metrics"} {
-			a := r.send(http.MethodPost, path, callWho, "From", c.from, "Authorization", c.authorization)
-			if a.status != c.status || c.status == 403 && a.body != "authentication is required\n" {
-				t.Errorf("%s from %s with %q: %d %q, want %d", path, c.from, c.authorization, a.status, a.body, c.status)
-			}
+		a := r.post(callWho, "From", c.from, "Authorization", c.authorization)
+		if a.status != c.status || c.status == 403 && a.body != "authentication is required\n" {
+			t.Errorf("from %s with %q: %d %q, want %d", c.from, c.authorization, a.status, a.body, c.status)
 		}
 		r.send(http.MethodGet, "/healthz", "", "From", c.from).want(t, "health from "+c.from, http.StatusOK)
 	}
@@ -188,9 +191,9 @@ func TestHandlerCancel(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			for _, queue := range []*serve.Queue{serve.NewQueue(nil), nil} {
-				o := &serve.Options{}
-				o.Queue = queue
-				r, h := mount(t, o, bare, plain)
+				s := newWorks()
+				s.queue = queue
+				r, h := s.mount(t, &serve.Options{}, bare, plain)
 				result := r.begun(version)
 				r.cut(h)
 				if err := <-result; err == nil || !strings.Contains(err.Error(), "the server is shutting down") {

@@ -122,12 +122,13 @@ func seeRequest(ctx context.Context, r *mcp.CallToolRequest) (string, error) {
 // running is a server that is being served.
 type running struct {
 	*works
-	t    *testing.T
-	url  string // of the origin
-	log  *lockedBuffer
-	stop context.CancelFunc
-	done chan error
-	web  *http.Client
+	t      *testing.T
+	url    string // of the origin
+	log    *lockedBuffer
+	stop   context.CancelFunc
+	done   chan error
+	web    *http.Client
+	meters *meterProvider
 }
 
 // start serves over HTTP until the test ends.
@@ -153,10 +154,12 @@ func (s *works) start(t *testing.T, o serve.Options) *running {
 		o.Transport = serve.HTTP
 	}
 	log := &lockedBuffer{}
+	meters := newMeterProvider()
+	o.MeterProvider = meters
 	o.Listener, o.Logger = l, slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	ctx, stop := context.WithCancel(t.Context())
 	r := &running{works: s, t: t, url: "http://" + l.Addr().String(), log: log, stop: stop, done: make(chan error, 1),
-		web: &http.Client{Transport: s.carrier()}}
+		web: &http.Client{Transport: s.carrier()}, meters: meters}
 	go func() { r.done <- serve.Run(ctx, s.server, &o) }()
 	t.Cleanup(func() {
 		r.web.CloseIdleConnections()

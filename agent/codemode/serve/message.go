@@ -21,7 +21,7 @@ const maxDepth = 1000
 // message describes the message in the body of an HTTP request.
 type message struct {
 	id      json.RawMessage // may be nil
-	method  string          // for metrics
+	method  string          // for the log
 	call    bool            // the message requires a response
 	opening bool            // the message begins a session
 }
@@ -123,12 +123,12 @@ func inspect(body []byte) (message, *refusal) {
 		}
 	}
 	m.call, m.opening = m.method != "" && m.id != nil, m.method == "initialize"
-	m.method = metricName(m.method)
+	m.method = loggedName(m.method)
 	return m, nil
 }
 
-// metricName returns the method for metrics if the protocol defines it, and otherwise "answer" or "other".
-func metricName(method string) string {
+// loggedName returns the method for the log if the protocol defines it, and otherwise "answer" or "other".
+func loggedName(method string) string {
 	switch method {
 	case "initialize", "ping", "server/discover", "tools/list", "tools/call", "resources/list", "resources/read",
 		"resources/templates/list", "resources/subscribe", "resources/unsubscribe", "prompts/list", "prompts/get",

@@ -1,161 +1,160 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"maps"
+	"net/http"
 	"slices"
 	"strconv"
-	"strings"
-	"sync"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/metric/noop"
+	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
+	"go.opentelemetry.io/otel/semconv/v1.41.0/httpconv"
+	"go.opentelemetry.io/otel/semconv/v1.41.0/mcpconv"
 )
 
-// bounds are the upper bounds of the histogram buckets, in seconds.
-var bounds = [...]float64{0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60}
+// bounds are the upper bounds of the histograms' buckets, in seconds.
+var bounds = metric.WithExplicitBucketBoundaries(0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
-// durations is a histogram.
-type durations struct {
-	buckets [len(bounds) + 1]uint64
-	sum     float64
-	count   uint64
+func meterOf(p metric.MeterProvider) metric.Meter {
+	p = cmp.Or[metric.MeterProvider](p, noop.NewMeterProvider())
+	return p.Meter("github.com/writ-go/writ/agent/codemode/serve", metric.WithSchemaURL(semconv.SchemaURL))
 }
 
-func (d *durations) add(t time.Duration) {
-	seconds := t.Seconds()
-	i, _ := slices.BinarySearch(bounds[:], seconds)
-	d.buckets[i]++
-	d.sum += seconds
-	d.count++
+// meters are the metrics of a transport. Their attributes have bounded sets of values, so that clients cannot fill the
+// memory with their own values. Errors are ignored, because all names and units are valid.
+type meters struct {
+	requests   httpconv.ServerRequestDuration
+	open       httpconv.ServerActiveRequests
+	operations mcpconv.ServerOperationDuration
+	ended      mcpconv.ServerSessionDuration
+	sessions   metric.Int64UpDownCounter
+	transport  attribute.KeyValue
 }
 
-func (d *durations) write(w io.Writer, name, help string) {
-	head(w, name, "histogram", help)
-	total := uint64(0)
-	for i, b := range bounds {
-		total += d.buckets[i]
-		fmt.Fprintf(w, "%s_bucket{le=%q} %d\n", name, strconv.FormatFloat(b, 'g', -1, 64), total)
+func newMeters(o *Options) *meters {
+	meter, m := meterOf(o.MeterProvider), &meters{transport: semconv.NetworkTransportTCP}
+	if o.Transport == Stdio {
+		m.transport = semconv.NetworkTransportPipe
 	}
-	fmt.Fprintf(w, "%s_bucket{le=\"+Inf\"} %d\n%s_sum %g\n%s_count %d\n", name, d.count, name, d.sum, name, d.count)
+	m.requests, _ = httpconv.NewServerRequestDuration(meter, bounds)
+	m.open, _ = httpconv.NewServerActiveRequests(meter)
+	m.operations, _ = mcpconv.NewServerOperationDuration(meter, bounds)
+	m.ended, _ = mcpconv.NewServerSessionDuration(meter, bounds)
+	m.sessions, _ = meter.Int64UpDownCounter("writ.mcp.server.sessions", metric.WithUnit("{session}"),
+		metric.WithDescription("Sessions of clients of the older protocols."))
+	return m
 }
 
-func head(w io.Writer, name, kind, help string) {
-	fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
-}
-
-func gauge(w io.Writer, name, help string, value int) {
-	head(w, name, "gauge", help)
-	fmt.Fprintf(w, "%s %d\n", name, value)
-}
-
-// webMeter counts requests. Its labels have a fixed set of values, so that clients cannot fill the memory with their
-// own labels.
-type webMeter struct {
-	mu       sync.Mutex
-	requests map[webLabels]uint64
-	open     int
-	took     durations
-}
-
-type webLabels struct {
-	method string
-	code   int
-}
-
-func (m *webMeter) begin() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.open++
-}
-
-func (m *webMeter) end(method string, code int, took time.Duration) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.requests == nil {
-		m.requests = map[webLabels]uint64{}
+// begin counts an HTTP request. It returns a function that records the request's end.
+func (m *meters) begin(r *http.Request) (end func(route string, status int, took time.Duration)) {
+	method, scheme := r.Method, "http"
+	if !slices.Contains([]string{"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"}, method) {
+		method = "_OTHER"
 	}
-	m.open--
-	m.requests[webLabels{method, code}]++
-	m.took.add(took)
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	list := []attribute.KeyValue{semconv.HTTPRequestMethodKey.String(method), semconv.URLScheme(scheme)}
+	ctx, open := context.WithoutCancel(r.Context()), attribute.NewSet(list...)
+	m.open.AddSet(ctx, 1, open)
+	return func(route string, status int, took time.Duration) {
+		m.open.AddSet(ctx, -1, open)
+		list = append(list, semconv.HTTPResponseStatusCode(status))
+		if route != "" {
+			list = append(list, semconv.HTTPRoute(route))
+		}
+		m.requests.RecordSet(ctx, took.Seconds(), attribute.NewSet(list...))
+	}
 }
 
-func (m *webMeter) write(w io.Writer) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	head(w, "writ_http_requests_total", "counter", "Requests by method and status.")
-	byName := func(a, b webLabels) int {
-		return strings.Compare(fmt.Sprint(a.method, a.code), fmt.Sprint(b.method, b.code))
+// operation records a request or notification of the protocol. Its attributes have only methods that the SDK knows, and
+// tools that exist: calls of other tools return an error.
+func (m *meters) operation(
+	ctx context.Context, began time.Time, method string, r mcp.Request, result mcp.Result, err error,
+) {
+	list := []attribute.KeyValue{semconv.McpMethodNameKey.String(method), m.transport}
+	if call, ok := r.(*mcp.CallToolRequest); ok {
+		if list = append(list, semconv.GenAIOperationNameExecuteTool); err == nil {
+			list = append(list, semconv.GenAIToolName(call.Params.Name))
+		}
 	}
-	for _, l := range slices.SortedFunc(maps.Keys(m.requests), byName) {
-		fmt.Fprintf(w, "writ_http_requests_total{method=%q,code=\"%d\"} %d\n", l.method, l.code, m.requests[l])
+	failure, coded := errors.AsType[*jsonrpc.Error](err)
+	switch answer, ok := result.(*mcp.CallToolResult); {
+	case coded:
+		code := strconv.FormatInt(failure.Code, 10)
+		list = append(list, semconv.ErrorTypeKey.String(code), semconv.RPCResponseStatusCode(code))
+	case err != nil:
+		list = append(list, semconv.ErrorTypeOther)
+	case ok && answer != nil && answer.IsError:
+		list = append(list, semconv.ErrorTypeKey.String("tool_error"))
 	}
-	gauge(w, "writ_http_requests_open", "Requests without a complete response, including streams.", m.open)
-	m.took.write(w, "writ_http_request_duration_seconds", "Duration of requests, including streams.")
+	m.operations.RecordSet(ctx, time.Since(began).Seconds(), attribute.NewSet(list...))
 }
 
-// queueMeter counts and times the calls of a [Queue].
+// session counts a session. It returns a function that records the session's end.
+func (m *meters) session() (end func()) {
+	began, ctx := time.Now(), context.Background()
+	m.sessions.Add(ctx, 1)
+	return func() {
+		m.sessions.Add(ctx, -1)
+		m.ended.RecordSet(ctx, time.Since(began).Seconds(), attribute.NewSet(m.transport))
+	}
+}
+
+// queueMeter records the calls of a [Queue], and of the queues that AddQueue added.
 type queueMeter struct {
-	mu       sync.Mutex
-	outcomes map[string]uint64
-	waited   durations
-	took     durations
+	meter        metric.Meter
+	waited, took metric.Float64Histogram
 }
 
-func (m *queueMeter) refused(err error) {
-	outcome := "cancelled"
-	if errors.Is(err, ErrBusy) {
-		outcome = "busy"
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.count(outcome)
+func newQueueMeter(p metric.MeterProvider) *queueMeter {
+	m := &queueMeter{meter: meterOf(p)}
+	m.waited, _ = m.meter.Float64Histogram("writ.queue.wait.duration", bounds, metric.WithUnit("s"),
+		metric.WithDescription("Waiting time of calls, including calls that did not run."))
+	m.took, _ = m.meter.Float64Histogram("writ.queue.call.duration", bounds, metric.WithUnit("s"),
+		metric.WithDescription("Duration of calls that ran, without the waiting time."))
+	return m
 }
 
-func (m *queueMeter) ran(err error, waited, took time.Duration) {
-	outcome := "done"
+// watch reports how many calls run and wait.
+func (m *queueMeter) watch(q *Queue) {
+	running, _ := m.meter.Int64ObservableUpDownCounter("writ.queue.running", metric.WithUnit("{call}"),
+		metric.WithDescription("Running calls."))
+	waiting, _ := m.meter.Int64ObservableUpDownCounter("writ.queue.waiting", metric.WithUnit("{call}"),
+		metric.WithDescription("Waiting calls."))
+	name := metric.WithAttributes(attribute.String("writ.queue.name", q.name))
+	_, _ = m.meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		o.ObserveInt64(running, int64(q.running), name)
+		o.ObserveInt64(waiting, int64(q.waiting), name)
+		return nil
+	}, running, waiting)
+}
+
+// ended records a call. A call that did not run has no time at which it started.
+func (m *queueMeter) ended(ctx context.Context, name string, begin, started time.Time, err error) {
+	outcome, waited := "done", time.Since(begin)
 	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, ErrStopped):
+	case started.IsZero() && errors.Is(err, ErrBusy):
+		outcome = "busy"
+	case started.IsZero(), errors.Is(err, context.Canceled), errors.Is(err, ErrStopped):
 		outcome = "cancelled"
 	case err != nil:
 		outcome = "failed"
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.count(outcome)
-	m.waited.add(waited)
-	m.took.add(took)
-}
-
-func (m *queueMeter) count(outcome string) {
-	if m.outcomes == nil {
-		m.outcomes = map[string]uint64{}
+	set := metric.WithAttributeSet(attribute.NewSet(attribute.String("writ.queue.name", name),
+		attribute.String("writ.queue.outcome", outcome)))
+	if !started.IsZero() {
+		waited = started.Sub(begin)
+		m.took.Record(ctx, time.Since(started).Seconds(), set)
 	}
-	m.outcomes[outcome]++
-}
-
-// WriteMetrics writes the metrics for the queue, and for the queues that AddQueue added, in Prometheus' text format.
-func (q *Queue) WriteMetrics(w io.Writer) {
-	q.mu.Lock()
-	running, waiting := q.running, q.waiting
-	q.mu.Unlock()
-	name := "writ_" + q.name
-	gauge(w, name+"_running", "Running calls.", running)
-	gauge(w, name+"_waiting", "Waiting calls.", waiting)
-	q.meter.write(w, name)
-	for _, other := range q.list() {
-		other.WriteMetrics(w)
-	}
-}
-
-func (m *queueMeter) write(w io.Writer, name string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	head(w, name+"_total", "counter", "Calls by outcome.")
-	for _, outcome := range []string{"busy", "cancelled", "done", "failed"} {
-		fmt.Fprintf(w, "%s_total{outcome=%q} %d\n", name, outcome, m.outcomes[outcome])
-	}
-	m.waited.write(w, name+"_wait_seconds", "Waiting time of calls.")
-	m.took.write(w, name+"_duration_seconds", "Duration of calls.")
+	m.waited.Record(ctx, waited.Seconds(), set)
 }

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync"
+	"time"
 	"weak"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -19,14 +20,15 @@ import (
 // serve the same server in other ways.
 type middleware struct {
 	log       *slog.Logger
+	meters    *meters
 	stop      context.Context // its end cancels the running calls
 	end       context.CancelFunc
 	mu        sync.Mutex
 	installed map[weak.Pointer[mcp.Server]]bool
 }
 
-func newMiddleware(log *slog.Logger) *middleware {
-	m := &middleware{log: log, installed: map[weak.Pointer[mcp.Server]]bool{}}
+func newMiddleware(log *slog.Logger, meters *meters) *middleware {
+	m := &middleware{log: log, meters: meters, installed: map[weak.Pointer[mcp.Server]]bool{}}
 	m.stop, m.end = context.WithCancel(context.Background())
 	return m
 }
@@ -77,6 +79,8 @@ func (m *middleware) receive(next mcp.MethodHandler) mcp.MethodHandler {
 		if one := callOf(ctx); one != nil {
 			defer one.leave()
 		}
+		began := time.Now()
+		defer func() { m.meters.operation(ctx, began, method, r, result, err) }()
 		defer func() {
 			if value := recover(); value != nil {
 				m.log.Error("a handler panicked", "method", method, "panic", value, "stack", string(debug.Stack()))

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"go.opentelemetry.io/otel/metric"
 )
 
 // The transports, for Options.Transport.
@@ -68,9 +70,8 @@ type Options struct {
 	// limit.
 	Rate float64
 
-	// Queue is the queue in which calls to the server's tools wait for their turn. The transport only serves its
-	// metrics: handlers call [Queue.Do]. It may be nil, and several transports may share it.
-	Queue *Queue
+	// MeterProvider creates the metrics; see the package comment. Nil means no metrics.
+	MeterProvider metric.MeterProvider
 
 	// Logger logs events, but no token, header or message. There are three exceptions: a handler's panic value, an
 	// error from Auth.Verifier (without the token) and, at level debug, a rejected host or origin. Nil logs nothing.
@@ -174,7 +175,7 @@ func isPlainPath(p string) bool {
 
 func reserved(p string) bool {
 	switch p {
-	case "/healthz", "/readyz", "/metrics":
+	case "/healthz", "/readyz":
 		return true
 	}
 	return strings.HasPrefix(p, wellKnown)

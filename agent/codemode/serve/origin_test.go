@@ -59,7 +59,7 @@ func TestOriginPolicy(t *testing.T) {
 		{"localhost", "https://localhost", true},
 		{"evil.com" + port, "http://evil.com" + port, false},
 	} {
-		for path, body := range map[string]string{"/mcp": initialize, "/healthz": "", "/readyz": "", "/metrics": ""} {
+		for path, body := range map[string]string{"/mcp": initialize, "/healthz": "", "/readyz": ""} {
 			method := http.MethodGet
 			headers := []string{"Host", c.host}
 			if c.origin != "" {

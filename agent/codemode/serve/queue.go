@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/internal/place"
+	"go.opentelemetry.io/otel/metric"
 )
 
 // ErrBusy is returned by [Queue.Do] when a call cannot wait for its turn any longer. The call
@@ -33,6 +34,9 @@ type QueueOptions struct {
 
 	// Wait is the longest time that a call waits. Zero means 30 seconds.
 	Wait time.Duration
+
+	// MeterProvider creates the queue's metrics; see the package comment. Nil means no metrics.
+	MeterProvider metric.MeterProvider
 }
 
 // Queue bounds how many calls run at once, and is fair between principals: as long as
@@ -56,7 +60,7 @@ type Queue struct {
 	begun   map[string]int // running and paused calls by principal
 
 	others []*Queue // made by AddQueue
-	meter  queueMeter
+	meter  *queueMeter
 }
 
 // line holds the waiting calls of one principal.
@@ -76,14 +80,18 @@ func NewQueue(o *QueueOptions) *Queue {
 	if o == nil {
 		o = &QueueOptions{}
 	}
-	l := *o
+	return newQueue("executions", *o, newQueueMeter(o.MeterProvider))
+}
+
+func newQueue(name string, l QueueOptions, meter *queueMeter) *Queue {
 	l.Running = cmp.Or(l.Running, 2*runtime.GOMAXPROCS(0))
 	l.PerPrincipal = min(cmp.Or(l.PerPrincipal, l.Running), l.Running)
 	l.Waiting = max(0, cmp.Or(l.Waiting, 256))
 	l.Wait = cmp.Or(l.Wait, 30*time.Second)
-	q := &Queue{name: "executions", limits: l, each: map[string]int{}, begun: map[string]int{}}
+	q := &Queue{name: name, limits: l, each: map[string]int{}, begun: map[string]int{}, meter: meter}
 	q.stop, q.end = context.WithCancel(context.Background())
 	q.closed, q.close = context.WithCancel(q.stop)
+	meter.watch(q)
 	return q
 }
 
@@ -105,7 +113,7 @@ func (q *Queue) Do(ctx context.Context, who string, f func(context.Context) erro
 		defer q.calls.Done()
 	}
 	if err := q.enter(ctx, closed, who); err != nil {
-		q.meter.refused(err)
+		q.meter.ended(ctx, q.name, begin, time.Time{}, err)
 		return err
 	}
 	ctx, done := until(ctx, q.stop)
@@ -114,7 +122,7 @@ func (q *Queue) Do(ctx context.Context, who string, f func(context.Context) erro
 	started := time.Now()
 	err := errPanicked
 	defer func() {
-		q.meter.ran(err, started.Sub(begin), time.Since(started))
+		q.meter.ended(ctx, q.name, begin, started, err)
 		c.end()
 	}()
 	err = f(place.With(ctx, c))
@@ -308,11 +316,12 @@ func isClosed(c <-chan struct{}) bool {
 }
 
 // AddQueue adds and returns a queue for another kind of call. It has its own limits, stops when q stops, and appears in
-// q's metrics under its own name: writ_tasks_running for the name "tasks". The name must consist of letters and be
-// unique.
+// q's metrics with its name, which must be unique, as writ.queue.name.
 func (q *Queue) AddQueue(name string, o *QueueOptions) *Queue {
-	other := NewQueue(o)
-	other.name = name
+	if o == nil {
+		o = &QueueOptions{}
+	}
+	other := newQueue(name, *o, q.meter)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.others = append(q.others, other)

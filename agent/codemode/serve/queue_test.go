@@ -164,7 +164,8 @@ func TestWaiting(t *testing.T) {
 // TestStop cancels running calls, and checks that a panic frees its place.
 func TestStop(t *testing.T) {
 	t.Parallel()
-	q := serve.NewQueue(&serve.QueueOptions{Running: 1})
+	meters := newMeterProvider()
+	q := serve.NewQueue(&serve.QueueOptions{Running: 1, MeterProvider: meters})
 	func() {
 		defer func() { _ = recover() }()
 		_ = q.Do(t.Context(), "a", func(context.Context) error { panic("oops") })
@@ -177,13 +178,15 @@ func TestStop(t *testing.T) {
 	if !errors.Is(err, serve.ErrStopped) {
 		t.Errorf("got %v, want ErrStopped", err)
 	}
-	var text strings.Builder
-	q.WriteMetrics(&text)
-	for _, want := range []string{"writ_executions_running 0\n", "writ_executions_waiting 0\n", `{outcome="failed"} 1` +
-		"\n", `{outcome="cancelled"} 1` + "\n"} {
-		if !strings.Contains(text.String(), want) {
-			t.Errorf("%q is missing in\n%s", want, text.String())
-		}
+	const want = `writ.queue.call.duration{writ.queue.name=executions,writ.queue.outcome=cancelled} 1
+writ.queue.call.duration{writ.queue.name=executions,writ.queue.outcome=failed} 1
+writ.queue.running{writ.queue.name=executions} 0
+writ.queue.wait.duration{writ.queue.name=executions,writ.queue.outcome=cancelled} 1
+writ.queue.wait.duration{writ.queue.name=executions,writ.queue.outcome=failed} 1
+writ.queue.waiting{writ.queue.name=executions} 0
+`
+	if got := meters.text(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
@@ -213,7 +216,10 @@ func TestSecondQueue(t *testing.T) {
 // all places are free at the end.
 func TestQueueStorm(t *testing.T) {
 	t.Parallel()
-	q := serve.NewQueue(&serve.QueueOptions{Running: 4, PerPrincipal: 2, Waiting: 50, Wait: 5 * time.Millisecond})
+	meters := newMeterProvider()
+	q := serve.NewQueue(&serve.QueueOptions{
+		Running: 4, PerPrincipal: 2, Waiting: 50, Wait: 5 * time.Millisecond, MeterProvider: meters,
+	})
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	running, most := 0, 0
@@ -235,11 +241,9 @@ func TestQueueStorm(t *testing.T) {
 		})
 	}
 	all.Wait()
-	var text strings.Builder
-	q.WriteMetrics(&text)
-	if most > 4 || !strings.Contains(text.String(), "writ_executions_running 0\n") ||
-		!strings.Contains(text.String(), "writ_executions_waiting 0\n") {
-		t.Errorf("%d ran at once, want 4 at most\n%s", most, text.String())
+	if text := meters.text(); most > 4 || !strings.Contains(text, "writ.queue.running{writ.queue.name=executions} 0\n") ||
+		!strings.Contains(text, "writ.queue.waiting{writ.queue.name=executions} 0\n") {
+		t.Errorf("%d ran at once, want 4 at most\n%s", most, text)
 	}
 }
 

@@ -29,7 +29,7 @@ func Run(ctx context.Context, newServer func(Principal) *mcp.Server, o *Options)
 	}
 	o = o.defaults()
 	if o.Transport == Stdio {
-		m := newMiddleware(o.Logger)
+		m := newMiddleware(o.Logger, newMeters(o))
 		server := m.install(newServer(local))
 		if server == nil {
 			return errors.New("newServer returned nil for the client on stdio")

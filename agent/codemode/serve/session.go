@@ -15,6 +15,7 @@ const sessionHeader = "Mcp-Session-Id"
 // bound their number.
 type sessions struct {
 	limits  limits
+	meters  *meters
 	handler http.Handler // the SDK's
 	mu      sync.Mutex
 	all     map[string]*session
@@ -84,9 +85,11 @@ func (s *sessions) add(id string, owner Principal, server *mcp.Server) *session 
 		return nil
 	}
 	s.all[id] = one
+	ended := s.meters.session()
 	s.ending.Go(func() {
 		_ = one.live.Wait() // how the session ended does not matter
 		s.forget(one)
+		ended()
 	})
 	return one
 }
@@ -156,12 +159,6 @@ func (s *sessions) end(one *session) {
 	one.idle.Stop()
 	delete(s.all, one.id)
 	s.ending.Go(func() { _ = one.live.Close() })
-}
-
-func (s *sessions) count() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.all)
 }
 
 // close ends each session when its running calls have ended. It reports whether all sessions ended before

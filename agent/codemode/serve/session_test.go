@@ -3,7 +3,6 @@ package serve_test
 import (
 	"fmt"
 	"net"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -34,8 +33,8 @@ func TestAbandonedSessions(t *testing.T) {
 		for range r.server(serve.Principal{Name: "local"}).Sessions() {
 			live++
 		}
-		metrics := r.send(http.MethodGet, "/metrics", "").body
-		if live <= most && strings.Contains(metrics, fmt.Sprintf("writ_sessions %d\n", live)) {
+		metrics := r.meters.text()
+		if live <= most && strings.Contains(metrics, fmt.Sprintf("writ.mcp.server.sessions{} %d\n", live)) {
 			return
 		}
 		if time.Now().After(deadline) {

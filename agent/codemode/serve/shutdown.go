@@ -10,7 +10,7 @@ const lastMoment = 2 * time.Second
 
 // shutdown waits until the running calls have finished or ctx is done. It then cancels the calls that still run, and
 // returns their number. Until the calls end, the server rejects new calls but accepts answers to running calls'
-// questions. Afterwards, it only accepts requests for its health and metrics.
+// questions. Afterwards, it only accepts requests for its health.
 func (s *web) shutdown(ctx context.Context) (canceled int) {
 	defer s.end()
 	s.calls.stop()

@@ -15,10 +15,15 @@ import (
 func TestSharedQueue(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{newEra, oldEra} {
-		o := &serve.Options{}
-		o.Queue = serve.NewQueue(&serve.QueueOptions{Running: 2})
-		ending, h := mount(t, o, bare, plain)
-		other, _ := mount(t, o, bare, plain)
+		meters := newMeterProvider()
+		queue := serve.NewQueue(&serve.QueueOptions{Running: 2, MeterProvider: meters})
+		mounted := func() (*running, *serve.Handler) {
+			s := newWorks()
+			s.queue = queue
+			return s.mount(t, &serve.Options{}, bare, plain)
+		}
+		ending, h := mounted()
+		other, _ := mounted()
 		canceled, kept := ending.begun(version), other.begun(version)
 		refused := make(chan error, 1)
 		session := ending.client(version, "", nil)
@@ -26,7 +31,7 @@ func TestSharedQueue(t *testing.T) {
 			_, err := call(context.WithoutCancel(t.Context()), session, "wait")
 			refused <- err
 		}()
-		for !strings.Contains(other.metrics(), "writ_executions_waiting 1\n") {
+		for !strings.Contains(meters.text(), "writ.queue.waiting{writ.queue.name=executions} 1\n") {
 			time.Sleep(time.Millisecond)
 		}
 		ending.cut(h)
@@ -37,8 +42,9 @@ func TestSharedQueue(t *testing.T) {
 		if err := <-refused; err == nil || !strings.HasSuffix(err.Error(), "the server is shutting down; nothing was done") {
 			t.Errorf("%s: the waiting call: %v", version, err)
 		}
-		if want := "writ_executions_total{outcome=\"cancelled\"} 2\n"; !strings.Contains(other.metrics(), want) {
-			t.Errorf("%s: %q is missing in\n%s", version, want, other.metrics())
+		want := "writ.queue.wait.duration{writ.queue.name=executions,writ.queue.outcome=cancelled} 2\n"
+		if !strings.Contains(meters.text(), want) {
+			t.Errorf("%s: %q is missing in\n%s", version, want, meters.text())
 		}
 		close(other.release)
 		if err := <-kept; err != nil {

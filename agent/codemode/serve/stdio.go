@@ -16,6 +16,7 @@ func (o *Options) stdio(ctx context.Context, server *mcp.Server, m *middleware) 
 	if err != nil {
 		return err
 	}
+	defer m.meters.session()()
 	canceled := 0
 	defer func() { o.Logger.Info("shut down", "canceled", canceled) }()
 	ended := make(chan struct{})

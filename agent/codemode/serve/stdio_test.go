@@ -19,10 +19,11 @@ import (
 // stdio is a server on pipes.
 type stdio struct {
 	*works
-	in   *io.PipeWriter
-	out  *bufio.Scanner
-	stop context.CancelFunc
-	done chan error
+	in     *io.PipeWriter
+	out    *bufio.Scanner
+	stop   context.CancelFunc
+	done   chan error
+	meters *meterProvider
 }
 
 func startStdio(t *testing.T, grace time.Duration) *stdio {
@@ -30,8 +31,9 @@ func startStdio(t *testing.T, grace time.Duration) *stdio {
 	in, write := io.Pipe()
 	read, out := io.Pipe()
 	ctx, stop := context.WithCancel(t.Context())
-	s := &stdio{works: newWorks(), in: write, out: bufio.NewScanner(read), stop: stop, done: make(chan error, 1)}
-	o := &serve.Options{In: in, Out: out, Grace: grace, Logger: slog.New(slog.DiscardHandler)}
+	s := &stdio{works: newWorks(), in: write, out: bufio.NewScanner(read), stop: stop, done: make(chan error, 1),
+		meters: newMeterProvider()}
+	o := &serve.Options{In: in, Out: out, Grace: grace, Logger: slog.New(slog.DiscardHandler), MeterProvider: s.meters}
 	go func() {
 		s.done <- serve.Run(ctx, s.server, o)
 		out.Close()

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -23,7 +24,7 @@ type web struct {
 	clients    *clients
 	sessions   *sessions
 	stateless  http.Handler // the SDK's
-	meter      webMeter
+	meters     *meters
 	calls      *counter
 	requests   *counter        // to all paths
 	life       context.Context // its end cancels all requests to the endpoint
@@ -33,10 +34,11 @@ type web struct {
 }
 
 func (o *Options) web(newServer func(Principal) *mcp.Server) *web {
+	m := newMeters(o)
 	s := &web{
-		Options: o, newServer: newServer, middleware: newMiddleware(o.Logger),
+		Options: o, newServer: newServer, middleware: newMiddleware(o.Logger, m), meters: m,
 		clients:  newClients(o.limits),
-		sessions: &sessions{limits: o.limits, all: map[string]*session{}},
+		sessions: &sessions{limits: o.limits, meters: m, all: map[string]*session{}},
 		calls:    newCounter(),
 		requests: newCounter(),
 	}
@@ -56,14 +58,13 @@ func (o *Options) web(newServer func(Principal) *mcp.Server) *web {
 // handler returns the handler for all paths. The health paths need no token and reveal nothing else.
 func (s *web) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/healthz", s.countAs("healthz", http.HandlerFunc(healthz)))
-	mux.Handle("/readyz", s.countAs("readyz", http.HandlerFunc(s.readyz)))
-	mux.Handle("/metrics", s.countAs("metrics", s.Auth.require(s.Logger, http.HandlerFunc(s.metrics))))
+	mux.HandleFunc("/healthz", healthz)
+	mux.HandleFunc("/readyz", s.readyz)
 	if path, _ := s.Auth.metadata(); path != "" {
-		mux.Handle(path, s.countAs("metadata", auth.ProtectedResourceMetadataHandler(s.Auth.Resource)))
+		mux.Handle(path, auth.ProtectedResourceMetadataHandler(s.Auth.Resource))
 	}
 	mux.Handle(s.Path, s.Auth.require(s.Logger, http.HandlerFunc(s.endpoint)))
-	mux.Handle("/", s.countAs("unknown", http.HandlerFunc(s.notFound)))
+	mux.HandleFunc("/", s.notFound)
 	return s.observe(newOriginPolicy(s.Options).protect(mux))
 }
 
@@ -89,20 +90,7 @@ func (s *web) readyz(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprintln(w, "ready")
 }
 
-func (s *web) metrics(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	s.writeMetrics(w)
-}
-
-func (s *web) writeMetrics(w io.Writer) {
-	s.meter.write(w)
-	gauge(w, "writ_sessions", "Sessions of clients of the older protocols.", s.sessions.count())
-	if s.Queue != nil {
-		s.Queue.WriteMetrics(w)
-	}
-}
-
-// logged holds a request's values for the log and the metrics.
+// logged holds a request's values for the log.
 type logged struct{ method, principal string }
 
 type loggedKey struct{}
@@ -114,32 +102,26 @@ func loggedOf(r *http.Request) *logged {
 	return &logged{}
 }
 
-func (s *web) countAs(name string, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		loggedOf(r).method = name
-		next.ServeHTTP(w, r)
-	})
-}
-
 // observe counts and logs requests, and bounds the time that the server waits for their clients.
 func (s *web) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begin := time.Now()
-		about := &logged{method: "refused"}
+		about := &logged{}
 		answer := newResponse(w, s.limits.stall)
 		answer.begin(r)
 		if s.requests.begin() {
 			defer s.requests.end()
 		}
-		s.meter.begin()
+		end := s.meters.begin(r)
+		r = r.WithContext(context.WithValue(r.Context(), loggedKey{}, about))
 		defer func() {
 			answer.extendWrite()
 			took := time.Since(begin)
-			s.meter.end(about.method, answer.status(), took)
-			s.Logger.Debug("request", "method", about.method, "status", answer.status(),
+			end(r.Pattern, answer.status(), took)
+			s.Logger.Debug("request", "method", cmp.Or(about.method, r.Pattern, "refused"), "status", answer.status(),
 				"principal", about.principal, "duration", took)
 		}()
-		next.ServeHTTP(answer, r.WithContext(context.WithValue(r.Context(), loggedKey{}, about)))
+		next.ServeHTTP(answer, r)
 	})
 }
 
