@@ -46,7 +46,10 @@ type result struct {
 }
 
 // TestFaults plays runs whose process crashes, whose tools fail, and whose model rewrites its programs, and compares
-// what the server did with what the run says.
+// what the server did with what the run says: an effect is dispatched once, each row of the server has a record, each
+// call that is done has the result of its own row, what was not made has no row, the record of a run never shrinks,
+// nothing goes on after a hold, and a program that looks first repeats nothing. The order of calls, and which effects
+// count as consumed, cannot be seen from outside; model_test.go in tools/journal checks them.
 func TestFaults(t *testing.T) {
 	url, path := startServer(t)
 	box, err := sandbox.NewInProcess(nil)
@@ -63,7 +66,10 @@ func TestFaults(t *testing.T) {
 			for i := int(next.Add(1)) - 1; i < *scenarios; i = int(next.Add(1)) - 1 {
 				p := newPlay(t, i, kinds[i%len(kinds)], url, box)
 				results[i] = p.play()
-				p.playOff()
+				p.compare()
+				if p.result.kind != "ReAct" { // whose model writes no programs
+					p.playOff()
+				}
 			}
 		})
 	}
@@ -100,6 +106,8 @@ type play struct {
 	unclear bool    // the tool that creates tickets is not classified
 	crashed []int64 // the numbers of calls that had reached a tool at the crashes
 
+	calls map[string]journal.Entry // what the run's record had when the last process started, by effect
+
 	mu    sync.Mutex
 	done  map[string]bool // effects whose tool has answered
 	told  map[string]bool // those of them that were followed by a model request
@@ -118,6 +126,11 @@ func newPlay(t *testing.T, number int, kind, url string, box *sandbox.Sandbox) *
 	if r.IntN(4) == 0 {
 		for i := range p.drafts {
 			p.drafts[i].setFirst = true
+		}
+	}
+	if r.IntN(4) == 0 {
+		for i := range p.drafts {
+			p.drafts[i].take = true
 		}
 	}
 	p.store = &store{}
@@ -170,11 +183,9 @@ func (p *play) live(points int) (*module.Prediction[agent.Answer], error) {
 	defer cancel()
 	p.process = &process{left: points, crash: cancel}
 	p.store.process = p.process
-	bot, err := agent.New(llmtest.Func(p.reply), &agent.Options{Sandbox: p.box, Tools: p.tools(p.process)})
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	bot := p.bot()
 	runs := agent.NewRuns(p.store)
+	p.remember(runs)
 	at, err := runs.Checkpoint(ctx, "r")
 	if errors.Is(err, agent.ErrNoRun) {
 		return agent.Start(ctx, runs, "r", bot, agent.Task{Task: "Write to everybody."})
@@ -238,6 +249,10 @@ var heldCall = regexp.MustCompile(`was stopped before the call ([a-z.]+)\(\{"to"
 // countHold counts a hold about which the model is told, and whether it was needless.
 func (p *play) countHold(said string) {
 	held := heldCall.FindStringSubmatch(said)
+	if strings.Contains(said, " was not called: this exact call was made before") && !p.holds[said] { // in a ReAct
+		p.holds[said] = true
+		p.result.holds++
+	}
 	if held == nil || p.holds[said] {
 		return
 	}
@@ -266,7 +281,10 @@ func (p *play) tools(owner *process) *tools.Set {
 	act := func(tool string) func(context.Context, message) (int, error) {
 		return func(ctx context.Context, m message) (n int, err error) {
 			c := call{Scenario: p.number, Tool: tool, To: m.To, Text: m.Text, Effect: tools.EffectID(ctx),
-				Named: ctx.Value(named{}) != nil, Fate: p.fates[p.effects.Add(1)-1]}
+				Named: ctx.Value(named{}) != nil}
+			if n := p.effects.Add(1) - 1; tool != "stock.set" {
+				c.Fate = p.fates[n]
+			}
 			if owner.point() {
 				return 0, errDead
 			}
@@ -288,6 +306,11 @@ func (p *play) tools(owner *process) *tools.Set {
 	}
 	set, err := tools.NewSet(context.Background(),
 		of("flags", tools.Func("set", "Set a flag.", act("flags.set"), &tools.Hints{Class: tools.Idempotent})),
+		of("stock", tools.Func("set", "Set what is left.", act("stock.set"), &tools.Hints{Class: tools.Idempotent})),
+		of("stock", tools.Func("get", "Get what is left.",
+			func(ctx context.Context, _ struct{}) (left int, err error) {
+				return left, p.send(call{Scenario: p.number, Tool: "stock.get"}, &left)
+			}, &tools.Hints{Class: tools.Read})),
 		of("mail", tools.Func("send", "Send a mail.", act("mail.send"), effect)),
 		of("tickets", tools.Func("create", "Create a ticket.", act("tickets.create"), ticket)),
 		of("mail", tools.Func("list", "List the recipients of the mails that were sent.",
@@ -359,7 +382,7 @@ func judge(r result, rows []row) (problems []string) {
 	problems = r.problems
 	byEffect, byPerson := map[string]int{}, map[string][]row{}
 	for _, row := range rows {
-		if row.Tool == "flags.set" { // idempotent: may be set again
+		if row.Tool == "stock.set" || row.Tool == "flags.set" { // idempotent: may be set again
 			continue
 		}
 		// An effect with an ID takes place once: what is dispatched has a durable record, which survives a crash.
@@ -381,7 +404,7 @@ func judge(r result, rows []row) (problems []string) {
 		case repeated && r.careful && row.Tool == "mail.send":
 			problems = append(problems, "repeated although the program looked: "+row.To)
 		// A failed call is not repeated without a look before the program was told to look.
-		case repeated && row.Tool == "mail.send" && r.kind != "list-first" && r.looks == 0 &&
+		case repeated && row.Tool == "mail.send" && r.kind != "list-first" && r.kind != "ReAct" && r.looks == 0 &&
 			before[0].Fate == failAfter && before[0].Text == row.Text:
 			problems = append(problems, "repeated a failed call without a look: "+row.To)
 		}
@@ -394,7 +417,10 @@ func judge(r result, rows []row) (problems []string) {
 		}
 		return problems
 	}
-	if r.kind == "split" { // its model goes on with the rest, even if the tool refused the first part
+	if r.answer == "failed" { // the sub-agent did
+		return problems
+	}
+	if r.kind == "split" || r.kind == "ReAct" { // their models go on with the rest, even if a tool refused a part
 		return problems
 	}
 	// A call that a program was told is done has been made.
@@ -440,7 +466,7 @@ func repeats(rows []row) (silent, named int) {
 	for _, row := range rows {
 		key := row.Tool + row.To
 		switch {
-		case row.Tool == "flags.set":
+		case row.Tool == "flags.set", row.Tool == "stock.set":
 		case seen[key] && row.Named:
 			named++
 		case seen[key]:
@@ -457,8 +483,8 @@ func (t table) String() string {
 		"| named repeats | holds | needless holds | unknown | orphans |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	all := counts{}
 	row := func(name string, c counts) {
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d |\n", name, c.runs, c.answered, c.crashes,
-			c.off, c.silent, c.named, c.holds, c.needless, c.unknown, c.orphans)
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d |\n", name, c.runs, c.answered,
+			c.crashes, c.off, c.silent, c.named, c.holds, c.needless, c.unknown, c.orphans)
 	}
 	for _, kind := range slices.Sorted(maps.Keys(t)) {
 		c := *t[kind]

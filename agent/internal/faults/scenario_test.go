@@ -21,6 +21,8 @@ type draft struct {
 	batch     bool // sends all mails at once
 	listFirst bool
 	setFirst  bool   // sets a flag with an idempotent tool
+	take      bool   // reads what is in stock, and then sets what is left
+	taken     string // the entry with which the stock was set, if the model names it
 	open      bool   // does not answer
 	wrong     bool   // submits an answer that is not valid
 	repeated  string // the tool whose calls have the second argument
@@ -53,6 +55,14 @@ func (d draft) source() string {
 	fmt.Fprintf(&b, "const people = %q.split(\" \");\nconst sent = [];\n"+goingOn, strings.Join(d.people, " "))
 	if d.setFirst {
 		b.WriteString("await flags.set({to: \"busy\", text: \"yes\"});\n")
+	}
+	if d.take {
+		same := ""
+		if d.taken != "" {
+			same = fmt.Sprintf(", {same: %q}", d.taken)
+		}
+		fmt.Fprintf(&b, "const left = await stock.get({});\n"+
+			"await stock.set({to: \"shelf\", text: String(left - 10)}%s);\n", same)
 	}
 	if d.listFirst {
 		b.WriteString("const known = await mail.list({});\n")
@@ -122,6 +132,8 @@ var rewrites = map[string]func(r *rand.Rand) []draft{
 		d.wrong = true
 		return []draft{d, whole()}
 	},
+	"sub-agent": func(r *rand.Rand) []draft { return []draft{failing(r), whole()} },
+	"ReAct":     func(*rand.Rand) []draft { return []draft{whole()} },
 	"three attempts": func(r *rand.Rand) []draft {
 		first, second := failing(r), failing(r)
 		return []draft{first, second, whole()}
@@ -139,6 +151,7 @@ func failing(r *rand.Rand) draft {
 var (
 	stopped = regexp.MustCompile(`was stopped before the call ([a-z.]+)\(`)
 	listed  = regexp.MustCompile(`^- (E[0-9]+) ([a-z.]+)\(`)
+	stocked = regexp.MustCompile(`(?m)^- (E[0-9]+) stock\.set\(`)
 	done    = regexp.MustCompile(`"to":"([a-z]+)"`)
 )
 
@@ -161,11 +174,21 @@ func write(drafts []draft, careful bool, messages []llms.MessageContent) string 
 	}
 	if held := stopped.FindStringSubmatch(said); held != nil {
 		d = whole()
-		d.setFirst = drafts[0].setFirst
+		d.setFirst, d.take = drafts[0].setFirst, drafts[0].take
 		d.text, d.listFirst = drafts[len(drafts)-1].text, careful
 		d.repeated, d.second = held[1], second(said, held[1])
 	}
+	if set := stocked.FindStringSubmatch(said); set != nil && (careful || heldStock(messages)) {
+		d.taken = set[1]
+	}
 	return d.source()
+}
+
+// heldStock reports whether the model was told that a call that sets the stock was held.
+func heldStock(messages []llms.MessageContent) bool {
+	return slices.ContainsFunc(messages, func(m llms.MessageContent) bool {
+		return strings.Contains(text(m), "was stopped before the call stock.set(")
+	})
 }
 
 // second returns the second argument for the calls of a tool: they repeat those that reported an error, and differ from

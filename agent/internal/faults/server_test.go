@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -105,6 +106,16 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 		_ = json.NewEncoder(w).Encode(to)
+		return
+	}
+	if c.Tool == "stock.get" {
+		left := "100"
+		for _, r := range s.rows[c.Scenario] {
+			if r.Tool == "stock.set" {
+				left = r.Text
+			}
+		}
+		_, _ = io.WriteString(w, left)
 		return
 	}
 	if c.Tool == "rows" {
