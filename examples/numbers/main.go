@@ -81,6 +81,7 @@ func run(ctx context.Context, name string, w io.Writer) error {
 	}
 	steps := pred.Trajectory.Steps
 	fmt.Fprintf(w, "the program:\n%s\n", show.Indent(steps[len(steps)-1].Code, "   │ "))
-	fmt.Fprintf(w, "total %g kWh, median %g kWh, outlier %s\n", pred.Output.Total, pred.Output.Median, pred.Output.Outlier)
+	out := pred.Output
+	fmt.Fprintf(w, "total %g kWh, median %g kWh, outlier %s\n", out.Total, out.Median, out.Outlier)
 	return nil
 }
