@@ -36,6 +36,7 @@ func (t *Toolbox) Perform(
 		err = &tools.ToolError{Tool: call.Tool, Kind: tools.KindDenied, Message: prompt.HeldCall}
 	}
 	call.Result, call.Recorded, call.Duration = result, issued.Recorded, time.Since(start)
+	call.Decision = issued.Decision()
 	if performed := issued.Args(); performed != nil {
 		call.Args = performed
 	}
