@@ -59,7 +59,7 @@ const (
 // Nil options are the defaults. Errors are those of w.
 func WriteEvaluation(w io.Writer, r *evaluate.Report, o *Options) error {
 	b := newBuilder(o)
-	p := page{Kind: "Evaluation", Title: "Evaluation", Evaluation: b.evaluation(r)}
+	p := page{Title: "Evaluation", Evaluation: b.evaluation(r)}
 	p.Facts = []fact{{"Runs", fmt.Sprint(len(r.Results))}}
 	if r.NoAnswers > 0 {
 		p.Pills = append(p.Pills, mark{"warn", fmt.Sprintf("%d without an answer", r.NoAnswers)})

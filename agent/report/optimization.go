@@ -71,7 +71,7 @@ func writeOptimization(
 	o *Options,
 ) error {
 	b := newBuilder(o)
-	p := page{Kind: "Optimization", Title: "Optimization", Optimization: b.optimization(all, best, warnings, paths)}
+	p := page{Title: "Optimization", Optimization: b.optimization(all, best, warnings, paths)}
 	if len(warnings) > 0 {
 		p.Pills = append(p.Pills, mark{"warn", display.Plural(len(warnings), "warning")})
 	}
@@ -148,8 +148,11 @@ func callsOf(s optimize.Spent) int {
 }
 
 func (n *candidate) compare(change float64) {
-	n.Change, n.Class = fmt.Sprintf("%+.3f", change), "worse"
-	if change >= 0 {
+	n.Change, n.Class = fmt.Sprintf("%+.3f", change), "dim"
+	switch {
+	case change < 0:
+		n.Class = "worse"
+	case change > 0:
 		n.Class = "better"
 	}
 }

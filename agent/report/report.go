@@ -43,11 +43,11 @@ type Options struct {
 // JSON.
 func Write(w io.Writer, t module.Trajectory, o *Options) error {
 	b := newBuilder(o)
-	p := page{Kind: "Run", Title: "Run of " + cmp.Or(t.Module, "several modules")}
+	p := page{Title: "Run of " + cmp.Or(t.Module, "several modules")}
 	if t.Name != "" {
 		p.Title = fmt.Sprintf("Run of %s (%s)", t.Name, t.Module)
 	}
-	p.Pills = append(p.Pills, outcome(t))
+	p.Pills = b.runMarks(t)
 	p.Facts = b.runFacts(t)
 	if b.options.Inputs != nil {
 		raw, err := json.Marshal(b.options.Inputs)
@@ -66,7 +66,7 @@ func Write(w io.Writer, t module.Trajectory, o *Options) error {
 
 // page is what the template shows.
 type page struct {
-	Kind, Title  string
+	Title        string
 	Style        template.CSS
 	Hash         string
 	Pills        []mark
@@ -109,10 +109,11 @@ type builder struct {
 	options Options
 	left    int // bytes that values may still take
 	runs    int // the number of runs so far, for anchors
+	calls   int // the number of tool calls so far
 }
 
 // maxPage limits the bytes of all values in a page, so that a browser can show it at once.
-const maxPage = 6 << 20
+const maxPage = 3 << 20
 
 func newBuilder(o *Options) *builder {
 	b := &builder{left: maxPage}

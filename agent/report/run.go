@@ -20,7 +20,7 @@ type run struct {
 	ID, Title       string
 	Chosen, Outside bool // Outside: it is not within another run
 	Marks           []mark
-	Error           []span
+	Error           *value
 	Answer          []field
 	Steps           []*step
 	Evidence        []finding
@@ -94,7 +94,7 @@ const (
 	groupSize  = 100
 	maxRuns    = 100  // runs shown within a run
 	maxSteps   = 300  // steps shown of a run
-	maxCalls   = 5000 // calls shown of a step
+	maxCalls   = 5000 // calls shown in a page
 	maxEntries = 200
 )
 
@@ -149,9 +149,7 @@ func (b *builder) run(t module.Trajectory, outer *module.Trajectory) *run {
 	}
 	r.Title = b.line(r.Title, 100)
 	r.Marks = b.runMarks(t)
-	if t.Err != nil {
-		r.Error = b.value(errorText(t.Err), maxValue).Text
-	}
+	r.Error = b.optional(errorText(t.Err))
 	r.Answer = b.fields(t.Answer())
 	var before []message
 	for i := range t.Steps[:min(len(t.Steps), maxSteps)] {
@@ -329,7 +327,9 @@ func (b *builder) groups(o *sandbox.Outcome, id string) (groups []group) {
 	for _, c := range calls {
 		total = max(total, c.Started+c.Duration)
 	}
-	for part := range slices.Chunk(calls[:min(len(calls), maxCalls)], groupSize) {
+	shown := min(len(calls), max(maxCalls-b.calls, groupSize))
+	b.calls += shown
+	for part := range slices.Chunk(calls[:shown], groupSize) {
 		g := group{}
 		failed := 0
 		for _, c := range part {
@@ -346,9 +346,8 @@ func (b *builder) groups(o *sandbox.Outcome, id string) (groups []group) {
 		}
 		groups = append(groups, g)
 	}
-	if more := len(calls) - maxCalls; more > 0 {
-		last := &groups[len(groups)-1]
-		last.Marks = append(last.Marks, mark{"note", display.Plural(more, "more call") + " not shown"})
+	if more := len(calls) - shown; more > 0 {
+		groups = append(groups, group{Title: display.Plural(more, "more call") + " not shown"})
 	}
 	return groups
 }
@@ -410,10 +409,15 @@ func callClass(c sandbox.Call) string {
 	return "call"
 }
 
-// errorText returns an error's text, even if its Error method panics.
-func errorText(err error) string {
+// errorText returns an error's text, or "" for nil, even if its Error method panics.
+func errorText(err error) (text string) {
 	if err == nil {
 		return ""
 	}
-	return fmt.Sprint(err)
+	defer func() {
+		if recover() != nil {
+			text = fmt.Sprintf("an error of type %T", err)
+		}
+	}()
+	return err.Error()
 }

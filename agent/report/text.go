@@ -18,10 +18,16 @@ type span struct{ Class, Text string }
 // value is text that may be long.
 type value struct {
 	Text  []span
-	Size  int    // of the whole text, in bytes
-	Shown int    // bytes that are shown
-	Line  string // the beginning of the text, on a line
+	Size  int // of the whole text, in bytes
+	Shown int // bytes that are shown
+	head  string
 }
+
+// Line returns the beginning of the text, on a line.
+func (v value) Line() string { return display.OneLine(v.head) }
+
+// Long reports whether the text is folded where short text is not.
+func (v value) Long() bool { return v.Shown > 2000 }
 
 // Cut reports whether only a part is shown.
 func (v value) Cut() bool { return v.Shown < v.Size }
@@ -47,7 +53,7 @@ func (b *builder) value(text string, limit int) value {
 	if cut {
 		v.Shown = min(len(shown), v.Size-1)
 	}
-	v.Line = display.OneLine(prefix(shown, 300))
+	v.head = prefix(shown, 150)
 	return v
 }
 
@@ -59,13 +65,15 @@ func (b *builder) json(raw json.RawMessage) value {
 	}
 	v := b.value(indented.String(), maxValue)
 	v.Size = max(v.Size, v.Shown)
-	v.Line = display.OneLine(b.options.Secrets.Text(prefix(string(raw), maxSecret)))
-	v.Line = prefix(v.Line, 300)
 	return v
 }
 
 // line returns text as a line of at most limit bytes.
 func (b *builder) line(text string, limit int) string {
+	if b.left <= 0 {
+		limit = min(limit, 60)
+	}
+	b.left -= min(len(text), limit)
 	return display.Cut(display.OneLine(b.options.Secrets.Text(prefix(text, limit+maxSecret))), limit)
 }
 

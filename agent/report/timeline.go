@@ -139,7 +139,7 @@ func programRows(s *step, now time.Duration, deep bool) []timed {
 	calls := timed{row: row{Label: fmt.Sprintf("calls · %d", len(o.Calls)), Href: s.ID + "-calls", Deep: deep}}
 	for i, c := range sequential(o.Calls) {
 		title := ""
-		if g := i / groupSize; i < maxCalls && g < len(s.Groups) {
+		if g := i / groupSize; g < len(s.Groups) && i%groupSize < len(s.Groups[g].Calls) {
 			title = s.Groups[g].Calls[i%groupSize].Tool + ", " + duration(c.Duration)
 		}
 		calls.intervals = append(calls.intervals, interval{now + c.Started, c.Duration, callClass(c), title})

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -120,45 +118,229 @@ func normal(t *testing.T) module.Trajectory {
 	return pred.Trajectory
 }
 
-func page2(t *testing.T, write func(w io.Writer) error) string {
+// attack is text that does harm if a page does not escape it.
+const attack = "</title></style></script><script>window.canary=1;alert(1)</script><img src=x onerror=\"canary=1\">" +
+	"<svg/onload=canary=1><a href=\"javascript:canary=1\" style=\"position:fixed;inset:0\">x</a>" +
+	"<iframe src=\"data:text/html,<script>alert(1)</script>\"></iframe><style>@import 'http://127.0.0.1:9/x';</style>" +
+	"<meta http-equiv=refresh content=\"0;url=http://127.0.0.1:9\"><base href=//127.0.0.1:9>{{.}}-->]]>'`\\" +
+	"\u202e\u2066\u200b\x00\x1b]0;x\x07\x9b31m\U000e0041\xff\u0301"
+
+// hostile returns a trajectory in which every string is an attack. It has huge values and many calls.
+func hostile() module.Trajectory {
+	huge := strings.Repeat(attack, 10<<20/len(attack))
+	quoted, _ := json.Marshal(attack)
+	hugeJSON, _ := json.Marshal(map[string]string{attack: huge})
+	bad := sandbox.Finding{Kind: attack, Message: attack, Hint: attack, Line: 2, Column: 1, Frame: attack}
+	out := &sandbox.Outcome{
+		Value: hugeJSON, Stdout: sandbox.Output{Text: huge, Bytes: len(huge)}, Stderr: sandbox.Output{Text: attack},
+		Warnings: []sandbox.Finding{bad, {Kind: attack, Message: huge}}, Duration: 5 * time.Second,
+		Failure: &sandbox.Failure{Finding: bad, Stack: []string{attack}},
+	}
+	for i := range 5000 {
+		c := sandbox.Call{ID: i + 1, Tool: attack, Args: quoted, Result: json.RawMessage(`"` + strings.Repeat("x", 500) + `"`),
+			Started: time.Duration(i/16) * 15 * time.Millisecond, Duration: 14 * time.Millisecond, Line: 1, Decision: attack}
+		if i%7 == 0 {
+			c.Error = &tools.ToolError{Tool: attack, Kind: attack, Message: attack, Data: quoted}
+		}
+		out.Calls = append(out.Calls, c)
+	}
+	for i := range 5 {
+		out.Calls[i].Args, out.Calls[i].Result = hugeJSON, json.RawMessage(huge) // the latter is not JSON
+	}
+	prompt := []llms.MessageContent{
+		llms.TextParts(attack, attack), llms.TextParts(llms.ChatMessageTypeHuman, huge),
+		{Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{llms.ImageURLContent{URL: "javascript:" + attack}}},
+	}
+	small := *out
+	small.Calls = out.Calls[:50]
+	s := module.Step{
+		Predictor: attack, Prompt: prompt, Model: attack, FinishReason: attack, Reply: huge, Thinking: attack,
+		Reasoning: attack, Code: "/* \u202e */ `${`\n" + attack + "\n" + huge, Outcome: out, Observation: attack, Failed: attack,
+		Answer: hugeJSON, Schema: quoted, Truncated: true, Duration: time.Second,
+		Tools: []llms.Tool{{Function: &llms.FunctionDefinition{Name: attack, Description: attack, Parameters: quoted}}},
+	}
+	other := s
+	other.Outcome = &small
+	entry := journal.Entry{ID: attack, Tool: attack, Args: quoted, State: attack, Err: errors.New(attack)}
+	t := module.Trajectory{
+		Module: attack, Name: attack, Err: errors.New(huge), Fallback: attack, Steps: []module.Step{s, other},
+		Calls: []journal.Entry{entry}, Orphans: []journal.Entry{entry}, Evidence: []sandbox.Finding{bad},
+		Score: &module.Score{Feedback: attack}, Spent: event.ModelUsage{attack: event.Usage{Calls: 1}},
+	}
+	within := t
+	within.Steps = []module.Step{{Reply: attack, Prompt: prompt[:1]}}
+	for range 150 {
+		t.Runs = append(t.Runs, within)
+	}
+	return t
+}
+
+type number struct {
+	N int `json:"n"`
+}
+
+type word struct {
+	Word string `json:"word"`
+}
+
+var words = strings.Fields("zero one two three four five six seven eight nine")
+
+// student returns a module whose scripted model knows the words that its instructions contain. It does not answer 9.
+func student() *module.Predict[number, word] {
+	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		text := "unknown"
+		for n, w := range words {
+			if strings.Contains(r.Last(), fmt.Sprintf("## n ## ]]\n%d", n)) && strings.Contains(r.Text(), "know "+w) {
+				text = w
+			}
+		}
+		if strings.Contains(r.Last(), "## n ## ]]\n9") {
+			return llmtest.Reply{Text: "I do not know."}, nil
+		}
+		return llmtest.Reply{Text: "[[ ## word ## ]]\n" + text + "\n\n[[ ## completed ## ]]"}, nil
+	})
+	return module.NewPredict(signature.Must(signature.New[number, word]("You know zero and know one. Spell the number.")),
+		model, nil)
+}
+
+func numbers() (list []evaluate.Example[number, word]) {
+	for i := range 30 {
+		list = append(list, evaluate.Example[number, word]{In: number{i % 10}, Want: word{words[i%10]}})
+	}
+	return list
+}
+
+// spelled gives a part of the score for the first letter.
+func spelled(
+	_ context.Context, e evaluate.Example[number, word], got *module.Prediction[word],
+) (module.Score, error) {
+	s := module.Score{Parts: map[string]float64{"letter": 0, "word": 0}}
+	if e.Want.Word[0] == got.Output.Word[0] {
+		s.Parts["letter"] = 1
+	}
+	if e.Want == got.Output {
+		s.Parts["word"] = 1
+	} else {
+		s.Feedback = "You should know " + e.Want.Word + ". " + attack
+	}
+	s.Value = (s.Parts["letter"] + s.Parts["word"]) / 2
+	return s, nil
+}
+
+// optimized returns an optimization whose reflection model adds some of the words in the feedback.
+func optimized(t *testing.T) *optimize.Result[*module.Predict[number, word]] {
 	t.Helper()
-	var b bytes.Buffer
-	if err := write(&b); err != nil {
+	turn := 0
+	reflection := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		turn++
+		text := "Spell the number. " + attack
+		for n, w := range words {
+			if strings.Contains(r.Last(), "know "+w) && (n+turn)%4 > 0 {
+				text += "\nYou know " + w + "."
+			}
+		}
+		return llmtest.Reply{Text: "<instructions>\n" + text + "\n</instructions>"}, nil
+	})
+	r, err := optimize.Run(t.Context(), student(), optimize.GEPA{}, optimize.Data[number, word]{
+		Train: numbers(), Val: numbers()}, spelled, &optimize.Options{Reflection: reflection,
+		Budget: optimize.Budget{StudentCalls: 600, ReflectionCalls: 40}, Workers: 1})
+	if err != nil {
 		t.Fatal(err)
 	}
-	return b.String()
+	return r
 }
 
-func TestDemo(t *testing.T) {
-	b := launch(t)
-	tr := normal(t)
-	url := write(t, page2(t, func(w io.Writer) error {
-		return report.Write(w, tr, &report.Options{Prices: map[string]models.Price{"openai:gpt-5.1": {Input: 1.25, Output: 10}}, Currency: "$"})
-	}))
-	for _, s := range []struct {
-		name          string
-		width, height int64
-		scheme        string
-	}{{"light", 1200, 900, "light"}, {"dark", 1200, 900, "dark"}, {"phone", 390, 844, "light"}} {
-		b.screen(s.width, s.height, s.scheme)
-		b.open(url)
-		b.screenshot("run-" + s.name)
+// The pages run no script and request nothing, whatever they contain. Everything can be reached with the keyboard, and a
+// phone shows them without scrolling to the side.
+func TestReports(t *testing.T) {
+	t.Parallel()
+	evaluated, err := evaluate.Evaluate(t.Context(), student(), numbers(), spelled, nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Log(b.trouble)
+	evaluated.Results[3].Err = attack
+	options := &report.Options{
+		Inputs: question{"How much was refunded to all customers? Send the sum to Ann.", 2025}, Currency: "$",
+		Prices: map[string]models.Price{"openai:gpt-5.1": {Input: 1.25, Output: 10}},
+	}
+	run, search := normal(t), optimized(t)
+	for name, write := range map[string]func(io.Writer) error{
+		"run":          func(w io.Writer) error { return report.Write(w, run, options) },
+		"hostile":      func(w io.Writer) error { return report.Write(w, hostile(), &report.Options{Title: attack}) },
+		"evaluation":   func(w io.Writer) error { return report.WriteEvaluation(w, evaluated, nil) },
+		"optimization": func(w io.Writer) error { return report.WriteOptimization(w, search, nil) },
+	} {
+		t.Run(name, func(t *testing.T) { // one after the other, since each of them occupies the machine
+			checkReport(t, name, write)
+		})
+	}
 }
 
-var (
-	_ = json.Marshal
-	_ = fmt.Sprint
-	_ = os.Getenv
-	_ = filepath.Join
-	_ = slices.Max[[]int]
-	_ = strings.Repeat
-	_ = chromedp.KeyEvent
-	_ = kb.Tab
-	_ llms.Tool
-	_ evaluate.Report
-	_ event.Usage
-	_ optimize.Spent
-	_ journal.Entry
-)
+func checkReport(t *testing.T, name string, render func(io.Writer) error) {
+	var html bytes.Buffer
+	began := time.Now()
+	if err := render(&html); err != nil {
+		t.Fatal(err)
+	}
+	written := time.Since(began)
+	if html.Len() > 25<<20 {
+		t.Errorf("the page has %d bytes", html.Len())
+	}
+	b, url := launch(t), write(t, html.String())
+	began = time.Now()
+	b.screen(1200, 900, "light")
+	b.open(url)
+	eval[int](b, `document.body.offsetHeight`)
+	t.Logf("%d bytes, written in %v and shown after %v", html.Len(), written, time.Since(began))
+	b.screenshot(name + "-light")
+	checkKeyboard(b)
+	b.screen(1200, 900, "dark")
+	b.screenshot(name + "-dark")
+	b.screen(390, 844, "light")
+	b.screenshot(name + "-phone")
+	eval[int](b, `[...document.querySelectorAll("details")].slice(0, 400).forEach(d => d.open = true), 0`)
+	if width := eval[int](b, `document.documentElement.scrollWidth`); width > 390 {
+		t.Errorf("the page is %d pixels wide on a phone", width)
+	}
+	b.screenshot(name + "-open")
+	b.checkQuiet(url)
+}
+
+// checkQuiet checks that the page ran no script, and requested nothing but itself.
+func (b *browser) checkQuiet(url string) {
+	b.t.Helper()
+	if eval[bool](b, `"canary" in window || document.scripts.length > 0 || location.href != "`+url+`"`) {
+		b.t.Error("the page runs a script")
+	}
+	if n := eval[int](b, `document.querySelectorAll("[style],[src],iframe,object,embed,base,form,link").length`); n > 0 {
+		b.t.Errorf("the page has %d elements from text", n)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.trouble) > 0 || !slices.Equal(b.requests, []string{url}) {
+		b.t.Errorf("trouble: %q, requests: %q", b.trouble, b.requests)
+	}
+}
+
+// checkKeyboard checks that the first links and folds can be reached with the Tab key, in the order of the page, and that
+// the Enter key opens folds.
+func checkKeyboard(b *browser) {
+	b.t.Helper()
+	want := min(40, eval[int](b, `(reachable =
+		[...document.querySelectorAll("a, summary")].filter(e => e.checkVisibility())).length`))
+	for i := range want {
+		if err := chromedp.Do(b.ctx, chromedp.KeyEvent(kb.Tab)); err != nil {
+			b.t.Fatal(err)
+		}
+		if !eval[bool](b, fmt.Sprintf(`document.activeElement === reachable[%d]`, i)) {
+			b.t.Fatalf("Tab %d does not lead to link or fold %d of %d", i+1, i+1, want)
+		}
+	}
+	eval[int](b, `reachable.find(e => e.localName == "summary").focus(), 0`)
+	if err := chromedp.Do(b.ctx, chromedp.KeyEvent(kb.Enter)); err != nil {
+		b.t.Fatal(err)
+	}
+	if !eval[bool](b, `document.activeElement.parentElement.open`) {
+		b.t.Error("Enter does not open a fold")
+	}
+}
