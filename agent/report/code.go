@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/tdewolff/parse/v2"
@@ -15,20 +14,22 @@ type line struct {
 	Findings []finding
 }
 
-// finding is a finding about a program.
+// finding is a finding of the class "bad" or "warn".
 type finding struct {
-	Class, Kind, Where string
-	Message, Hint      []span
+	Class string
+	sandbox.Finding
 }
 
+// lineEnds replaces all that ends a line in JavaScript.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n")
+
 // code returns the lines of a program, with the findings at their lines, and the findings without a line.
-func (b *builder) code(source string, findings []finding, at []int) (lines []line, other []finding) {
-	source = b.options.Secrets.Text(prefix(source, maxPrompt+maxSecret))
-	source = prefix(source, maxPrompt)
+func (b *builder) code(source string, findings []finding) (lines []line, other []finding) {
+	source = prefix(b.Secrets.Text(prefix(source, maxPrompt+maxSecret)), maxPrompt)
 	b.left -= len(source)
 	lines = []line{{}}
-	for _, s := range highlight(source) {
-		for i, part := range strings.Split(lineEnds.Replace(s.Text), "\n") {
+	for _, s := range highlight(strings.TrimRight(lineEnds.Replace(source), "\n")) {
+		for i, part := range strings.Split(s.Text, "\n") {
 			if i > 0 {
 				lines = append(lines, line{})
 			}
@@ -41,12 +42,9 @@ func (b *builder) code(source string, findings []finding, at []int) (lines []lin
 			}
 		}
 	}
-	for len(lines) > 1 && len(lines[len(lines)-1].Text) == 0 {
-		lines = lines[:len(lines)-1]
-	}
-	for i, f := range findings {
-		if n := at[i]; n > 0 && n <= len(lines) {
-			lines[n-1].Findings = append(lines[n-1].Findings, f)
+	for _, f := range findings {
+		if f.Line > 0 && f.Line <= len(lines) {
+			lines[f.Line-1].Findings = append(lines[f.Line-1].Findings, f)
 		} else {
 			other = append(other, f)
 		}
@@ -54,11 +52,8 @@ func (b *builder) code(source string, findings []finding, at []int) (lines []lin
 	return lines, other
 }
 
-// lineEnds replaces all that ends a line in JavaScript.
-var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n")
-
-// highlight splits a program into tokens. It only reads tokens, in one pass, and does not parse the program. What follows
-// an error is plain text.
+// highlight splits a program into tokens. It reads tokens in one pass, and does not parse the program. What follows an
+// error is plain text.
 func highlight(source string) (spans []span) {
 	end := 0
 	defer func() {
@@ -67,10 +62,10 @@ func highlight(source string) (spans []span) {
 		}
 	}()
 	l := js.NewLexer(parse.NewInputString(source))
-	before := js.ErrorToken // the last token that is neither space nor a comment
+	divides := false // whether a slash would divide
 	for {
 		kind, text := l.Next()
-		if (kind == js.DivToken || kind == js.DivEqToken) && !endsValue(before) {
+		if (kind == js.DivToken || kind == js.DivEqToken) && !divides {
 			kind, text = l.RegExp()
 		}
 		if kind == js.ErrorToken || !strings.HasPrefix(source[end:], string(text)) {
@@ -80,21 +75,13 @@ func highlight(source string) (spans []span) {
 		spans = append(spans, span{class(kind), string(text)})
 		switch kind {
 		case js.WhitespaceToken, js.LineTerminatorToken, js.CommentToken, js.CommentLineTerminatorToken:
+		case js.CloseParenToken, js.CloseBracketToken, js.CloseBraceToken, js.ThisToken, js.NullToken, js.TrueToken,
+			js.FalseToken, js.StringToken, js.TemplateToken, js.TemplateEndToken, js.RegExpToken:
+			divides = true
 		default:
-			before = kind
+			divides = js.IsNumeric(kind) || js.IsIdentifier(kind)
 		}
 	}
-}
-
-// endsValue reports whether a slash after the token divides.
-func endsValue(t js.TokenType) bool {
-	switch t {
-	case js.CloseParenToken, js.CloseBracketToken, js.CloseBraceToken, js.StringToken, js.TemplateToken,
-		js.TemplateEndToken, js.RegExpToken, js.ThisToken, js.SuperToken, js.NullToken, js.TrueToken, js.FalseToken,
-		js.IncrToken, js.DecrToken, js.PrivateIdentifierToken:
-		return true
-	}
-	return js.IsNumeric(t) || js.IsIdentifier(t)
 }
 
 // class returns the class of a token in the page's style.
@@ -105,8 +92,6 @@ func class(t js.TokenType) string {
 	case js.StringToken, js.TemplateToken, js.TemplateStartToken, js.TemplateMiddleToken, js.TemplateEndToken,
 		js.RegExpToken:
 		return "string"
-	case js.TrueToken, js.FalseToken, js.NullToken:
-		return "number"
 	case js.AsyncToken, js.AwaitToken, js.LetToken, js.OfToken, js.StaticToken, js.YieldToken:
 		return "keyword"
 	}
@@ -119,33 +104,26 @@ func class(t js.TokenType) string {
 	return ""
 }
 
-// findings returns what is known to be wrong with a program, and the lines.
-func (b *builder) findings(o *sandbox.Outcome) (list []finding, at []int) {
-	add := func(class string, f sandbox.Finding) {
-		one := finding{Class: class, Kind: b.line(string(f.Kind), 40),
-			Message: b.value(f.Message, maxValue).Text, Hint: b.value(f.Hint, maxValue).Text}
-		if f.Line > 0 {
-			one.Where = fmt.Sprintf("line %d, column %d", f.Line, f.Column)
-		}
-		list, at = append(list, one), append(at, f.Line)
-	}
+const maxFindings = 200
+
+// findingsOf returns what is known to be wrong with a program.
+func findingsOf(o *sandbox.Outcome) (list []finding) {
 	if f := o.Failure; f != nil {
-		class := "bad"
+		class, all := "bad", f.Findings
 		if f.Kind == sandbox.KindHeld {
 			class = "warn"
 		}
-		if all := f.Findings; len(all) > 0 {
-			for _, one := range all[:min(len(all), maxFindings)] {
-				add(class, one)
-			}
-		} else {
-			add(class, f.Finding)
+		if len(all) == 0 {
+			all = []sandbox.Finding{f.Finding}
 		}
+		list = findings(class, all)
 	}
-	for _, w := range o.Warnings[:min(len(o.Warnings), maxFindings)] {
-		add("warn", w)
-	}
-	return list, at
+	return append(list, findings("warn", o.Warnings)...)
 }
 
-const maxFindings = 200
+func findings(class string, all []sandbox.Finding) (list []finding) {
+	for _, f := range all[:min(len(all), maxFindings)] {
+		list = append(list, finding{class, f})
+	}
+	return list
+}

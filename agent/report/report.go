@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"maps"
-	"slices"
 
 	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module"
@@ -43,14 +41,9 @@ type Options struct {
 // JSON.
 func Write(w io.Writer, t module.Trajectory, o *Options) error {
 	b := newBuilder(o)
-	p := page{Title: "Run of " + cmp.Or(t.Module, "several modules")}
-	if t.Name != "" {
-		p.Title = fmt.Sprintf("Run of %s (%s)", t.Name, t.Module)
-	}
-	p.Pills = b.runMarks(t)
-	p.Facts = b.runFacts(t)
-	if b.options.Inputs != nil {
-		raw, err := json.Marshal(b.options.Inputs)
+	p := page{Title: "Run of " + title(t), Pills: marksOfRun(t), Facts: factsOf(t), Usage: t.UsageByModel()}
+	if b.Inputs != nil {
+		raw, err := json.Marshal(b.Inputs)
 		if err != nil {
 			return fmt.Errorf("report: Options.Inputs cannot be encoded as JSON: %w", err)
 		}
@@ -58,25 +51,22 @@ func Write(w io.Writer, t module.Trajectory, o *Options) error {
 	} else {
 		p.Question = b.asked(t)
 	}
-	p.Run = b.run(t, nil)
-	p.Timeline = timelineOf(p.Run)
-	p.Usage = b.usage("Usage", t.UsageByModel())
+	r := b.run(t)
+	p.Run, p.Timeline = &r, b.timeline(&r)
 	return b.write(w, p)
 }
 
-// page is what the template shows.
+// page is what the template shows. Strings in it are shown with the function line.
 type page struct {
-	Title        string
-	Style        template.CSS
-	Hash         string
-	Pills        []mark
-	Facts        []fact
-	Question     []field
-	Run          *run
-	Timeline     *timeline
-	Evaluation   *evaluation
-	Optimization *optimization
-	Usage        []usageTable
+	Title              string
+	Pills              []mark
+	Facts              []fact
+	Question           []field
+	Run                *run
+	Timeline           *timeline
+	Evaluation         *evaluation
+	Optimization       *optimization
+	Usage, MetricUsage event.ModelUsage
 }
 
 // mark is a short remark. Its class is "good", "bad", "warn" or "note".
@@ -88,28 +78,16 @@ type fact struct{ Name, Value string }
 var assets embed.FS
 
 var (
-	layout = template.Must(template.New("page.html").Funcs(template.FuncMap{
-		"time": duration, "plural": display.Plural, "size": sizeText,
-	}).ParseFS(assets, "page.html"))
-	style, _ = assets.ReadFile("page.css")
+	layout   = template.Must(template.New("page.html").Funcs((&builder{}).funcs()).ParseFS(assets, "page.html"))
+	style, _ = assets.ReadFile("page.css") // embedded
 )
 
-func (b *builder) write(w io.Writer, p page) error {
-	p.Title = b.line(cmp.Or(b.options.Title, p.Title), 200)
-	hash := sha256.Sum256(style)
-	p.Style, p.Hash = template.CSS(style), base64.StdEncoding.EncodeToString(hash[:])
-	if err := layout.Execute(w, p); err != nil {
-		return fmt.Errorf("report: %w", err)
-	}
-	return nil
-}
-
-// builder builds the contents of a page.
+// builder prepares untrusted values for a page.
 type builder struct {
-	options Options
-	left    int // bytes that values may still take
-	runs    int // the number of runs so far, for anchors
-	calls   int // the number of tool calls so far
+	Options
+	left  int // bytes that values may still take
+	runs  int // the number of runs so far, for anchors
+	calls int // the number of calls so far
 }
 
 // maxPage limits the bytes of all values in a page, so that a browser can show it at once.
@@ -118,76 +96,56 @@ const maxPage = 3 << 20
 func newBuilder(o *Options) *builder {
 	b := &builder{left: maxPage}
 	if o != nil {
-		b.options = *o
+		b.Options = *o
 	}
-	if b.options.Secrets == nil {
-		b.options.Secrets, _ = policy.NewSecrets(policy.SecretOptions{}) // fails only because of options
+	if b.Secrets == nil {
+		b.Secrets, _ = policy.NewSecrets(policy.SecretOptions{}) // fails only because of options
 	}
 	return b
 }
 
-// usageTable is the usage of models.
-type usageTable struct {
-	Title string
-	Costs bool // whether there are prices
-	Rows  []usageRow
-	Note  string
+func (b *builder) write(w io.Writer, p page) error {
+	p.Title = cmp.Or(b.Title, p.Title)
+	l, err := layout.Clone()
+	if err == nil {
+		err = l.Funcs(b.funcs()).Execute(w, p)
+	}
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	return nil
 }
 
-type usageRow struct {
-	Model, Cost string
-	event.Usage
+// funcs returns the functions of the template. All untrusted text goes through line, text, value, long, json or
+// fields.
+func (b *builder) funcs() template.FuncMap {
+	hash := sha256.Sum256(style)
+	return template.FuncMap{
+		"line": b.line, "json": b.json, "fields": b.fields, "cost": b.cost, "priced": b.priced,
+		"text":  func(text string) []span { return b.value(text, maxValue).Text },
+		"value": func(text string) value { return b.value(text, maxValue) },
+		"long":  func(text string) value { return b.value(text, maxPrompt) },
+		"time":  duration, "plural": display.Plural, "size": size, "count": count, "error": errorText,
+		"style": func() template.CSS { return template.CSS(style) },
+		"hash":  func() string { return base64.StdEncoding.EncodeToString(hash[:]) },
+	}
 }
 
-// usage returns the usage as a table with at most one element, which has a row for each model and one for the total.
-func (b *builder) usage(title string, u event.ModelUsage) []usageTable {
-	if len(u) == 0 {
-		return nil
-	}
-	t := usageTable{Title: title, Costs: len(b.options.Prices) > 0}
-	sum, unpriced := 0.0, 0
-	for _, name := range slices.Sorted(maps.Keys(u)) {
-		row := usageRow{b.line(cmp.Or(name, "unknown model"), 100), "", u[name]}
-		if price, ok := b.options.Prices[name]; ok {
-			cost := costOf(price, u[name])
-			row.Cost, sum = b.money(cost), sum+cost
-		} else {
-			unpriced += u[name].Calls
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	if len(u) > 1 {
-		t.Rows = append(t.Rows, usageRow{"Total", b.money(sum), u.Total()})
-	}
-	if t.Costs && unpriced > 0 {
-		t.Note = "The cost leaves out " + display.Plural(unpriced, "call") + " of models without a price."
-	}
-	return []usageTable{t}
-}
+func (b *builder) priced() bool { return len(b.Prices) > 0 }
 
-// costOf returns what the usage costs. Input that the provider wrote to its cache is not known, and counts as input.
-func costOf(p models.Price, u event.Usage) float64 {
-	return (float64(max(u.InputTokens-u.CachedTokens, 0))*p.Input +
-		float64(u.CachedTokens)*cmp.Or(p.CachedInput, p.Input) + float64(u.OutputTokens)*p.Output) / 1e6
-}
-
-func (b *builder) money(amount float64) string {
-	return fmt.Sprintf("%s%.4f", b.options.Currency, amount)
+// cost returns what the usage of a model costs, or "" if its price is not known. Input that the provider wrote to its
+// cache counts as other input.
+func (b *builder) cost(name string, u event.Usage) string {
+	p, ok := b.Prices[name]
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("%s%.4f", b.Currency, (float64(max(u.InputTokens-u.CachedTokens, 0))*p.Input+
+		float64(u.CachedTokens)*cmp.Or(p.CachedInput, p.Input)+float64(u.OutputTokens)*p.Output)/1e6)
 }
 
 // totals returns the facts about the usage of models.
-func (b *builder) totals(u event.ModelUsage) []fact {
-	sum := u.Total()
-	list := []fact{{"Model calls", fmt.Sprint(sum.Calls)},
-		{"Tokens", fmt.Sprintf("%s in, %s out", count(sum.InputTokens), count(sum.OutputTokens))}}
-	cost, priced := 0.0, false
-	for name, one := range u {
-		if price, ok := b.options.Prices[name]; ok {
-			cost, priced = cost+costOf(price, one), true
-		}
-	}
-	if priced {
-		list = append(list, fact{"Cost", b.money(cost)})
-	}
-	return list
+func totals(u event.Usage) []fact {
+	return []fact{{"Model calls", count(u.Calls)},
+		{"Tokens", count(u.InputTokens) + " in, " + count(u.OutputTokens) + " out"}}
 }

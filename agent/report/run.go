@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/internal/display"
@@ -17,77 +16,49 @@ import (
 
 // run is a run with the runs within it.
 type run struct {
-	ID, Title       string
-	Chosen, Outside bool // Outside: it is not within another run
-	Marks           []mark
-	Error           *value
-	Answer          []field
-	Steps           []*step
-	Evidence        []finding
-	Effects         []entry
-	Orphans         []entry
-	MoreEffects     int
-	Runs            []*run
-	MoreRuns        int
-
-	trajectory module.Trajectory
+	module.Trajectory
+	ID, Title   string
+	Marks       []mark
+	Evidence    []finding
+	Steps       []step
+	Effects     []journal.Entry
+	Runs        []run
+	Chosen      bool
+	MoreSteps   int
+	MoreEffects int
+	MoreRuns    int
 }
 
-// step is a step of a run.
+// step is a step of a run. Its ID is an anchor.
 type step struct {
-	ID, Title, Model, Usage string
-	Marks                   []mark
-	Duration                time.Duration
-	Prompt                  []message
-	Reply, Thinking         *value
-	Reasoning               []span
-	Lines                   []line
-	Findings                []finding // without a line
-	Stack                   string
-	Console                 []field
-	Value                   *value
-	Groups                  []group
-	Told                    *value
-
-	of *module.Step
+	module.Step
+	ID      string
+	Number  int
+	Marks   []mark
+	Prompt  []message
+	Lines   []line
+	Other   []finding // findings without a line
+	Outcome sandbox.Outcome
+	Groups  []group
 }
 
-// message is a message of a prompt.
+// message is a message of a prompt. Same is the ID of the same message in an earlier step, or "".
 type message struct {
-	ID, Role string
-	Value    value
-	Same     string // the ID of the same message in an earlier step, or ""
-
-	text string
+	ID, Role, Text, Same string
 }
 
-// group is a part of a program's calls.
+// group is a part of a program's calls. Its title is empty if there is only one group.
 type group struct {
-	Title string // empty if there is only one group
-	Open  bool
-	Marks []mark
-	Calls []call
+	Title  string
+	Failed int
+	Calls  []call
 }
 
-// call is a tool call.
+// call is a tool call. X and W are the place and the width of its bar.
 type call struct {
-	ID, Tool, Where string
-	Number          int
-	Class           string
+	sandbox.Call
+	ID, Class, X, W string
 	Marks           []mark
-	Args            value
-	Result          *value
-	Error           []span
-	X, W            string // where its bar begins, and its width, as percentages
-	Duration        time.Duration
-}
-
-// entry is an entry of the journal.
-type entry struct {
-	ID, Tool, Class string
-	State           mark
-	Args            value
-	Error           string
 }
 
 const (
@@ -95,170 +66,97 @@ const (
 	maxRuns    = 100  // runs shown within a run
 	maxSteps   = 300  // steps shown of a run
 	maxCalls   = 5000 // calls shown in a page
-	maxEntries = 200
+	maxEntries = 200  // entries shown of a run's journal
 )
 
-// outcome returns a mark that says how a run ended.
-func outcome(t module.Trajectory) mark {
-	switch {
-	case t.Err != nil:
-		return mark{"bad", "no answer"}
-	case t.Answer() != nil:
-		return mark{"good", "answered"}
+func title(t module.Trajectory) string {
+	if t.Name != "" {
+		return t.Name + " (" + t.Module + ")"
 	}
-	return mark{"note", "ended"}
+	return cmp.Or(t.Module, "several modules")
 }
 
-func (b *builder) runFacts(t module.Trajectory) []fact {
-	list := []fact{{"Duration", duration(t.Duration)}}
-	if !t.Began.IsZero() {
-		list = append([]fact{{"Began", t.Began.Format("2006-01-02 15:04:05 MST")}}, list...)
-	}
+func factsOf(t module.Trajectory) []fact {
 	calls := 0
 	for range t.AllCalls() {
 		calls++
 	}
-	list = append(list, fact{"Steps", fmt.Sprint(len(t.Steps))})
-	if calls > 0 {
-		list = append(list, fact{"Tool calls", fmt.Sprint(calls)})
+	list := []fact{{"Duration", duration(t.Duration)}, {"Steps", count(len(t.Steps))}, {"Tool calls", count(calls)}}
+	if !t.Began.IsZero() {
+		list = append([]fact{{"Began", t.Began.Format("2006-01-02 15:04:05 MST")}}, list...)
 	}
-	return append(list, b.totals(t.UsageByModel())...)
+	return append(list, totals(t.Usage())...)
 }
 
-// asked returns the question as the first model call's last message.
-func (b *builder) asked(t module.Trajectory) []field {
-	for _, s := range t.Steps {
-		if n := len(s.Prompt); n > 0 {
-			return []field{{Value: b.value(messageText(s.Prompt[n-1]), maxValue), Prose: true}}
-		}
+// asked returns the last message of the first model call.
+func (b *builder) asked(t module.Trajectory) (question []field) {
+	if len(t.Steps) > 0 && len(t.Steps[0].Prompt) > 0 {
+		return []field{{Value: b.value(messageText(t.Steps[0].Prompt[len(t.Steps[0].Prompt)-1]), maxValue), Prose: true}}
 	}
-	for _, r := range t.Runs {
-		if f := b.asked(r); f != nil {
-			return f
-		}
+	for i := 0; i < len(t.Runs) && question == nil; i++ {
+		question = b.asked(t.Runs[i])
 	}
-	return nil
+	return question
+}
+
+// messageText returns a message's text, and the type and size of its attachments.
+func messageText(m llms.MessageContent) string {
+	_, text, _ := strings.Cut(module.Step{Prompt: []llms.MessageContent{m}}.Sent(), "\n") // before: the role
+	return strings.TrimSuffix(text, "\n")
 }
 
 // run returns a run, and the runs within it.
-func (b *builder) run(t module.Trajectory, outer *module.Trajectory) *run {
+func (b *builder) run(t module.Trajectory) run {
 	b.runs++
-	r := &run{ID: fmt.Sprintf("r%d", b.runs), Title: cmp.Or(t.Module, "several runs"), Outside: outer == nil, trajectory: t}
-	if t.Name != "" {
-		r.Title = t.Name + " (" + t.Module + ")"
-	}
-	r.Title = b.line(r.Title, 100)
-	r.Marks = b.runMarks(t)
-	r.Error = b.optional(errorText(t.Err))
-	r.Answer = b.fields(t.Answer())
+	r := run{Trajectory: t, ID: fmt.Sprintf("r%d", b.runs), Title: title(t), Marks: marksOfRun(t)}
+	r.Evidence = findings("warn", t.Evidence)
 	var before []message
-	for i := range t.Steps[:min(len(t.Steps), maxSteps)] {
-		s := b.step(&t.Steps[i], fmt.Sprintf("%s-s%d", r.ID, i+1), i+1, before)
-		before, r.Steps = s.Prompt, append(r.Steps, s)
+	for i, s := range t.Steps[:min(len(t.Steps), maxSteps)] {
+		one := b.step(s, fmt.Sprintf("%s-s%d", r.ID, i+1), before)
+		one.Number, before = i+1, one.Prompt
+		r.Steps = append(r.Steps, one)
 	}
-	if n := len(t.Steps); n > maxSteps {
-		r.Marks = append(r.Marks, mark{"note", fmt.Sprintf("only the first %d of %d steps are shown", maxSteps, n)})
-	}
-	for _, f := range t.Evidence {
-		r.Evidence = append(r.Evidence, finding{Class: "warn", Kind: b.line(string(f.Kind), 40),
-			Message: b.value(f.Message, maxValue).Text, Hint: b.value(f.Hint, maxValue).Text})
-	}
-	r.Effects, r.MoreEffects = b.entries(t.Calls)
-	r.Orphans, _ = b.entries(t.Orphans)
+	r.Effects = slices.DeleteFunc(slices.Clone(t.Calls), func(e journal.Entry) bool { return e.Class == tools.Read })
+	r.MoreEffects = max(0, len(r.Effects)-maxEntries)
+	r.Effects = r.Effects[:len(r.Effects)-r.MoreEffects]
 	for i, within := range t.Runs[:min(len(t.Runs), maxRuns)] {
-		one := b.run(within, &t)
+		one := b.run(within)
 		one.Chosen = t.Chosen == i+1
 		r.Runs = append(r.Runs, one)
 	}
-	r.MoreRuns = len(t.Runs) - len(r.Runs)
+	r.MoreRuns, r.MoreSteps = len(t.Runs)-len(r.Runs), len(t.Steps)-len(r.Steps)
 	return r
 }
 
-func (b *builder) runMarks(t module.Trajectory) (marks []mark) {
-	marks = append(marks, outcome(t))
+func marksOfRun(t module.Trajectory) (marks []mark) {
+	switch {
+	case t.Err != nil:
+		marks = []mark{{"bad", "no answer"}}
+	case t.Answer() != nil:
+		marks = []mark{{"good", "answered"}}
+	}
 	if t.Fallback != "" {
-		marks = append(marks, mark{"warn", "fallback to the model: " + b.line(t.Fallback, 200)})
+		marks = append(marks, mark{"warn", "fallback to the model: " + t.Fallback})
 	}
 	if t.Score != nil {
-		marks = append(marks, mark{"note", fmt.Sprintf("score %.3g", t.Score.Value)})
-		if t.Score.Feedback != "" {
-			marks = append(marks, mark{"note", b.line(t.Score.Feedback, 200)})
-		}
+		marks = append(marks, mark{"note", strings.TrimSpace(fmt.Sprintf("score %.3g %s", t.Score.Value, t.Score.Feedback))})
 	}
 	return marks
 }
 
-// entries returns the calls that may have had an effect.
-func (b *builder) entries(all []journal.Entry) (list []entry, more int) {
-	for _, e := range all {
-		if e.Class == tools.Read {
-			continue
-		}
-		if len(list) == maxEntries {
-			more++
-			continue
-		}
-		class := map[journal.State]string{journal.StateOK: "good", journal.StateRejected: "note"}[e.State]
-		list = append(list, entry{
-			ID: b.line(e.ID, 20), Tool: b.line(e.Tool, 100), Class: e.Class.String(), Args: b.json(e.Args),
-			State: mark{cmp.Or(class, "bad"), b.line(string(e.State), 20)}, Error: b.line(errorText(e.Err), 300),
-		})
-	}
-	return list, more
-}
-
-func (b *builder) step(s *module.Step, id string, number int, before []message) *step {
-	r := &step{ID: id, Title: fmt.Sprintf("Step %d", number), Model: b.line(s.Model, 100), Duration: s.Duration, of: s}
-	if s.Predictor != "" && s.Predictor != "Predictor" {
-		r.Title += " · " + b.line(s.Predictor, 60)
-	}
-	if u := s.Usage; u.InputTokens+u.OutputTokens > 0 {
-		r.Usage = fmt.Sprintf("%s → %s tokens", count(u.InputTokens), count(u.OutputTokens))
-	}
-	r.Marks = b.stepMarks(s)
-	r.Prompt = b.prompt(s, id, before)
-	r.Thinking, r.Told = b.optional(s.Thinking), b.optional(s.Observation)
-	r.Reply = b.optional(s.Reply)
-	r.Reasoning = b.value(s.Reasoning, maxValue).Text
-	o := s.Outcome
-	if o == nil {
-		o = &sandbox.Outcome{}
+func (b *builder) step(s module.Step, id string, before []message) step {
+	r := step{Step: s, ID: id, Marks: marksOfStep(s), Prompt: promptOf(s, id, before)}
+	if s.Outcome != nil {
+		r.Outcome = *s.Outcome
 	}
 	if s.Code != "" {
-		findings, at := b.findings(o)
-		r.Lines, r.Findings = b.code(s.Code, findings, at)
+		r.Lines, r.Other = b.code(s.Code, findingsOf(&r.Outcome))
 	}
-	if o.Failure != nil {
-		r.Stack = b.line(strings.Join(o.Failure.Stack, " ← "), 500)
-	}
-	for _, c := range []struct {
-		name string
-		out  sandbox.Output
-	}{{"Console", o.Stdout}, {"Console, errors", o.Stderr}} {
-		if text := c.out.Text + c.out.Tail; text != "" {
-			v := b.value(text, maxValue)
-			v.Size = max(v.Size, c.out.Bytes)
-			r.Console = append(r.Console, field{Name: c.name, Value: v})
-		}
-	}
-	if o.Value != nil {
-		v := b.json(o.Value)
-		r.Value = &v
-	}
-	r.Groups = b.groups(o, id)
+	r.Groups = b.groups(&r.Outcome, id)
 	return r
 }
 
-// optional returns a value, or nil for an empty text.
-func (b *builder) optional(text string) *value {
-	if strings.TrimSpace(text) == "" {
-		return nil
-	}
-	v := b.value(text, maxPrompt)
-	return &v
-}
-
-func (b *builder) stepMarks(s *module.Step) (marks []mark) {
+func marksOfStep(s module.Step) (marks []mark) {
 	add := func(when bool, class, text string) {
 		if when {
 			marks = append(marks, mark{class, text})
@@ -271,38 +169,28 @@ func (b *builder) stepMarks(s *module.Step) (marks []mark) {
 		add(f != nil && !held && !f.Ran(), "bad", "rejected by the check")
 		add(f != nil && !held && f.Ran(), "bad", "failed")
 		add(o.Submitted, "note", "submitted")
-		add(o.Abandoned > 0, "bad", display.Plural(o.Abandoned, "call")+" abandoned")
 	}
 	add(s.Answer != nil, "good", "answer")
 	add(s.Compiled, "note", "compiled program")
 	add(s.Extracted, "warn", "asked for an answer without further steps")
 	add(s.Truncated, "bad", "reply cut off")
 	add(s.Usage.Hits > 0, "note", "reply from the cache")
-	add(s.Failed != "", "warn", "fallback: "+b.line(s.Failed, 200))
+	add(s.Failed != "", "warn", "fallback from another model: "+s.Failed)
 	return marks
 }
 
-// prompt returns the messages of a step. A message that the previous step has at the same place is not repeated.
-func (b *builder) prompt(s *module.Step, id string, before []message) (list []message) {
+// promptOf returns the messages of a step.
+func promptOf(s module.Step, id string, before []message) (list []message) {
 	add := func(role, text string) {
-		m := message{ID: fmt.Sprintf("%s-m%d", id, len(list)+1), Role: b.line(role, 40), text: text}
-		if i := len(list); i < len(before) && before[i].text == text && before[i].Role == m.Role {
+		m := message{ID: fmt.Sprintf("%s-m%d", id, len(list)+1), Role: role, Text: text}
+		if i := len(list); i < len(before) && before[i].Role == role && before[i].Text == text {
 			m.Same = cmp.Or(before[i].Same, before[i].ID)
-			m.Value.Size = len(text)
-		} else {
-			m.Value = b.value(text, maxPrompt)
 		}
 		list = append(list, m)
 	}
+	names := map[llms.ChatMessageType]string{llms.ChatMessageTypeHuman: "user", llms.ChatMessageTypeAI: "model"}
 	for _, m := range s.Prompt {
-		role := string(m.Role)
-		switch m.Role {
-		case llms.ChatMessageTypeHuman:
-			role = "user"
-		case llms.ChatMessageTypeAI:
-			role = "model"
-		}
-		add(role, messageText(m))
+		add(cmp.Or(names[m.Role], string(m.Role)), messageText(m))
 	}
 	if len(s.Tools) > 0 {
 		add("tools", module.Step{Tools: s.Tools}.Sent())
@@ -313,17 +201,9 @@ func (b *builder) prompt(s *module.Step, id string, before []message) (list []me
 	return list
 }
 
-// messageText returns a message's text, and the type and size of its attachments.
-func messageText(m llms.MessageContent) string {
-	text := module.Step{Prompt: []llms.MessageContent{m}}.Sent()
-	_, text, _ = strings.Cut(text, "\n") // the role
-	return strings.TrimSuffix(text, "\n")
-}
-
 // groups returns a program's calls.
 func (b *builder) groups(o *sandbox.Outcome, id string) (groups []group) {
-	calls := sequential(o.Calls)
-	total := o.Duration
+	calls, total := sequential(o.Calls), o.Duration
 	for _, c := range calls {
 		total = max(total, c.Started+c.Duration)
 	}
@@ -331,18 +211,16 @@ func (b *builder) groups(o *sandbox.Outcome, id string) (groups []group) {
 	b.calls += shown
 	for part := range slices.Chunk(calls[:shown], groupSize) {
 		g := group{}
-		failed := 0
 		for _, c := range part {
-			g.Calls = append(g.Calls, b.call(c, id, total))
+			one := call{Call: c, ID: fmt.Sprintf("%s-c%d", id, c.ID), Class: classOf(c), Marks: marksOfCall(c)}
+			one.X, one.W = bounds(c.Started, c.Duration, total)
+			g.Calls = append(g.Calls, one)
 			if c.Error != nil {
-				failed++
+				g.Failed++
 			}
 		}
 		if len(calls) > groupSize {
 			g.Title = fmt.Sprintf("Calls %d to %d", part[0].ID, part[len(part)-1].ID)
-		}
-		if failed > 0 {
-			g.Marks = append(g.Marks, mark{"bad", fmt.Sprintf("%d failed", failed)})
 		}
 		groups = append(groups, g)
 	}
@@ -354,7 +232,7 @@ func (b *builder) groups(o *sandbox.Outcome, id string) (groups []group) {
 
 // sequential returns the calls of a program. The calls of a ReAct have no start: each begins when the one before ends.
 func sequential(calls []sandbox.Call) []sandbox.Call {
-	if len(calls) < 2 || slices.ContainsFunc(calls, func(c sandbox.Call) bool { return c.Started != 0 }) {
+	if slices.ContainsFunc(calls, func(c sandbox.Call) bool { return c.Started != 0 }) {
 		return calls
 	}
 	calls = slices.Clone(calls)
@@ -364,40 +242,25 @@ func sequential(calls []sandbox.Call) []sandbox.Call {
 	return calls
 }
 
-func (b *builder) call(c sandbox.Call, id string, total time.Duration) call {
-	r := call{
-		ID: fmt.Sprintf("%s-c%d", id, c.ID), Number: c.ID, Tool: b.line(c.Tool, 100), Args: b.json(c.Args),
-		Duration: c.Duration, Class: callClass(c),
-	}
-	r.X, r.W = bounds(c.Started, c.Duration, total)
-	if c.Line > 0 {
-		r.Where = fmt.Sprintf("line %d", c.Line)
-	}
+func marksOfCall(c sandbox.Call) (marks []mark) {
 	if c.Decision != "" {
-		class := "good"
-		if strings.HasPrefix(c.Decision, "refused") {
-			class = "warn"
-		}
-		r.Marks = append(r.Marks, mark{class, b.line(c.Decision, 60)})
+		class := map[bool]string{true: "good", false: "warn"}[strings.HasPrefix(c.Decision, "approved")]
+		marks = append(marks, mark{class, c.Decision})
 	}
 	if c.Recorded {
-		r.Marks = append(r.Marks, mark{"note", "from the record"})
+		marks = append(marks, mark{"note", "from the record"})
 	}
 	if c.Pending {
-		r.Marks = append(r.Marks, mark{"warn", "not ended"})
+		marks = append(marks, mark{"warn", "not ended"})
 	}
 	if c.Error != nil {
-		r.Marks = append(r.Marks, mark{"bad", b.line(c.Error.Kind, 40)})
-		r.Error = b.value(c.Error.Message, maxValue).Text
-	} else if c.Result != nil {
-		v := b.json(c.Result)
-		r.Result = &v
+		marks = append(marks, mark{"bad", c.Error.Kind})
 	}
-	return r
+	return marks
 }
 
-// callClass returns the class of a call's bar.
-func callClass(c sandbox.Call) string {
+// classOf returns the class of a call's bar.
+func classOf(c sandbox.Call) string {
 	switch {
 	case c.Error != nil:
 		return "bad"
@@ -407,17 +270,4 @@ func callClass(c sandbox.Call) string {
 		return "note"
 	}
 	return "call"
-}
-
-// errorText returns an error's text, or "" for nil, even if its Error method panics.
-func errorText(err error) (text string) {
-	if err == nil {
-		return ""
-	}
-	defer func() {
-		if recover() != nil {
-			text = fmt.Sprintf("an error of type %T", err)
-		}
-	}()
-	return err.Error()
 }
