@@ -5,6 +5,7 @@ import (
 
 	"github.com/tdewolff/parse/v2"
 	"github.com/tdewolff/parse/v2/js"
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/sandbox"
 )
 
@@ -25,7 +26,7 @@ var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u
 
 // code returns the lines of a program, with the findings at their lines, and the findings without a line.
 func (b *builder) code(source string, findings []finding) (lines []line, other []finding) {
-	source = prefix(b.Secrets.Text(prefix(source, maxPrompt+maxSecret)), maxPrompt)
+	source = display.Cut(b.Secrets.Text(display.Cut(source, maxPrompt+maxSecret)), maxPrompt)
 	b.left -= len(source)
 	lines = []line{{}}
 	for _, s := range highlight(strings.TrimRight(lineEnds.Replace(source), "\n")) {
@@ -34,12 +35,7 @@ func (b *builder) code(source string, findings []finding) (lines []line, other [
 				lines = append(lines, line{})
 			}
 			last := &lines[len(lines)-1]
-			for _, v := range visible(part) {
-				if v.Class == "" {
-					v.Class = s.Class
-				}
-				last.Text = append(last.Text, v)
-			}
+			last.Text = append(last.Text, visible(part, s.Class)...)
 		}
 	}
 	for _, f := range findings {
@@ -72,57 +68,41 @@ func highlight(source string) (spans []span) {
 			return spans
 		}
 		end += len(text)
-		spans = append(spans, span{class(kind), string(text)})
-		switch kind {
-		case js.WhitespaceToken, js.LineTerminatorToken, js.CommentToken, js.CommentLineTerminatorToken:
-		case js.CloseParenToken, js.CloseBracketToken, js.CloseBraceToken, js.ThisToken, js.NullToken, js.TrueToken,
-			js.FalseToken, js.StringToken, js.TemplateToken, js.TemplateEndToken, js.RegExpToken:
-			divides = true
-		default:
-			divides = js.IsNumeric(kind) || js.IsIdentifier(kind)
+		class := classes[kind]
+		if js.IsReservedWord(kind) {
+			class = "keyword"
+		} else if js.IsNumeric(kind) {
+			class = "number"
+		}
+		spans = append(spans, span{class, string(text)})
+		if kind != js.WhitespaceToken && kind != js.LineTerminatorToken && class != "comment" {
+			divides = class == "string" || class == "number" || js.IsIdentifier(kind) ||
+				kind == js.CloseParenToken || kind == js.CloseBracketToken || kind == js.CloseBraceToken
 		}
 	}
 }
 
-// class returns the class of a token in the page's style.
-func class(t js.TokenType) string {
-	switch t {
-	case js.CommentToken, js.CommentLineTerminatorToken:
-		return "comment"
-	case js.StringToken, js.TemplateToken, js.TemplateStartToken, js.TemplateMiddleToken, js.TemplateEndToken,
-		js.RegExpToken:
-		return "string"
-	case js.AsyncToken, js.AwaitToken, js.LetToken, js.OfToken, js.StaticToken, js.YieldToken:
-		return "keyword"
-	}
-	switch {
-	case js.IsNumeric(t):
-		return "number"
-	case js.IsReservedWord(t):
-		return "keyword"
-	}
-	return ""
+// classes has the classes of tokens in the page's style.
+var classes = map[js.TokenType]string{
+	js.CommentToken: "comment", js.CommentLineTerminatorToken: "comment",
+	js.StringToken: "string", js.RegExpToken: "string", js.TemplateToken: "string", js.TemplateStartToken: "string",
+	js.TemplateMiddleToken: "string", js.TemplateEndToken: "string",
+	js.AsyncToken: "keyword", js.AwaitToken: "keyword", js.LetToken: "keyword", js.OfToken: "keyword",
 }
-
-const maxFindings = 200
 
 // findingsOf returns what is known to be wrong with a program.
 func findingsOf(o *sandbox.Outcome) (list []finding) {
-	if f := o.Failure; f != nil {
-		class, all := "bad", f.Findings
-		if f.Kind == sandbox.KindHeld {
-			class = "warn"
-		}
-		if len(all) == 0 {
-			all = []sandbox.Finding{f.Finding}
-		}
-		list = findings(class, all)
+	if f := o.Failure; f != nil && len(f.Findings) > 0 {
+		list = findings("bad", f.Findings...)
+	} else if f != nil {
+		list = findings("bad", f.Finding)
 	}
-	return append(list, findings("warn", o.Warnings)...)
+	return append(list, findings("warn", o.Warnings...)...)
 }
 
-func findings(class string, all []sandbox.Finding) (list []finding) {
-	for _, f := range all[:min(len(all), maxFindings)] {
+func findings(class string, all ...sandbox.Finding) (list []finding) {
+	all, _ = first(all, 200)
+	for _, f := range all {
 		list = append(list, finding{class, f})
 	}
 	return list

@@ -33,8 +33,9 @@ type bin struct {
 // result is the result of an example. Its steps are not always shown.
 type result struct {
 	*evaluate.Result
-	Error bool // there is no score
-	Run   *run
+	Failed bool // there is no score
+	rank   int  // errors come first, then runs without an answer
+	Run    *run
 }
 
 const (
@@ -54,7 +55,7 @@ func WriteEvaluation(w io.Writer, r *evaluate.Report, o *Options) error {
 	if r.Errors > 0 {
 		p.Pills = append(p.Pills, mark{"bad", fmt.Sprintf("%d with an error, left out of the score", r.Errors)})
 	}
-	p.Facts = []fact{{"Runs", count(len(r.Results))}}
+	p.Facts = []fact{{"Runs", fmt.Sprint(len(r.Results))}}
 	var times []time.Duration
 	for i := range r.Results {
 		times = append(times, r.Results[i].Duration)
@@ -68,20 +69,25 @@ func WriteEvaluation(w io.Writer, r *evaluate.Report, o *Options) error {
 }
 
 func (b *builder) evaluation(r *evaluate.Report) *evaluation {
-	e := &evaluation{Report: r, Scale: scale{0, 1}, More: max(0, len(r.Results)-maxResults)}
+	e := &evaluation{Report: r, Scale: scale{0, 1}}
 	var worst []result
 	for i := range r.Results {
-		one := result{Result: &r.Results[i], Error: r.Results[i].Err != "" && !r.Results[i].NoAnswer}
-		if v := one.Score.Value; !one.Error && !math.IsNaN(v) {
+		one := result{Result: &r.Results[i], rank: 2}
+		if one.NoAnswer {
+			one.rank = 1
+		} else if one.Err != "" {
+			one.rank, one.Failed = 0, true
+		}
+		if v := one.Score.Value; !one.Failed && !math.IsNaN(v) {
 			e.Scale = scale{min(e.Scale.Low, v), max(e.Scale.High, v)}
 		}
 		worst = append(worst, one)
 	}
 	slices.SortStableFunc(worst, func(a, b result) int {
-		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(a.Score.Value, b.Score.Value))
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.Score.Value, b.Score.Value))
 	})
 	e.Histogram = e.Scale.histogram(worst)
-	e.Results = worst[:len(worst)-e.More]
+	e.Results, e.More = first(worst, maxResults)
 	for i := range e.Results {
 		if one := &e.Results[i]; one.Trajectory != nil && i < maxTraces {
 			r := b.run(*one.Trajectory)
@@ -89,17 +95,6 @@ func (b *builder) evaluation(r *evaluate.Report) *evaluation {
 		}
 	}
 	return e
-}
-
-// rank sorts errors before runs without an answer, and these before all others.
-func (r result) rank() int {
-	switch {
-	case r.Error:
-		return 0
-	case r.NoAnswer:
-		return 1
-	}
-	return 2
 }
 
 // place returns a value's place on the scale from 0 to 1.
@@ -118,7 +113,7 @@ func (s scale) histogram(results []result) []bin {
 	const bins, height = 10, 90
 	list, most := make([]bin, bins), 1
 	for _, r := range results {
-		if !r.Error {
+		if !r.Failed {
 			one := &list[min(int(s.place(r.Score.Value)*bins+1e-9), bins-1)]
 			one.Count++
 			most = max(most, one.Count)

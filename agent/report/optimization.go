@@ -17,9 +17,9 @@ type optimization struct {
 	Start, Best *optimize.Candidate
 	Scale       scale
 	Tree        []*candidate
-	Chart       []point // empty if the candidates do not say what the search had used
-	Most        int     // the calls that the search had made at the last point
-	More        int     // candidates that are not shown
+	Chart       []*candidate // empty if the candidates do not say what the search had used
+	Most        int          // the calls that the search had made at the last point
+	More        int          // candidates that are not shown
 }
 
 // candidate is a node of the tree of candidates.
@@ -30,11 +30,8 @@ type candidate struct {
 	Marks        []mark
 	Instructions map[string]string // those that differ from the parent's
 	Children     []*candidate
-}
 
-// point is a candidate in the chart. A line leads from the best score so far to the point, unless it is not better.
-type point struct {
-	*candidate
+	// The place in the chart. A line leads to it from the best candidate before, and up if this candidate is better.
 	X, FromX     string
 	Y, FromY     int
 	Best, Better bool
@@ -43,26 +40,20 @@ type point struct {
 // WriteOptimization writes the report of an optimization to w: the tree of candidates with their scores and instructions,
 // and the best score against the budget. Nil options are the defaults. Errors are those of w.
 func WriteOptimization[M any](w io.Writer, r *optimize.Result[M], o *Options) error {
-	plain := optimize.Result[any]{Best: r.Best, Candidates: r.Candidates, Spent: r.Spent, Warnings: r.Warnings}
-	return writeOptimization(w, plain, slices.Sorted(maps.Keys(maps.Collect(module.Predictors(r.Module)))), o)
-}
-
-// writeOptimization writes the report. The paths are those of the predictors.
-func writeOptimization(w io.Writer, r optimize.Result[any], paths []string, o *Options) error {
-	p := page{Title: "Optimization", Optimization: optimizationOf(r, paths)}
+	p := page{Title: "Optimization", Facts: []fact{{"Candidates", fmt.Sprint(len(r.Candidates))},
+		{"Duration", duration(r.Spent.Time)}, {"Spent", r.Spent.String()}}}
+	p.Optimization = optimizationOf(r, slices.Sorted(maps.Keys(maps.Collect(module.Predictors(r.Module)))))
 	if len(r.Warnings) > 0 {
 		p.Pills = []mark{{"warn", display.Plural(len(r.Warnings), "warning")}}
 	}
-	p.Facts = []fact{{"Candidates", count(len(r.Candidates))}, {"Duration", duration(r.Spent.Time)},
-		{"Spent", r.Spent.String()}}
 	return newBuilder(o).write(w, p)
 }
 
-func optimizationOf(r optimize.Result[any], paths []string) *optimization {
+// optimizationOf returns what the template shows. The paths are those of the predictors.
+func optimizationOf[M any](r *optimize.Result[M], paths []string) *optimization {
 	const maxCandidates = 1000
-	all := r.Candidates[:min(len(r.Candidates), maxCandidates)]
-	o := &optimization{Warnings: r.Warnings[:min(len(r.Warnings), maxFindings)], Scale: scale{0, 1}, Best: r.Best,
-		More: len(r.Candidates) - len(all)}
+	all, more := first(r.Candidates, maxCandidates)
+	o := &optimization{Warnings: r.Warnings, Scale: scale{0, 1}, Best: r.Best, More: more}
 	nodes := make([]*candidate, len(all))
 	for i := range all {
 		n := &candidate{Candidate: &all[i], Instructions: map[string]string{}, Calls: callsOf(all[i].Spent)}
@@ -78,7 +69,7 @@ func optimizationOf(r optimize.Result[any], paths []string) *optimization {
 		} else {
 			o.Tree = append(o.Tree, n)
 		}
-		if r.Best != nil && n.ID == r.Best.ID {
+		if n.Best = r.Best != nil && n.ID == r.Best.ID; n.Best {
 			n.Marks = append(n.Marks, mark{"good", "best"})
 		}
 		if n.Failed > 0 {
@@ -91,7 +82,8 @@ func optimizationOf(r optimize.Result[any], paths []string) *optimization {
 		}
 	}
 	if len(nodes) > 0 && o.Most > 0 {
-		o.Start, o.Chart = &all[0], o.chart(nodes)
+		o.Start = &all[0]
+		o.place(nodes)
 	}
 	return o
 }
@@ -100,20 +92,15 @@ func callsOf(s optimize.Spent) int {
 	return s.StudentCalls + s.TeacherCalls + s.ReflectionCalls + s.MetricCalls
 }
 
-// chart returns the points of the chart, which is 180 pixels high.
-func (o *optimization) chart(nodes []*candidate) (points []point) {
-	var lead point
+// place places the candidates in the chart, which is 180 pixels high.
+func (o *optimization) place(nodes []*candidate) {
+	lead := nodes[0]
 	for i, n := range nodes {
-		p := point{candidate: n, X: percent(1 + 98*float64(n.Calls)/float64(o.Most)),
-			Y: 172 - int(164*o.Scale.place(n.Score)), Best: o.Best != nil && n.ID == o.Best.ID}
-		p.FromX, p.FromY, p.Better = lead.X, lead.Y, i == 0 || n.Score > lead.Score
-		if i == 0 {
-			p.FromX, p.FromY = p.X, p.Y
+		n.X, n.Y = percent(1+98*float64(n.Calls)/float64(o.Most)), 172-int(164*o.Scale.place(n.Score))
+		n.FromX, n.FromY, n.Better = lead.X, lead.Y, i == 0 || n.Score > lead.Score
+		if n.Better {
+			lead = n
 		}
-		if p.Better {
-			lead = p
-		}
-		points = append(points, p)
 	}
-	return points
+	o.Chart = nodes
 }

@@ -30,11 +30,8 @@ type Options struct {
 	// [policy.NewSecrets].
 	Secrets *policy.Secrets
 
-	// Prices are the prices of models by name. Without prices, the report shows no costs.
+	// Prices are the prices of models by name, for the costs of a run or an evaluation. Nil means that costs are not shown.
 	Prices map[string]models.Price
-
-	// Currency is written before costs, such as "$".
-	Currency string
 }
 
 // Write writes the report of a run to w. Nil options are the defaults. Errors are those of w, and of Inputs that have no
@@ -52,7 +49,7 @@ func Write(w io.Writer, t module.Trajectory, o *Options) error {
 		p.Question = b.asked(t)
 	}
 	r := b.run(t)
-	p.Run, p.Timeline = &r, b.timeline(&r)
+	p.Run, p.Timeline = &r, timelineOf(&r)
 	return b.write(w, p)
 }
 
@@ -125,7 +122,7 @@ func (b *builder) funcs() template.FuncMap {
 		"text":  func(text string) []span { return b.value(text, maxValue).Text },
 		"value": func(text string) value { return b.value(text, maxValue) },
 		"long":  func(text string) value { return b.value(text, maxPrompt) },
-		"time":  duration, "plural": display.Plural, "size": size, "count": count, "error": errorText,
+		"time":  duration, "plural": display.Plural, "size": size,
 		"style": func() template.CSS { return template.CSS(style) },
 		"hash":  func() string { return base64.StdEncoding.EncodeToString(hash[:]) },
 	}
@@ -140,12 +137,12 @@ func (b *builder) cost(name string, u event.Usage) string {
 	if !ok {
 		return ""
 	}
-	return fmt.Sprintf("%s%.4f", b.Currency, (float64(max(u.InputTokens-u.CachedTokens, 0))*p.Input+
+	return fmt.Sprintf("%.4f", (float64(max(u.InputTokens-u.CachedTokens, 0))*p.Input+
 		float64(u.CachedTokens)*cmp.Or(p.CachedInput, p.Input)+float64(u.OutputTokens)*p.Output)/1e6)
 }
 
 // totals returns the facts about the usage of models.
 func totals(u event.Usage) []fact {
-	return []fact{{"Model calls", count(u.Calls)},
-		{"Tokens", count(u.InputTokens) + " in, " + count(u.OutputTokens) + " out"}}
+	return []fact{{"Model calls", fmt.Sprint(u.Calls)},
+		{"Tokens", fmt.Sprintf("%d in, %d out", u.InputTokens, u.OutputTokens)}}
 }

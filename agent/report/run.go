@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
-	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
@@ -17,16 +16,14 @@ import (
 // run is a run with the runs within it.
 type run struct {
 	module.Trajectory
-	ID, Title   string
-	Marks       []mark
-	Evidence    []finding
-	Steps       []step
-	Effects     []journal.Entry
-	Runs        []run
-	Chosen      bool
-	MoreSteps   int
-	MoreEffects int
-	MoreRuns    int
+	ID, Title string
+	Marks     []mark
+	Evidence  []finding
+	Steps     []step
+	Effects   []journal.Entry
+	Runs      []run
+	Chosen    bool
+	More      int // steps, calls and runs that are not shown
 }
 
 // step is a step of a run. Its ID is an anchor.
@@ -39,20 +36,12 @@ type step struct {
 	Lines   []line
 	Other   []finding // findings without a line
 	Outcome sandbox.Outcome
-	Groups  []group
+	Calls   []call
+	More    int // calls that are not shown
 }
 
 // message is a message of a prompt. Same is the ID of the same message in an earlier step, or "".
-type message struct {
-	ID, Role, Text, Same string
-}
-
-// group is a part of a program's calls. Its title is empty if there is only one group.
-type group struct {
-	Title  string
-	Failed int
-	Calls  []call
-}
+type message struct{ ID, Role, Text, Same string }
 
 // call is a tool call. X and W are the place and the width of its bar.
 type call struct {
@@ -62,7 +51,6 @@ type call struct {
 }
 
 const (
-	groupSize  = 100
 	maxRuns    = 100  // runs shown within a run
 	maxSteps   = 300  // steps shown of a run
 	maxCalls   = 5000 // calls shown in a page
@@ -81,22 +69,20 @@ func factsOf(t module.Trajectory) []fact {
 	for range t.AllCalls() {
 		calls++
 	}
-	list := []fact{{"Duration", duration(t.Duration)}, {"Steps", count(len(t.Steps))}, {"Tool calls", count(calls)}}
-	if !t.Began.IsZero() {
-		list = append([]fact{{"Began", t.Began.Format("2006-01-02 15:04:05 MST")}}, list...)
-	}
-	return append(list, totals(t.Usage())...)
+	return append([]fact{{"Duration", duration(t.Duration)}, {"Steps", fmt.Sprint(len(t.Steps))},
+		{"Tool calls", fmt.Sprint(calls)}}, totals(t.Usage())...)
 }
 
 // asked returns the last message of the first model call.
-func (b *builder) asked(t module.Trajectory) (question []field) {
-	if len(t.Steps) > 0 && len(t.Steps[0].Prompt) > 0 {
-		return []field{{Value: b.value(messageText(t.Steps[0].Prompt[len(t.Steps[0].Prompt)-1]), maxValue), Prose: true}}
+func (b *builder) asked(t module.Trajectory) []field {
+	if len(t.Steps) == 0 && len(t.Runs) > 0 {
+		return b.asked(t.Runs[0])
 	}
-	for i := 0; i < len(t.Runs) && question == nil; i++ {
-		question = b.asked(t.Runs[i])
+	if len(t.Steps) == 0 || len(t.Steps[0].Prompt) == 0 {
+		return nil
 	}
-	return question
+	p := t.Steps[0].Prompt
+	return []field{{Value: b.value(messageText(p[len(p)-1]), maxValue), Prose: true}}
 }
 
 // messageText returns a message's text, and the type and size of its attachments.
@@ -109,22 +95,23 @@ func messageText(m llms.MessageContent) string {
 func (b *builder) run(t module.Trajectory) run {
 	b.runs++
 	r := run{Trajectory: t, ID: fmt.Sprintf("r%d", b.runs), Title: title(t), Marks: marksOfRun(t)}
-	r.Evidence = findings("warn", t.Evidence)
+	r.Evidence = findings("warn", t.Evidence...)
+	steps, moreSteps := first(t.Steps, maxSteps)
 	var before []message
-	for i, s := range t.Steps[:min(len(t.Steps), maxSteps)] {
+	for i, s := range steps {
 		one := b.step(s, fmt.Sprintf("%s-s%d", r.ID, i+1), before)
 		one.Number, before = i+1, one.Prompt
 		r.Steps = append(r.Steps, one)
 	}
-	r.Effects = slices.DeleteFunc(slices.Clone(t.Calls), func(e journal.Entry) bool { return e.Class == tools.Read })
-	r.MoreEffects = max(0, len(r.Effects)-maxEntries)
-	r.Effects = r.Effects[:len(r.Effects)-r.MoreEffects]
-	for i, within := range t.Runs[:min(len(t.Runs), maxRuns)] {
-		one := b.run(within)
-		one.Chosen = t.Chosen == i+1
-		r.Runs = append(r.Runs, one)
+	r.Effects, r.More = first(slices.DeleteFunc(slices.Clone(t.Calls), func(e journal.Entry) bool {
+		return e.Class == tools.Read
+	}), maxEntries)
+	runs, moreRuns := first(t.Runs, maxRuns)
+	for i, within := range runs {
+		r.Runs = append(r.Runs, b.run(within))
+		r.Runs[i].Chosen = t.Chosen == i+1
 	}
-	r.MoreRuns, r.MoreSteps = len(t.Runs)-len(r.Runs), len(t.Steps)-len(r.Steps)
+	r.More += moreSteps + moreRuns
 	return r
 }
 
@@ -152,7 +139,7 @@ func (b *builder) step(s module.Step, id string, before []message) step {
 	if s.Code != "" {
 		r.Lines, r.Other = b.code(s.Code, findingsOf(&r.Outcome))
 	}
-	r.Groups = b.groups(&r.Outcome, id)
+	r.Calls, r.More = b.callsOf(&r.Outcome, id)
 	return r
 }
 
@@ -188,9 +175,8 @@ func promptOf(s module.Step, id string, before []message) (list []message) {
 		}
 		list = append(list, m)
 	}
-	names := map[llms.ChatMessageType]string{llms.ChatMessageTypeHuman: "user", llms.ChatMessageTypeAI: "model"}
 	for _, m := range s.Prompt {
-		add(cmp.Or(names[m.Role], string(m.Role)), messageText(m))
+		add(string(m.Role), messageText(m))
 	}
 	if len(s.Tools) > 0 {
 		add("tools", module.Step{Tools: s.Tools}.Sent())
@@ -201,73 +187,37 @@ func promptOf(s module.Step, id string, before []message) (list []message) {
 	return list
 }
 
-// groups returns a program's calls.
-func (b *builder) groups(o *sandbox.Outcome, id string) (groups []group) {
-	calls, total := sequential(o.Calls), o.Duration
-	for _, c := range calls {
+// callsOf returns a program's calls, and how many of them are not shown.
+func (b *builder) callsOf(o *sandbox.Outcome, id string) (list []call, more int) {
+	total := o.Duration
+	for _, c := range o.Calls {
 		total = max(total, c.Started+c.Duration)
 	}
-	shown := min(len(calls), max(maxCalls-b.calls, groupSize))
-	b.calls += shown
-	for part := range slices.Chunk(calls[:shown], groupSize) {
-		g := group{}
-		for _, c := range part {
-			one := call{Call: c, ID: fmt.Sprintf("%s-c%d", id, c.ID), Class: classOf(c), Marks: marksOfCall(c)}
-			one.X, one.W = bounds(c.Started, c.Duration, total)
-			g.Calls = append(g.Calls, one)
-			if c.Error != nil {
-				g.Failed++
-			}
-		}
-		if len(calls) > groupSize {
-			g.Title = fmt.Sprintf("Calls %d to %d", part[0].ID, part[len(part)-1].ID)
-		}
-		groups = append(groups, g)
+	calls, more := first(o.Calls, max(maxCalls-b.calls, 100))
+	b.calls += len(calls)
+	for _, c := range calls {
+		one := call{Call: c, ID: fmt.Sprintf("%s-c%d", id, c.ID)}
+		one.Class, one.Marks = describe(c)
+		one.X, one.W = bounds(c.Started, c.Duration, total)
+		list = append(list, one)
 	}
-	if more := len(calls) - shown; more > 0 {
-		groups = append(groups, group{Title: display.Plural(more, "more call") + " not shown"})
-	}
-	return groups
+	return list, more
 }
 
-// sequential returns the calls of a program. The calls of a ReAct have no start: each begins when the one before ends.
-func sequential(calls []sandbox.Call) []sandbox.Call {
-	if slices.ContainsFunc(calls, func(c sandbox.Call) bool { return c.Started != 0 }) {
-		return calls
-	}
-	calls = slices.Clone(calls)
-	for i := 1; i < len(calls); i++ {
-		calls[i].Started = calls[i-1].Started + calls[i-1].Duration
-	}
-	return calls
-}
-
-func marksOfCall(c sandbox.Call) (marks []mark) {
+// describe returns the class of a call's bar, and what is special about the call.
+func describe(c sandbox.Call) (class string, marks []mark) {
+	class = "call"
 	if c.Decision != "" {
-		class := map[bool]string{true: "good", false: "warn"}[strings.HasPrefix(c.Decision, "approved")]
-		marks = append(marks, mark{class, c.Decision})
+		marks = append(marks, mark{"note", c.Decision})
 	}
 	if c.Recorded {
-		marks = append(marks, mark{"note", "from the record"})
+		class, marks = "note", append(marks, mark{"note", "from the record"})
 	}
 	if c.Pending {
-		marks = append(marks, mark{"warn", "not ended"})
+		class, marks = "warn", append(marks, mark{"warn", "not ended"})
 	}
 	if c.Error != nil {
-		marks = append(marks, mark{"bad", c.Error.Kind})
+		class, marks = "bad", append(marks, mark{"bad", c.Error.Kind})
 	}
-	return marks
-}
-
-// classOf returns the class of a call's bar.
-func classOf(c sandbox.Call) string {
-	switch {
-	case c.Error != nil:
-		return "bad"
-	case c.Pending:
-		return "warn"
-	case c.Recorded:
-		return "note"
-	}
-	return "call"
+	return class, marks
 }

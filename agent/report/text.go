@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -38,9 +39,9 @@ const (
 // value returns text for display. Secrets are replaced, and at most limit bytes are shown.
 func (b *builder) value(text string, limit int) value {
 	limit = min(limit, max(b.left, minValue))
-	shown := prefix(b.Secrets.Text(prefix(text, limit+maxSecret)), limit)
+	shown := display.Cut(b.Secrets.Text(display.Cut(text, limit+maxSecret)), limit)
 	b.left -= len(shown)
-	v := value{visible(shown), len(text), len(shown), prefix(shown, 150)}
+	v := value{visible(shown, ""), len(text), len(shown), display.Cut(shown, 150)}
 	if len(text) <= limit {
 		v.Shown = v.Size
 	}
@@ -63,33 +64,20 @@ func (b *builder) line(text any, limit int) string {
 	}
 	s := fmt.Sprint(text)
 	b.left -= min(len(s), limit)
-	return display.Cut(display.OneLine(b.Secrets.Text(prefix(s, limit+maxSecret))), limit)
+	return display.Cut(display.OneLine(b.Secrets.Text(display.Cut(s, limit+maxSecret))), limit)
 }
 
-// prefix returns at most limit bytes of the text, without a part of a character at the end.
-func prefix(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	for limit > 0 && !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-	return text[:limit]
-}
-
-// visible splits text so that invisible characters have spans of their own, which name the code points.
-func visible(text string) (spans []span) {
+// visible returns text as spans of a class. Invisible characters have spans of their own, which name the code points.
+func visible(text, class string) (spans []span) {
 	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\r\n", "\n"), "\uFFFD")
 	for text != "" {
 		i := strings.IndexFunc(text, display.Hidden)
 		if i < 0 {
-			return append(spans, span{"", text})
-		}
-		if i > 0 {
-			spans = append(spans, span{"", text[:i]})
+			return append(spans, span{class, text})
 		}
 		r, n := utf8.DecodeRuneInString(text[i:])
-		spans, text = append(spans, span{"hidden-char", fmt.Sprintf("U+%04X", r)}), text[i+n:]
+		spans = append(spans, span{class, text[:i]}, span{"hidden-char", fmt.Sprintf("U+%04X", r)})
+		text = text[i+n:]
 	}
 	return spans
 }
@@ -104,62 +92,39 @@ type field struct {
 // fields returns the first members of a JSON object, or the value itself if it is none.
 func (b *builder) fields(raw json.RawMessage) (list []field) {
 	const maxFields = 50
-	if len(raw) > 0 && json.Valid(raw) && bytes.TrimSpace(raw)[0] == '{' {
-		for name, v := range jsonscan.Members(raw) {
-			f, text := field{Name: string(name)}, ""
-			if f.Prose = json.Unmarshal(v, &text) == nil; f.Prose {
-				f.Value = b.value(text, maxValue)
-			} else {
-				f.Value = b.json(v)
-			}
-			if list = append(list, f); len(list) == maxFields {
-				break
-			}
+	if len(raw) == 0 {
+		return nil
+	}
+	if !json.Valid(raw) || bytes.TrimSpace(raw)[0] != '{' {
+		return []field{{Value: b.json(raw)}}
+	}
+	for name, v := range jsonscan.Members(raw) {
+		f, text := field{Name: string(name), Value: b.json(v)}, ""
+		if f.Prose = json.Unmarshal(v, &text) == nil; f.Prose {
+			f.Value = b.value(text, maxValue)
 		}
-	} else if len(raw) > 0 {
-		list = []field{{Value: b.json(raw)}}
+		if list = append(list, f); len(list) == maxFields {
+			break
+		}
 	}
 	return list
 }
 
+// duration returns a duration with three digits.
 func duration(d time.Duration) string {
-	for _, unit := range []time.Duration{time.Second, time.Millisecond} {
-		if d >= 10*unit {
-			return d.Round(unit / 10).String()
-		}
-	}
-	return d.Round(10 * time.Microsecond).String()
+	return d.Round(time.Duration(math.Pow10(int(math.Log10(float64(max(d, 1)))) - 2))).String()
 }
 
 // size returns a number of bytes for people.
 func size(n int) string {
-	switch {
-	case n < 1000:
+	if n < 10_000 {
 		return display.Plural(n, "byte")
-	case n < 1_000_000:
-		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
 	}
-	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	return fmt.Sprintf("%d kB", n/1000)
 }
 
-// count returns a number with commas.
-func count(n int) string {
-	text := fmt.Sprint(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
-}
-
-// errorText returns an error's text, or "" for nil, even if its Error method panics.
-func errorText(err error) (text string) {
-	defer func() {
-		if recover() != nil {
-			text = fmt.Sprintf("an error of type %T", err)
-		}
-	}()
-	if err != nil {
-		text = err.Error()
-	}
-	return text
+// first returns at most n elements, and the number of the remaining ones.
+func first[T any](list []T, n int) (shown []T, more int) {
+	n = min(n, len(list))
+	return list[:n], len(list) - n
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/internal/display"
-	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/sandbox"
 )
 
@@ -34,9 +33,13 @@ const (
 	maxLanes = 160 // more lanes overlap; also the height of a row in pixels
 )
 
-// timeline returns the timeline of a run, or nil if nothing took any time.
-func (b *builder) timeline(r *run) *timeline {
-	t := &timeline{Rows: rowsOf(r, earliest(r.Trajectory), 0)}
+// timelineOf returns the timeline of a run, or nil if nothing took any time.
+func timelineOf(r *run) *timeline {
+	zero := r.Began
+	if zero.IsZero() && len(r.Runs) > 0 { // a group of runs
+		zero = r.Runs[0].Began
+	}
+	t := &timeline{Rows: rowsOf(r, zero, 0)}
 	var total time.Duration
 	for _, one := range t.Rows {
 		for _, x := range one.Bars {
@@ -46,9 +49,7 @@ func (b *builder) timeline(r *run) *timeline {
 	if total <= 0 {
 		return nil
 	}
-	if t.More = max(0, len(t.Rows)-maxRows); t.More > 0 {
-		t.Rows = t.Rows[:maxRows]
-	}
+	t.Rows, t.More = first(t.Rows, maxRows)
 	for i := range t.Rows {
 		t.Rows[i].draw(total)
 	}
@@ -56,17 +57,6 @@ func (b *builder) timeline(r *run) *timeline {
 		t.Ticks = append(t.Ticks, duration(total*i/4))
 	}
 	return t
-}
-
-// earliest returns when the first of the runs began.
-func earliest(t module.Trajectory) time.Time {
-	first := t.Began
-	for _, within := range t.Runs {
-		if began := earliest(within); first.IsZero() || !began.IsZero() && began.Before(first) {
-			first = began
-		}
-	}
-	return first
 }
 
 // rowsOf returns the rows of a run. Without recorded times, each step begins when the one before ends.
@@ -116,9 +106,10 @@ func rowsOf(r *run, zero time.Time, depth int) (rows []row) {
 
 func callRow(o *sandbox.Outcome, href string, now time.Duration) row {
 	r := row{Label: display.Plural(len(o.Calls), "call"), Href: href}
-	for _, c := range sequential(o.Calls) {
-		r.Bars = append(r.Bars, bar{from: now + c.Started, length: c.Duration, Class: classOf(c),
-			Title: prefix(c.Tool, 60) + ", " + duration(c.Duration)})
+	for _, c := range o.Calls {
+		class, _ := describe(c)
+		r.Bars = append(r.Bars, bar{from: now + c.Started, length: c.Duration, Class: class,
+			Title: display.Cut(c.Tool, 60) + ", " + duration(c.Duration)})
 	}
 	return r
 }

@@ -168,6 +168,7 @@ func hostile() module.Trajectory {
 		Score: &module.Score{Feedback: attack}, Spent: event.ModelUsage{attack: event.Usage{Calls: 1}},
 	}
 	within := t
+	within.Err = errors.New(attack)
 	within.Steps = []module.Step{{Reply: attack, Prompt: prompt[:1]}}
 	for range 150 {
 		t.Runs = append(t.Runs, within)
@@ -260,7 +261,7 @@ func TestReports(t *testing.T) {
 	}
 	evaluated.Results[3].Err = attack
 	options := &report.Options{
-		Inputs: question{"How much was refunded to all customers? Send the sum to Ann.", 2025}, Currency: "$",
+		Inputs: question{"How much was refunded to all customers? Send the sum to Ann.", 2025},
 		Prices: map[string]models.Price{"openai:gpt-5.1": {Input: 1.25, Output: 10}},
 	}
 	run, search := normal(t), optimized(t)
@@ -298,7 +299,7 @@ func checkReport(t *testing.T, name string, render func(io.Writer) error) {
 	b.screenshot(name + "-dark")
 	b.screen(390, 844, "light")
 	b.screenshot(name + "-phone")
-	eval[int](b, `[...document.querySelectorAll("details")].slice(0, 400).forEach(d => d.open = true), 0`)
+	eval[int](b, `[...document.querySelectorAll("details")].slice(0, 100).forEach(d => d.open = true), 0`)
 	if width := eval[int](b, `document.documentElement.scrollWidth`); width > 390 {
 		t.Errorf("the page is %d pixels wide on a phone", width)
 	}

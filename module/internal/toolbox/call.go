@@ -115,6 +115,9 @@ func Joined(before, next *sandbox.Outcome) *sandbox.Outcome {
 	all.Calls = append(before.Calls[:len(before.Calls):len(before.Calls)], next.Calls...)
 	for i := range all.Calls {
 		all.Calls[i].ID = i + 1
+		if i >= len(before.Calls) {
+			all.Calls[i].Started += before.Duration
+		}
 	}
 	all.Duration += before.Duration
 	all.Waiting += before.Waiting
