@@ -5,7 +5,6 @@ import (
 
 	"github.com/tdewolff/parse/v2"
 	"github.com/tdewolff/parse/v2/js"
-	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/sandbox"
 )
 
@@ -26,8 +25,7 @@ var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u
 
 // code returns the lines of a program, with the findings at their lines, and the findings without a line.
 func (b *builder) code(source string, findings []finding) (lines []line, other []finding) {
-	source = display.Cut(b.Secrets.Text(display.Cut(source, maxPrompt+maxSecret)), maxPrompt)
-	b.left -= len(source)
+	source, _ = b.cut(source, maxPrompt)
 	lines = []line{{}}
 	for _, s := range highlight(strings.TrimRight(lineEnds.Replace(source), "\n")) {
 		for i, part := range strings.Split(s.Text, "\n") {

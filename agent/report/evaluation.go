@@ -33,9 +33,8 @@ type bin struct {
 // result is the result of an example. Its steps are not always shown.
 type result struct {
 	*evaluate.Result
-	Failed bool // there is no score
-	rank   int  // errors come first, then runs without an answer
-	Run    *run
+	Rank int // 0 for errors, which have no score, 1 for runs without an answer, otherwise 2
+	Run  *run
 }
 
 const (
@@ -47,14 +46,8 @@ const (
 // the results, the worst first. The steps of the worst 100 results are shown if the evaluation kept their trajectories.
 // Nil options are the defaults. Errors are those of w.
 func WriteEvaluation(w io.Writer, r *evaluate.Report, o *Options) error {
-	b := newBuilder(o)
+	r, b := cmp.Or(r, &evaluate.Report{}), newBuilder(o)
 	p := page{Title: "Evaluation", Evaluation: b.evaluation(r), Usage: r.Usage, MetricUsage: r.MetricUsage}
-	if r.NoAnswers > 0 {
-		p.Pills = append(p.Pills, mark{"warn", fmt.Sprintf("%d without an answer", r.NoAnswers)})
-	}
-	if r.Errors > 0 {
-		p.Pills = append(p.Pills, mark{"bad", fmt.Sprintf("%d with an error, left out of the score", r.Errors)})
-	}
 	p.Facts = []fact{{"Runs", fmt.Sprint(len(r.Results))}}
 	var times []time.Duration
 	for i := range r.Results {
@@ -72,19 +65,19 @@ func (b *builder) evaluation(r *evaluate.Report) *evaluation {
 	e := &evaluation{Report: r, Scale: scale{0, 1}}
 	var worst []result
 	for i := range r.Results {
-		one := result{Result: &r.Results[i], rank: 2}
+		one := result{Result: &r.Results[i], Rank: 2}
 		if one.NoAnswer {
-			one.rank = 1
+			one.Rank = 1
 		} else if one.Err != "" {
-			one.rank, one.Failed = 0, true
+			one.Rank = 0
 		}
-		if v := one.Score.Value; !one.Failed && !math.IsNaN(v) {
+		if v := one.Score.Value; one.Rank > 0 && !math.IsNaN(v) {
 			e.Scale = scale{min(e.Scale.Low, v), max(e.Scale.High, v)}
 		}
 		worst = append(worst, one)
 	}
 	slices.SortStableFunc(worst, func(a, b result) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.Score.Value, b.Score.Value))
+		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Score.Value, b.Score.Value))
 	})
 	e.Histogram = e.Scale.histogram(worst)
 	e.Results, e.More = first(worst, maxResults)
@@ -97,9 +90,12 @@ func (b *builder) evaluation(r *evaluate.Report) *evaluation {
 	return e
 }
 
-// place returns a value's place on the scale from 0 to 1.
+// place returns a value's place on the scale from 0 to 1, and 0 for NaN.
 func (s scale) place(v float64) float64 {
-	return min(max(v/(s.High-s.Low)-s.Low/(s.High-s.Low), 0), 1)
+	if p := v/(s.High-s.Low) - s.Low/(s.High-s.Low); p > 0 {
+		return min(p, 1)
+	}
+	return 0
 }
 
 // At returns a value's place on the scale as a percentage.
@@ -113,7 +109,7 @@ func (s scale) histogram(results []result) []bin {
 	const bins, height = 10, 90
 	list, most := make([]bin, bins), 1
 	for _, r := range results {
-		if !r.Failed {
+		if r.Rank > 0 {
 			one := &list[min(int(s.place(r.Score.Value)*bins+1e-9), bins-1)]
 			one.Count++
 			most = max(most, one.Count)
@@ -121,7 +117,8 @@ func (s scale) histogram(results []result) []bin {
 	}
 	for i := range list {
 		one := &list[i]
-		one.X, one.W, one.From = percent(100.0/bins*float64(i)), percent(100.0/bins-1), s.Low+(s.High-s.Low)*float64(i)/bins
+		one.X, one.W = percent(100.0/bins*float64(i)), percent(100.0/bins-1)
+		one.From = s.Low + (s.High-s.Low)*float64(i)/bins
 		one.H = max(one.Count*height/most, min(one.Count, 2))
 		one.Y = 14 + height - one.H
 	}

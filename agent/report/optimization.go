@@ -1,12 +1,12 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 
-	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/optimize"
 )
@@ -37,15 +37,13 @@ type candidate struct {
 	Best, Better bool
 }
 
-// WriteOptimization writes the report of an optimization to w: the tree of candidates with their scores and instructions,
-// and the best score against the budget. Nil options are the defaults. Errors are those of w.
+// WriteOptimization writes the report of an optimization to w: the tree of candidates with their scores and
+// instructions, and the best score against the budget. Nil options are the defaults. Errors are those of w.
 func WriteOptimization[M any](w io.Writer, r *optimize.Result[M], o *Options) error {
+	r = cmp.Or(r, &optimize.Result[M]{})
 	p := page{Title: "Optimization", Facts: []fact{{"Candidates", fmt.Sprint(len(r.Candidates))},
 		{"Duration", duration(r.Spent.Time)}, {"Spent", r.Spent.String()}}}
 	p.Optimization = optimizationOf(r, slices.Sorted(maps.Keys(maps.Collect(module.Predictors(r.Module)))))
-	if len(r.Warnings) > 0 {
-		p.Pills = []mark{{"warn", display.Plural(len(r.Warnings), "warning")}}
-	}
 	return newBuilder(o).write(w, p)
 }
 

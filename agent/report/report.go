@@ -22,23 +22,23 @@ type Options struct {
 	// Title is the heading of the page. The default names the module, or the kind of report.
 	Title string
 
-	// Inputs is the question of a run, as a value for package encoding/json. If it is nil, the report shows the text that
-	// the model got as the question, since a Trajectory does not contain the inputs.
+	// Inputs is the question of a run, as a value for package encoding/json. If it is nil, the report shows the first
+	// request to the model instead, since a Trajectory does not contain the inputs.
 	Inputs any
 
 	// Secrets finds the secrets that the report must not contain. Nil means the predefined patterns of
 	// [policy.NewSecrets].
 	Secrets *policy.Secrets
 
-	// Prices are the prices of models by name, for the costs of a run or an evaluation. Nil means that costs are not shown.
+	// Prices are the prices of models by name. If it is empty, costs are not shown.
 	Prices map[string]models.Price
 }
 
-// Write writes the report of a run to w. Nil options are the defaults. Errors are those of w, and of Inputs that have no
-// JSON.
+// Write writes the report of a run to w. Nil options are the defaults. Errors are those of w, and of encoding Inputs.
 func Write(w io.Writer, t module.Trajectory, o *Options) error {
 	b := newBuilder(o)
-	p := page{Title: "Run of " + title(t), Pills: marksOfRun(t), Facts: factsOf(t), Usage: t.UsageByModel()}
+	p := page{Title: "Run of " + title(t), Usage: t.UsageByModel()}
+	p.Facts = append(totals(t.Usage()), fact{"Duration", duration(t.Duration)})
 	if b.Inputs != nil {
 		raw, err := json.Marshal(b.Inputs)
 		if err != nil {
@@ -56,7 +56,6 @@ func Write(w io.Writer, t module.Trajectory, o *Options) error {
 // page is what the template shows. Strings in it are shown with the function line.
 type page struct {
 	Title              string
-	Pills              []mark
 	Facts              []fact
 	Question           []field
 	Run                *run
@@ -68,7 +67,6 @@ type page struct {
 
 // mark is a short remark. Its class is "good", "bad", "warn" or "note".
 type mark struct{ Class, Text string }
-
 type fact struct{ Name, Value string }
 
 //go:embed page.html page.css
@@ -118,17 +116,16 @@ func (b *builder) write(w io.Writer, p page) error {
 func (b *builder) funcs() template.FuncMap {
 	hash := sha256.Sum256(style)
 	return template.FuncMap{
-		"line": b.line, "json": b.json, "fields": b.fields, "cost": b.cost, "priced": b.priced,
-		"text":  func(text string) []span { return b.value(text, maxValue).Text },
-		"value": func(text string) value { return b.value(text, maxValue) },
-		"long":  func(text string) value { return b.value(text, maxPrompt) },
-		"time":  duration, "plural": display.Plural, "size": size,
+		"line": b.line, "json": b.json, "fields": b.fields, "cost": b.cost,
+		"priced": func() bool { return len(b.Prices) > 0 },
+		"text":   func(text string) []span { return b.value(text, maxValue).Text },
+		"value":  func(text string) value { return b.value(text, maxValue) },
+		"long":   func(text string) value { return b.value(text, maxPrompt) },
+		"time":   duration, "plural": display.Plural,
 		"style": func() template.CSS { return template.CSS(style) },
 		"hash":  func() string { return base64.StdEncoding.EncodeToString(hash[:]) },
 	}
 }
-
-func (b *builder) priced() bool { return len(b.Prices) > 0 }
 
 // cost returns what the usage of a model costs, or "" if its price is not known. Input that the provider wrote to its
 // cache counts as other input.

@@ -3,14 +3,11 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/sandbox"
-	"github.com/writ-go/writ/tools"
-	"github.com/writ-go/writ/tools/journal"
 )
 
 // run is a run with the runs within it.
@@ -20,7 +17,6 @@ type run struct {
 	Marks     []mark
 	Evidence  []finding
 	Steps     []step
-	Effects   []journal.Entry
 	Runs      []run
 	Chosen    bool
 	More      int // steps, calls and runs that are not shown
@@ -54,7 +50,7 @@ const (
 	maxRuns    = 100  // runs shown within a run
 	maxSteps   = 300  // steps shown of a run
 	maxCalls   = 5000 // calls shown in a page
-	maxEntries = 200  // entries shown of a run's journal
+	maxEntries = 1000 // entries shown of a run's journal
 )
 
 func title(t module.Trajectory) string {
@@ -64,19 +60,10 @@ func title(t module.Trajectory) string {
 	return cmp.Or(t.Module, "several modules")
 }
 
-func factsOf(t module.Trajectory) []fact {
-	calls := 0
-	for range t.AllCalls() {
-		calls++
-	}
-	return append([]fact{{"Duration", duration(t.Duration)}, {"Steps", fmt.Sprint(len(t.Steps))},
-		{"Tool calls", fmt.Sprint(calls)}}, totals(t.Usage())...)
-}
-
 // asked returns the last message of the first model call.
 func (b *builder) asked(t module.Trajectory) []field {
-	if len(t.Steps) == 0 && len(t.Runs) > 0 {
-		return b.asked(t.Runs[0])
+	for len(t.Steps) == 0 && len(t.Runs) > 0 {
+		t = t.Runs[0]
 	}
 	if len(t.Steps) == 0 || len(t.Steps[0].Prompt) == 0 {
 		return nil
@@ -103,9 +90,7 @@ func (b *builder) run(t module.Trajectory) run {
 		one.Number, before = i+1, one.Prompt
 		r.Steps = append(r.Steps, one)
 	}
-	r.Effects, r.More = first(slices.DeleteFunc(slices.Clone(t.Calls), func(e journal.Entry) bool {
-		return e.Class == tools.Read
-	}), maxEntries)
+	r.Calls, r.More = first(t.Calls, maxEntries)
 	runs, moreRuns := first(t.Runs, maxRuns)
 	for i, within := range runs {
 		r.Runs = append(r.Runs, b.run(within))
@@ -126,7 +111,7 @@ func marksOfRun(t module.Trajectory) (marks []mark) {
 		marks = append(marks, mark{"warn", "fallback to the model: " + t.Fallback})
 	}
 	if t.Score != nil {
-		marks = append(marks, mark{"note", strings.TrimSpace(fmt.Sprintf("score %.3g %s", t.Score.Value, t.Score.Feedback))})
+		marks = append(marks, mark{"note", fmt.Sprintf("score %.3g %s", t.Score.Value, t.Score.Feedback)})
 	}
 	return marks
 }

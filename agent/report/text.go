@@ -32,17 +32,24 @@ func (v value) Long() bool { return v.Shown > 2000 }
 const (
 	maxValue  = 16 << 10 // bytes shown of a value
 	maxPrompt = 64 << 10 // bytes shown of a message, a reply or a program
-	minValue  = 200      // bytes shown of a value when the page is full
+	minValue  = 100      // bytes shown of a value when the page is full
 	maxSecret = 4 << 10  // bytes after the shown part that are searched for secrets that begin in it
 )
 
-// value returns text for display. Secrets are replaced, and at most limit bytes are shown.
-func (b *builder) value(text string, limit int) value {
+// cut returns the beginning of the text without secrets, and whether this is the whole text.
+func (b *builder) cut(text string, limit int) (shown string, whole bool) {
 	limit = min(limit, max(b.left, minValue))
-	shown := display.Cut(b.Secrets.Text(display.Cut(text, limit+maxSecret)), limit)
+	shown = display.Cut(b.Secrets.Text(display.Cut(text, limit+maxSecret)), limit)
 	b.left -= len(shown)
+	return shown, len(text) <= limit
+}
+
+// value returns text for display, of which at most limit bytes are shown.
+func (b *builder) value(text string, limit int) value {
+	shown, whole := b.cut(text, limit)
 	v := value{visible(shown, ""), len(text), len(shown), display.Cut(shown, 150)}
-	if len(text) <= limit {
+	b.left -= 40 * len(v.Text) // for the elements
+	if whole {
 		v.Shown = v.Size
 	}
 	return v
@@ -52,7 +59,9 @@ func (b *builder) value(text string, limit int) value {
 func (b *builder) json(raw json.RawMessage) value {
 	var indented bytes.Buffer
 	if len(raw) > maxValue || json.Indent(&indented, raw, "", "  ") != nil {
-		return b.value(string(raw), maxValue)
+		v := b.value(string(raw[:min(len(raw), maxValue+maxSecret)]), maxValue)
+		v.Size = len(raw)
+		return v
 	}
 	return b.value(indented.String(), maxValue)
 }
@@ -62,7 +71,10 @@ func (b *builder) line(text any, limit int) string {
 	if b.left <= 0 {
 		limit = min(limit, 60)
 	}
-	s := fmt.Sprint(text)
+	s, ok := text.(string)
+	if !ok {
+		s = fmt.Sprint(text)
+	}
 	b.left -= min(len(s), limit)
 	return display.Cut(display.OneLine(b.Secrets.Text(display.Cut(s, limit+maxSecret))), limit)
 }
@@ -113,14 +125,6 @@ func (b *builder) fields(raw json.RawMessage) (list []field) {
 // duration returns a duration with three digits.
 func duration(d time.Duration) string {
 	return d.Round(time.Duration(math.Pow10(int(math.Log10(float64(max(d, 1)))) - 2))).String()
-}
-
-// size returns a number of bytes for people.
-func size(n int) string {
-	if n < 10_000 {
-		return display.Plural(n, "byte")
-	}
-	return fmt.Sprintf("%d kB", n/1000)
 }
 
 // first returns at most n elements, and the number of the remaining ones.

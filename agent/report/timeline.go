@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/internal/display"
-	"github.com/writ-go/writ/sandbox"
 )
 
 // timeline shows when everything happened. Ticks are at every quarter.
@@ -93,8 +92,14 @@ func rowsOf(r *run, zero time.Time, depth int) (rows []row) {
 		default:
 			add("check, rejected", s.ID, "bad", o.Duration)
 		}
+		calls := row{Label: display.Plural(len(o.Calls), "call"), Href: s.ID + "-calls"}
+		for _, c := range o.Calls {
+			class, _ := describe(c)
+			calls.Bars = append(calls.Bars, bar{from: now + c.Started, length: c.Duration, Class: class,
+				Title: display.Cut(c.Tool, 60) + ", " + duration(c.Duration)})
+		}
 		if len(o.Calls) > 0 {
-			rows = append(rows, callRow(o, s.ID+"-calls", now))
+			rows = append(rows, calls)
 		}
 		now += o.Duration
 	}
@@ -102,16 +107,6 @@ func rowsOf(r *run, zero time.Time, depth int) (rows []row) {
 		rows = append(rows, rowsOf(&r.Runs[i], zero, depth+1)...)
 	}
 	return rows
-}
-
-func callRow(o *sandbox.Outcome, href string, now time.Duration) row {
-	r := row{Label: display.Plural(len(o.Calls), "call"), Href: href}
-	for _, c := range o.Calls {
-		class, _ := describe(c)
-		r.Bars = append(r.Bars, bar{from: now + c.Started, length: c.Duration, Class: class,
-			Title: display.Cut(c.Tool, 60) + ", " + duration(c.Duration)})
-	}
-	return r
 }
 
 // draw places the bars in as few lanes as possible.
