@@ -62,22 +62,29 @@ func example() module.Trajectory {
 			Code: "const a = 1\n\nsend({ a })", Usage: event.Usage{Calls: 1, InputTokens: 1_000_000, OutputTokens: 5},
 			Failed: "other: 503",
 			Outcome: &sandbox.Outcome{
-				Failure:  &sandbox.Failure{Finding: sandbox.Finding{Kind: sandbox.KindHeld, Message: "like E1", Line: 3}},
+				Failure: &sandbox.Failure{
+					Finding: sandbox.Finding{Kind: sandbox.KindHeld, Message: "like E1", Line: 3},
+				},
 				Warnings: []sandbox.Finding{{Kind: "remark", Message: "no line"}},
 			},
 		}, {
-			Began: began.Add(time.Second), Model: "m", Prompt: append(prompt, prompt...), Reply: "Now.", Code: "/x\"/.test(y)",
+			Began: began.Add(time.Second), Model: "m", Prompt: append(prompt, prompt...), Reply: "Now.",
+			Code:   "/x\"/.test(y)",
 			Answer: json.RawMessage(`{"zeta": "two", "alpha": 2}`),
 			Outcome: &sandbox.Outcome{
-				Duration: time.Second, Submitted: true, Stdout: sandbox.Output{Text: "printed", Bytes: 7}, Calls: []sandbox.Call{
+				Duration: time.Second, Submitted: true, Stdout: sandbox.Output{Text: "printed", Bytes: 7},
+				Calls: []sandbox.Call{
 					{ID: 1, Tool: "read", Args: json.RawMessage(`{}`), Recorded: true, Duration: time.Second / 2},
-					{ID: 2, Tool: "send", Decision: "approved by ann", Started: time.Second / 4, Duration: time.Second / 2},
+					{ID: 2, Tool: "send", Decision: "approved by ann", Started: time.Second / 4,
+						Duration: time.Second / 2},
 					{ID: 3, Tool: "late", Pending: true, Started: time.Second / 2, Duration: time.Second / 2},
 				},
 			},
 		}},
-		Calls: []journal.Entry{{ID: "E1", Tool: "read", Class: tools.Read}, {ID: "E2", Tool: "send", State: journal.StateOK}},
-		Runs:  []module.Trajectory{{ID: 8, Module: "Predict", Name: "Sort", Steps: []module.Step{{Reply: "inner"}}}},
+		Calls: []journal.Entry{
+			{ID: "E1", Tool: "read", Class: tools.Read}, {ID: "E2", Tool: "send", State: journal.StateOK},
+		},
+		Runs: []module.Trajectory{{ID: 8, Module: "Predict", Name: "Sort", Steps: []module.Step{{Reply: "inner"}}}},
 	}
 }
 
@@ -94,8 +101,10 @@ func TestRun(t *testing.T) {
 		`<dt>zeta</dt><dd class="prose"><pre>two</pre></dd><dt>alpha</dt>`,
 		`send({ a })</code></div><div class="finding bad"><b>held</b> <span class="dim">line 3, column 0</span>`,
 		`</div><div class="finding warn"><b>remark</b> <span class="said">no line</span>`, // below the program
-		`<span class="string">/x&#34;/</span>.test`, // a regular expression, not a string
+		// A regular expression, not a string.
+		`<span class="string">/x&#34;/</span>.test`,
 		`<a href="#r1-s1-m1">as in an earlier step</a>`, "Sort (Predict)",
+
 		`<rect class="call" x="62.50%" y="12" width="25.00%"`, // overlaps the call before
 		`<rect class="warn" x="75.00%" y="0" width="25.00%"`,  // begins when the first call ends
 	)
@@ -153,8 +162,8 @@ func TestSecrets(t *testing.T) {
 	quoted, _ := json.Marshal(map[string]string{secret: secret + " " + token})
 	f := sandbox.Finding{Kind: secret, Message: secret, Hint: secret}
 	step := module.Step{
-		Predictor: secret, Model: secret, Failed: secret, Reasoning: secret, Code: "x = `" + secret + "`", Reply: secret,
-		Thinking: secret, Observation: secret, Answer: quoted, Schema: quoted,
+		Predictor: secret, Model: secret, Failed: secret, Reasoning: secret, Code: "x = `" + secret + "`",
+		Reply: secret, Thinking: secret, Observation: secret, Answer: quoted, Schema: quoted,
 		Prompt: []llms.MessageContent{llms.TextParts(secret, strings.Repeat("x", 1<<16-10)+secret)},
 		Outcome: &sandbox.Outcome{
 			Value: quoted, Stdout: sandbox.Output{Text: secret}, Stderr: sandbox.Output{Text: secret},
@@ -167,8 +176,8 @@ func TestSecrets(t *testing.T) {
 	}
 	entry := []journal.Entry{{ID: secret, Tool: secret, Args: quoted, Err: errors.New(secret)}}
 	run := module.Trajectory{
-		Module: secret, Name: secret, Err: errors.New(secret), Fallback: secret, Steps: []module.Step{step}, Calls: entry,
-		Orphans: entry, Evidence: []sandbox.Finding{f}, Score: &module.Score{Feedback: secret},
+		Module: secret, Name: secret, Err: errors.New(secret), Fallback: secret, Steps: []module.Step{step},
+		Calls: entry, Orphans: entry, Evidence: []sandbox.Finding{f}, Score: &module.Score{Feedback: secret},
 		Spent: event.ModelUsage{secret: {}},
 	}
 	run.Runs = []module.Trajectory{run}
@@ -199,7 +208,8 @@ func TestBounds(t *testing.T) {
 		t.Errorf("the page has %d bytes", len(html))
 	}
 	expect(t, html, "5000 calls", "1000 more calls not shown", " of 10485760 bytes are shown.",
-		`&lt;&amp;<span class="hidden-char">U&#43;202E</span>`, "101 more steps, runs and calls in the record are not shown")
+		`&lt;&amp;<span class="hidden-char">U&#43;202E</span>`,
+		"101 more steps, runs and calls in the record are not shown")
 }
 
 func TestEvaluation(t *testing.T) {
@@ -210,7 +220,8 @@ func TestEvaluation(t *testing.T) {
 		Parts: map[string]evaluate.Interval{"city": {Mean: .125, Low: 0, High: 1, N: 4}},
 		Results: []evaluate.Result{
 			{ID: "good", Score: score(1)}, {ID: "half", Score: score(.5), Want: json.RawMessage(`{"city":"Rome"}`)},
-			{ID: "silent", Err: "no reply", NoAnswer: true}, {ID: "bad", Score: score(0), Trajectory: &module.Trajectory{
+			{ID: "silent", Err: "no reply", NoAnswer: true},
+			{ID: "bad", Score: score(0), Trajectory: &module.Trajectory{
 				Steps: []module.Step{{Reply: "the reply of bad"}}}},
 			{ID: "odd", Score: score(math.NaN())}, {ID: "broken", Err: "no network"},
 		},
@@ -222,7 +233,8 @@ func TestEvaluation(t *testing.T) {
 	}
 	html := b.String()
 	expect(t, html, `<div class="big">0.500</div>`, "95% interval 0.250 to 0.750, n = 4", `x="25.00%" width="50.00%"`,
-		"1 without an answer", "1 error, left out of the score", "city</span> <b>0.125", "the reply of bad", "Rome", "judge")
+		"1 without an answer", "1 error, left out of the score", "city</span> <b>0.125", "the reply of bad",
+		"Rome", "judge")
 	var order []string
 	for _, m := range regexp.MustCompile(`<b>([a-z]+)</b> <bdi`).FindAllStringSubmatch(html, -1) {
 		order = append(order, m[1])
@@ -238,12 +250,13 @@ func TestEvaluation(t *testing.T) {
 func TestOptimization(t *testing.T) {
 	t.Parallel()
 	spent := func(n int) optimize.Spent { return optimize.Spent{StudentCalls: n} }
-	r := &optimize.Result[any]{Warnings: []string{"too few examples"}, Spent: spent(90), Candidates: []optimize.Candidate{
+	r := &optimize.Result[any]{Warnings: []string{"too few examples"}, Spent: spent(90)}
+	r.Candidates = []optimize.Candidate{
 		{ID: 0, By: "original", Score: .25, Spent: spent(10)},
 		{ID: 1, By: "reflection", Score: .75, Parents: []int{0}, Spent: spent(50)},
 		{ID: 2, By: "merge", Score: .5, Parents: []int{1, 0}, Failed: 3, Spent: spent(90)},
 		{ID: 3, By: "from a damaged file", Parents: []int{9, -1}},
-	}}
+	}
 	r.Best = &r.Candidates[1]
 	var b strings.Builder
 	if err := report.WriteOptimization(&b, r, nil); err != nil {

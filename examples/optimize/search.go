@@ -98,7 +98,8 @@ func (c *command) improve(ctx context.Context, given program, train, dev, test [
 	if result == nil {
 		return err
 	}
-	err = errors.Join(err, show.File(c.report, func(w io.Writer) error { return report.WriteOptimization(w, result, nil) }))
+	page := func(w io.Writer) error { return report.WriteOptimization(w, result, nil) }
+	err = errors.Join(err, show.File(c.report, page))
 	state, keepErr := c.keep(result.Module)
 	if err := errors.Join(err, keepErr); err != nil {
 		return err

@@ -67,7 +67,8 @@ var programs = []string{
 		"try { await refunds({ id: \"none\" }) } catch (e) { console.error(`${e.kind}: ${e.message}`) }\n" +
 		"console.log(`total ${total} in ${year}`);\ntotal\n```",
 	"The total is plausible, so I send it and submit.\n\n```js\n" +
-		"const all = await Promise.all([\"c1\", \"c2\", \"c3\", \"c4\", \"c5\", \"c6\"].map(id => refunds({ id })));\n" +
+		"const ids = [\"c1\", \"c2\", \"c3\", \"c4\", \"c5\", \"c6\"];\n" +
+		"const all = await Promise.all(ids.map(id => refunds({ id })));\n" +
 		"const total = all.reduce((sum, r) => sum + r.amount, 0);\n" +
 		"await send({ to: \"ann@example.com\", text: `Refunds in ${year}: ${total}` });\n" +
 		"submit({ summary: \"Refunds were sent to Ann.\", total })\n```",
@@ -77,7 +78,7 @@ var programs = []string{
 func normal(t *testing.T) module.Trajectory {
 	t.Helper()
 	set, err := tools.NewSet(t.Context(),
-		tools.Func("refunds", "Returns the refunds of a customer.", func(_ context.Context, c customer) (amount, error) {
+		tools.Func("refunds", "Returns a customer's refunds.", func(_ context.Context, c customer) (amount, error) {
 			time.Sleep(time.Duration(len(c.ID)*7+int(c.ID[len(c.ID)-1]-'0')*9) * time.Millisecond)
 			if c.ID == "none" {
 				return amount{}, errors.New("there is no customer with this ID")
@@ -137,8 +138,9 @@ func hostile() module.Trajectory {
 		Failure: &sandbox.Failure{Finding: bad, Stack: []string{attack}},
 	}
 	for i := range 5000 {
-		c := sandbox.Call{ID: i + 1, Tool: attack, Args: quoted, Result: json.RawMessage(`"` + strings.Repeat("x", 500) + `"`),
-			Started: time.Duration(i/16) * 15 * time.Millisecond, Duration: 14 * time.Millisecond, Line: 1, Decision: attack}
+		c := sandbox.Call{ID: i + 1, Tool: attack, Args: quoted, Line: 1, Decision: attack,
+			Result:  json.RawMessage(`"` + strings.Repeat("x", 500) + `"`),
+			Started: time.Duration(i/16) * 15 * time.Millisecond, Duration: 14 * time.Millisecond}
 		if i%7 == 0 {
 			c.Error = &tools.ToolError{Tool: attack, Kind: attack, Message: attack, Data: quoted}
 		}
@@ -155,7 +157,8 @@ func hostile() module.Trajectory {
 	small.Calls = out.Calls[:50]
 	s := module.Step{
 		Predictor: attack, Prompt: prompt, Model: attack, FinishReason: attack, Reply: huge, Thinking: attack,
-		Reasoning: attack, Code: "/* \u202e */ `${`\n" + attack + "\n" + huge, Outcome: out, Observation: attack, Failed: attack,
+		Reasoning: attack, Code: "/* \u202e */ `${`\n" + attack + "\n" + huge, Outcome: out,
+		Observation: attack, Failed: attack,
 		Answer: hugeJSON, Schema: quoted, Truncated: true, Duration: time.Second,
 		Tools: []llms.Tool{{Function: &llms.FunctionDefinition{Name: attack, Description: attack, Parameters: quoted}}},
 	}
@@ -200,8 +203,8 @@ func student() *module.Predict[number, word] {
 		}
 		return llmtest.Reply{Text: "[[ ## word ## ]]\n" + text + "\n\n[[ ## completed ## ]]"}, nil
 	})
-	return module.NewPredict(signature.Must(signature.New[number, word]("You know zero and know one. Spell the number.")),
-		model, nil)
+	instructions := "You know zero and know one. Spell the number."
+	return module.NewPredict(signature.Must(signature.New[number, word](instructions)), model, nil)
 }
 
 func numbers() (list []evaluate.Example[number, word]) {
@@ -251,8 +254,8 @@ func optimized(t *testing.T) *optimize.Result[*module.Predict[number, word]] {
 	return r
 }
 
-// The pages run no script and request nothing, whatever they contain. Everything can be reached with the keyboard, and a
-// phone shows them without scrolling to the side.
+// The pages run no script and request nothing, whatever they contain. Everything can be reached with the keyboard, and
+// a phone shows the pages without scrolling to the side.
 func TestReports(t *testing.T) {
 	t.Parallel()
 	evaluated, err := evaluate.Evaluate(t.Context(), student(), numbers(), spelled, nil)
@@ -313,7 +316,8 @@ func (b *browser) checkQuiet(url string) {
 	if eval[bool](b, `"canary" in window || document.scripts.length > 0 || location.href != "`+url+`"`) {
 		b.t.Error("the page runs a script")
 	}
-	if n := eval[int](b, `document.querySelectorAll("[style],[src],iframe,object,embed,base,form,link").length`); n > 0 {
+	const foreign = `document.querySelectorAll("[style],[src],iframe,object,embed,base,form,link").length`
+	if n := eval[int](b, foreign); n > 0 {
 		b.t.Errorf("the page has %d elements from text", n)
 	}
 	b.mu.Lock()
@@ -323,8 +327,8 @@ func (b *browser) checkQuiet(url string) {
 	}
 }
 
-// checkKeyboard checks that the first links and folds can be reached with the Tab key, in the order of the page, and that
-// the Enter key opens folds.
+// checkKeyboard checks that the first links and folds can be reached with the Tab key, in the order of the page, and
+// that the Enter key opens folds.
 func checkKeyboard(b *browser) {
 	b.t.Helper()
 	want := min(40, eval[int](b, `(reachable =

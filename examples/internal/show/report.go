@@ -10,8 +10,8 @@ import (
 	"github.com/writ-go/writ/module"
 )
 
-// Report writes the report of a run to the file at path, unless path is "". It returns the run's error, joined with that
-// of the file.
+// Report writes the report of a run to the file at path, unless path is "". It returns the error of the run, joined
+// with that of the file.
 func Report[Out any](path string, inputs any, pred *module.Prediction[Out], err error) error {
 	t := module.Trajectory{Err: err}
 	if part, ok := errors.AsType[*module.IncompleteError](err); ok {
