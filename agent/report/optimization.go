@@ -30,7 +30,6 @@ type candidate struct {
 	Marks        []mark
 	Instructions map[string]string // those that differ from the parent's
 	Children     []*candidate
-
 	// The place in the chart. A line leads to it from the best candidate before, and up if this candidate is better.
 	X, FromX     string
 	Y, FromY     int

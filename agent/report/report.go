@@ -80,9 +80,8 @@ var (
 // builder prepares untrusted values for a page.
 type builder struct {
 	Options
-	left  int // bytes that values may still take
-	runs  int // the number of runs so far, for anchors
-	calls int // the number of calls so far
+	left               int // bytes that values may still take
+	runs, steps, calls int // how many there are so far
 }
 
 // maxPage limits the bytes of all values in a page, so that a browser can show it at once.

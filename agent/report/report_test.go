@@ -198,18 +198,19 @@ func TestBounds(t *testing.T) {
 	small := module.Step{Reply: huge, Code: huge, Reasoning: huge}
 	step := small
 	step.Outcome = &sandbox.Outcome{Value: raw}
-	for i := range 6000 {
+	for i := range 5100 {
 		step.Outcome.Calls = append(step.Outcome.Calls, sandbox.Call{ID: i + 1, Tool: huge, Args: raw, Result: raw})
 	}
 	run := module.Trajectory{Module: huge, Err: errors.New(huge), Steps: []module.Step{step}}
-	run.Steps = append(run.Steps, slices.Repeat([]module.Step{small}, 400)...)
+	run.Steps = append(run.Steps, slices.Repeat([]module.Step{small}, 1010)...)
+	run.Runs = slices.Repeat([]module.Trajectory{{Steps: []module.Step{small}}}, 600)
 	html := render(t, run, nil)
-	if len(html) > 50<<20 {
+	if len(html) > 60<<20 {
 		t.Errorf("the page has %d bytes", len(html))
 	}
-	expect(t, html, "5000 calls", "1000 more calls not shown", " of 10485760 bytes are shown.",
+	expect(t, html, "5000 calls", "100 more calls not shown", " of 10485760 bytes are shown.",
 		`&lt;&amp;<span class="hidden-char">U&#43;202E</span>`,
-		"101 more steps, runs and calls in the record are not shown")
+		"112 more steps, runs and calls in the record are not shown")
 }
 
 func TestEvaluation(t *testing.T) {

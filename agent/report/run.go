@@ -47,8 +47,8 @@ type call struct {
 }
 
 const (
-	maxRuns    = 100  // runs shown within a run
-	maxSteps   = 300  // steps shown of a run
+	maxRuns    = 500  // runs shown in a page
+	maxSteps   = 1000 // steps shown in a page
 	maxCalls   = 5000 // calls shown in a page
 	maxEntries = 1000 // entries shown of a run's journal
 )
@@ -83,7 +83,8 @@ func (b *builder) run(t module.Trajectory) run {
 	b.runs++
 	r := run{Trajectory: t, ID: fmt.Sprintf("r%d", b.runs), Title: title(t), Marks: marksOfRun(t)}
 	r.Evidence = findings("warn", t.Evidence...)
-	steps, moreSteps := first(t.Steps, maxSteps)
+	steps, moreSteps := first(t.Steps, max(maxSteps-b.steps, 1))
+	b.steps += len(steps)
 	var before []message
 	for i, s := range steps {
 		one := b.step(s, fmt.Sprintf("%s-s%d", r.ID, i+1), before)
@@ -91,12 +92,11 @@ func (b *builder) run(t module.Trajectory) run {
 		r.Steps = append(r.Steps, one)
 	}
 	r.Calls, r.More = first(t.Calls, maxEntries)
-	runs, moreRuns := first(t.Runs, maxRuns)
-	for i, within := range runs {
-		r.Runs = append(r.Runs, b.run(within))
+	for i := 0; i < len(t.Runs) && b.runs < maxRuns; i++ {
+		r.Runs = append(r.Runs, b.run(t.Runs[i]))
 		r.Runs[i].Chosen = t.Chosen == i+1
 	}
-	r.More += moreSteps + moreRuns
+	r.More += moreSteps + len(t.Runs) - len(r.Runs)
 	return r
 }
 

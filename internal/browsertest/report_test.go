@@ -263,14 +263,24 @@ func TestReports(t *testing.T) {
 		t.Fatal(err)
 	}
 	evaluated.Results[3].Err = attack
+	nested := module.Trajectory{Module: "Predict", Steps: []module.Step{{Reply: "inner"}}}
+	for range 30 {
+		nested = module.Trajectory{Module: "BestOfN", Runs: []module.Trajectory{nested}}
+	}
 	options := &report.Options{
 		Inputs: question{"How much was refunded to all customers? Send the sum to Ann.", 2025},
 		Prices: map[string]models.Price{"openai:gpt-5.1": {Input: 1.25, Output: 10}},
 	}
 	run, search := normal(t), optimized(t)
+	chain := *search
+	for i := range 50 {
+		chain.Candidates = append(chain.Candidates, optimize.Candidate{ID: 100 + i, Parents: []int{len(chain.Candidates) - 1}})
+	}
 	for name, write := range map[string]func(io.Writer) error{
 		"run":          func(w io.Writer) error { return report.Write(w, run, options) },
 		"hostile":      func(w io.Writer) error { return report.Write(w, hostile(), &report.Options{Title: attack}) },
+		"nested":       func(w io.Writer) error { return report.Write(w, nested, nil) },
+		"chain":        func(w io.Writer) error { return report.WriteOptimization(w, &chain, nil) },
 		"evaluation":   func(w io.Writer) error { return report.WriteEvaluation(w, evaluated, nil) },
 		"optimization": func(w io.Writer) error { return report.WriteOptimization(w, search, nil) },
 	} {
@@ -341,7 +351,7 @@ func checkKeyboard(b *browser) {
 			b.t.Fatalf("Tab %d does not lead to link or fold %d of %d", i+1, i+1, want)
 		}
 	}
-	eval[int](b, `reachable.find(e => e.localName == "summary").focus(), 0`)
+	eval[int](b, `reachable.find(e => e.localName == "summary" && !e.parentElement.open).focus(), 0`)
 	if err := chromedp.Do(b.ctx, chromedp.KeyEvent(kb.Enter)); err != nil {
 		b.t.Fatal(err)
 	}
