@@ -190,7 +190,7 @@ func TestFallbackInEvents(t *testing.T) {
 	})
 	pred, err := module.NewPredict(triaging, models.Fallback(down, up), nil).Run(ctx, broken)
 	if err != nil || got.Model != "claude-sonnet-4-5" || pred.Trajectory.Steps[0].Model != got.Model ||
-		!strings.Contains(got.Failed, "404") {
+		!strings.Contains(got.Failed, "404") || pred.Trajectory.Steps[0].Failed != got.Failed {
 		t.Errorf("%q answered after %q, %v", got.Model, got.Failed, err)
 	}
 }

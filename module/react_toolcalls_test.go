@@ -58,6 +58,9 @@ func TestReActCallsTools(t *testing.T) {
 				len(first.Outcome.Calls) != 2 {
 				t.Errorf("got %q, want %q", first.Observation, want)
 			}
+			if calls := first.Outcome.Calls; calls[0].Started != 0 || calls[1].Started < calls[0].Duration {
+				t.Errorf("the second call began at the same time as the first: %+v", calls)
+			}
 			if strings.ReplaceAll(first.Code, " ", "") != "add({\"A\":1,\"B\":2})\nadd({\"A\":-1,\"B\":2})" ||
 				first.Reasoning != "First both sums." {
 				t.Errorf("got %q because of %q", first.Code, first.Reasoning)

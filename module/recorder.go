@@ -227,7 +227,7 @@ func (t *Trajectory) recordRequest(e event.ModelRequest, calls int) {
 func (t *Trajectory) recordResponse(e event.ModelResponse) {
 	s := t.last()
 	s.Reply, s.Thinking, s.Truncated, s.FinishReason = e.Text, e.Thinking, e.Truncated, e.FinishReason
-	s.Model = cmp.Or(e.Model, s.Model)
+	s.Model, s.Failed = cmp.Or(e.Model, s.Model), e.Failed
 	s.Usage.Calls--
 	s.Usage = s.Usage.Add(e.Usage)
 	s.Duration += e.Duration

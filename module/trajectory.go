@@ -174,6 +174,7 @@ type Step struct {
 	// Model is the model's name, if the provider reports it or the call options contain it.
 	Model string `json:"model,omitempty"`
 
+	Failed       string           `json:"failed,omitempty"`        // errors of other models: see models.Fallback
 	FinishReason string           `json:"finish_reason,omitempty"` // in the provider's words
 	Reply        string           `json:"reply"`
 	Thinking     string           `json:"thinking,omitempty"`    // before the reply, if the provider reports it

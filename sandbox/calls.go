@@ -245,6 +245,7 @@ func (t *tracker) settle(result json.RawMessage, err *tools.ToolError) {
 	performed := t.execution.Args()
 	t.update(func() {
 		t.Result, t.Error, t.Pending = result, err, false
+		t.Decision = t.execution.Decision()
 		if performed != nil {
 			t.Args = performed
 		}

@@ -88,6 +88,7 @@ type Call struct {
 	Result   json.RawMessage  `json:"result,omitempty"`   // nil means undefined
 	Error    *tools.ToolError `json:"error,omitempty"`    // thrown into the program; nil if the call succeeded
 	Recorded bool             `json:"recorded,omitempty"` // answered from the journal; the tool was not called
+	Decision string           `json:"decision,omitempty"` // such as "approved by ann", if the policy Approve asked
 	Pending  bool             `json:"pending,omitempty"`  // still in progress when the run ended; see below
 	Started  time.Duration    `json:"started_ns"`         // since the start of the run
 	Duration time.Duration    `json:"duration_ns"`

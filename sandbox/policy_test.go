@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -117,7 +118,7 @@ func TestPoliciesInAProgram(t *testing.T) {
 	var seen []string
 	ask := func(_ context.Context, r policy.Request) (policy.Decision, error) {
 		seen = append(seen, r.String())
-		return policy.Decision{Approved: !strings.Contains(r.Args, "bob"), Reason: "not bob",
+		return policy.Decision{Approved: !strings.Contains(r.Args, "bob"), Reason: "not bob", By: "eve",
 			Args: json.RawMessage(`{"to":"ANN"}`)}, nil
 	}
 	set := leaky(t).With(
@@ -142,6 +143,10 @@ sent`
 		const want = `[{"to":"ANN"},"denied not approved: not bob","denied not today","denied send less at a time"]`
 		if string(out.Value) != want {
 			t.Errorf("%s:\ngot  %s %v\nwant %s", name, out.Value, out.Failure, want)
+		}
+		if got := []string{out.Calls[0].Decision, out.Calls[1].Decision, out.Calls[2].Decision}; !slices.Equal(got,
+			[]string{"approved by eve", "refused by eve", ""}) {
+			t.Errorf("%s: the decisions are %q", name, got)
 		}
 		const first = "echo (unclassified)\n{\n  \"to\": \"ann\",\n  \"\\u202e\": 1\n}\nline 3: " +
 			`try { sent.push(await echo({to, "\u202e": 1})) } catch (e) { sent.push(e.kind + " " + e.message) }`

@@ -62,6 +62,7 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	flags.BoolVar(&c.quiet, "quiet", false, "do not print progress")
 	flags.IntVar(&c.steps, "steps", 0, "how many programs the model may write (default 5)")
 	flags.IntVar(&c.tokens, "tokens", 0, "how many tokens the model may read and write in total (default: no limit)")
+	flags.StringVar(&c.report, "report", "", "a `file` for a report of the run, in HTML")
 	flags.DurationVar(&c.timeout, "timeout", 0, "how long the whole task may take (default: no limit)")
 	flags.StringVar(&c.journal, "journal", "", "`folder` that records runs, so that they can be resumed")
 	flags.StringVar(&c.resume, "resume", "", "`ID` of the run in -journal to resume; it needs no task")
@@ -115,6 +116,7 @@ func (c *config) perform(ctx context.Context) error {
 	}
 	pred, err := c.run(ctx)
 	if c.rollback == "" {
+		err = show.Report(c.report, nil, pred, err)
 		c.print(c.stdout, pred, err)
 	}
 	return err
@@ -122,6 +124,7 @@ func (c *config) perform(ctx context.Context) error {
 
 type config struct {
 	servers, model, task      string
+	report                    string
 	journal, resume, rollback string
 	trust, flags              []string
 	json, quiet, runs, every  bool

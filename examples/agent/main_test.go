@@ -113,9 +113,14 @@ func writeConfig(t *testing.T, entries map[string]any) string {
 // written to stderr.
 func addUp(t *testing.T, config, dir string) (stderr string) {
 	t.Helper()
-	code, stdout, stderr := run(t, t.Context(), "-config", config, "-model", "openai:stub", "Add up the sales files.")
+	page := filepath.Join(t.TempDir(), "report.html")
+	code, stdout, stderr := run(t, t.Context(), "-config", config, "-model", "openai:stub", "-report", page,
+		"Add up the sales files.")
 	if want := "3 files: " + report + "\n"; code != 0 || stdout != want {
 		t.Fatalf("code %d, stdout %q, want %q\n%s", code, stdout, want, stderr)
+	}
+	if html, err := os.ReadFile(page); err != nil || !strings.Contains(string(html), "Add up the sales files.") {
+		t.Errorf("the report: %v\n%s", err, html)
 	}
 	written, err := os.ReadFile(filepath.Join(dir, "report.json"))
 	if err != nil || string(written) != report {

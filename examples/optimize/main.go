@@ -70,7 +70,7 @@ type command struct {
 	signature, instructions, load string
 	train, dev, test              string
 	metric, model, reflection     string
-	optimizer, save, dir          string
+	optimizer, save, dir, report  string
 	calls, workers                int
 	seed                          uint64
 	asJSON                        bool
@@ -110,6 +110,7 @@ func (c *command) parse(args []string) error {
 	flags.IntVar(&c.workers, "workers", 8, "how many examples are run at the same time")
 	flags.StringVar(&c.dir, "dir", "", "a `directory` for the replies, with which a search that was killed continues")
 	flags.StringVar(&c.save, "save", "", "a `file` for the improved program")
+	flags.StringVar(&c.report, "report", "", "a `file` for a report of the search or of the scores, in HTML")
 	flags.BoolVar(&c.asJSON, "json", false, "print one JSON object, for programs")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):

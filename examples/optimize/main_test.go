@@ -182,3 +182,17 @@ func TestNoScore(t *testing.T) {
 		t.Errorf("got %s, %v", text, err)
 	}
 }
+
+// A report has the candidates of a search, or the results of an evaluation.
+func TestReport(t *testing.T) {
+	t.Parallel()
+	for want, args := range map[string][]string{"reflection on Predictor": arguments(), "Expected": measuring()} {
+		page := filepath.Join(t.TempDir(), "report.html")
+		if _, _, err := execute(t, append(args, "-report", page)...); err != nil {
+			t.Fatal(err)
+		}
+		if html, err := os.ReadFile(page); err != nil || !strings.Contains(string(html), want) {
+			t.Errorf("the report does not have %q: %v\n%s", want, err, html)
+		}
+	}
+}

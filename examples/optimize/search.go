@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/writ-go/writ/agent/report"
 	"github.com/writ-go/writ/examples/internal/show"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
@@ -69,14 +70,17 @@ func (c *command) measure(ctx context.Context, p program, dev []example) error {
 	if _, err := c.keep(p); err != nil {
 		return err
 	}
-	report, err := c.evaluate(ctx, p, dev)
+	result, err := c.evaluate(ctx, p, dev)
+	if err == nil {
+		err = show.File(c.report, func(w io.Writer) error { return report.WriteEvaluation(w, result, nil) })
+	}
 	switch {
 	case err != nil:
 		return err
 	case c.asJSON:
-		return json.NewEncoder(c.stdout).Encode(report)
+		return json.NewEncoder(c.stdout).Encode(result)
 	}
-	_, err = fmt.Fprintln(c.stdout, report)
+	_, err = fmt.Fprintln(c.stdout, result)
 	return err
 }
 
@@ -94,6 +98,8 @@ func (c *command) improve(ctx context.Context, given program, train, dev, test [
 	if result == nil {
 		return err
 	}
+	page := func(w io.Writer) error { return report.WriteOptimization(w, result, nil) }
+	err = errors.Join(err, show.File(c.report, page))
 	state, keepErr := c.keep(result.Module)
 	if err := errors.Join(err, keepErr); err != nil {
 		return err
@@ -116,7 +122,7 @@ func (c *command) improve(ctx context.Context, given program, train, dev, test [
 
 // evaluate scores a program. With -dir, it does not compute stored results again.
 func (c *command) evaluate(ctx context.Context, p program, examples []example) (*evaluate.Report, error) {
-	o := &evaluate.Options{Workers: c.workers, Progress: c.stderr, DropTrajectories: true}
+	o := &evaluate.Options{Workers: c.workers, Progress: c.stderr, DropTrajectories: c.report == ""}
 	if c.dir != "" {
 		about := sha256.New()
 		if err := module.Save(about, p); err != nil {

@@ -1,7 +1,7 @@
 // Quickstart shows all parts of Writ in one run: a typed question, an MCP server whose tools are declared to a model, a
 // program that the model writes, the check that rejects its first attempt, the sandbox, and a typed answer.
 //
-//	go run ./examples/quickstart
+//	go run ./examples/quickstart -report report.html
 //
 // Unless -model names a real model, the model is scripted.
 package main
@@ -50,14 +50,15 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	name := flag.String("model", "", models.Usage+"; without it the replies are scripted")
+	page := flag.String("report", "", "a `file` for a report of the run, in HTML")
 	flag.Parse()
-	if err := run(ctx, *name, show.Writer(os.Stdout)); err != nil {
+	if err := run(ctx, *name, *page, show.Writer(os.Stdout)); err != nil {
 		fmt.Fprintln(os.Stderr, "quickstart:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, modelName string, w io.Writer) error {
+func run(ctx context.Context, modelName, page string, w io.Writer) error {
 	model, err := openModel(modelName, w)
 	if err != nil {
 		return err
@@ -85,7 +86,7 @@ func run(ctx context.Context, modelName string, w io.Writer) error {
 	fmt.Fprintf(w, "\nand must submit:\n   │ %s\n", sig.Spec().OutputTypeScript())
 
 	pred, err := module.NewCodeAct(sig, model, box, set, &module.Options{OnEvent: show.Progress(w)}).Run(ctx, question)
-	if err != nil {
+	if err := show.Report(page, question, pred, err); err != nil {
 		return err
 	}
 	report(w, pred)

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -10,8 +12,12 @@ import (
 func TestRun(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	if err := run(t.Context(), "", &out); err != nil {
+	page := filepath.Join(t.TempDir(), "report.html")
+	if err := run(t.Context(), "", page, &out); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
+	}
+	if html, err := os.ReadFile(page); err != nil || !bytes.Contains(html, []byte("Hofladen Brandt")) {
+		t.Errorf("the report: %v\n%s", err, html)
 	}
 	for _, want := range []string{
 		"THE MODEL IS SCRIPTED",
@@ -40,7 +46,7 @@ func TestRun(t *testing.T) {
 
 func TestUnknownModel(t *testing.T) {
 	t.Parallel()
-	err := run(t.Context(), "acme:x", &bytes.Buffer{})
+	err := run(t.Context(), "acme:x", "", &bytes.Buffer{})
 	if want := `models: provider "acme" of model "acme:x" is unknown; use one of openai, anthropic, ollama, gemini,` +
 		` mistral, groq, openrouter, deepseek, xai, together, vllm, lmstudio, or openai with a BaseURL`; err == nil ||
 		err.Error() != want {

@@ -51,6 +51,15 @@ func Deciders(ctx context.Context, add string) []string {
 	return slices.Clone(x.deciders)
 }
 
+// Decided notes how a call was approved or refused, given the context of a policy for the call.
+func Decided(ctx context.Context, decision string) {
+	if x, ok := ctx.Value(performedKey{}).(*Execution); ok {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.decision = decision
+	}
+}
+
 // Execution executes one call, which has been validated and looked up in the journal. Policies may call the handler any
 // number of times: each of these calls is a try. The call's state is the maximum of its tries' states (see maxState).
 type Execution struct {
@@ -73,6 +82,14 @@ type Execution struct {
 	settled   bool            // the journal has the call's result
 	performed json.RawMessage // the last try's arguments; nil before the first
 	deciders  []string        // who approved or refused the call
+	decision  string          // see Decided
+}
+
+// Decision returns what [Decided] noted last, or "".
+func (x *Execution) Decision() string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.decision
 }
 
 // Args returns the arguments with which the tool was last called, or nil if it was not called. Policies may have

@@ -16,11 +16,11 @@ var color = regexp.MustCompile(`\x1b\[[0-9;:]*m`)
 // Text returns text without colors. It escapes all other characters that control a terminal or are invisible, except
 // line breaks and tabs. Use it for text from models, tools and servers that a person will see.
 func Text(text string) string {
-	return Escape(strings.ReplaceAll(color.ReplaceAllString(text, ""), "\r\n", "\n"), controls)
+	return Escape(strings.ReplaceAll(color.ReplaceAllString(text, ""), "\r\n", "\n"), Hidden)
 }
 
-// controls reports whether a character controls a terminal or is invisible.
-func controls(r rune) bool {
+// Hidden reports whether a character controls a terminal or is invisible, except for line breaks and tabs.
+func Hidden(r rune) bool {
 	switch {
 	case r == '\n', r == '\t', r == '\u200c', r == '\u200d': // the last two join letters and emoji
 		return false

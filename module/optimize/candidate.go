@@ -26,6 +26,10 @@ type Candidate struct {
 	Scores []float64 `json:"scores,omitempty"`
 	Failed int       `json:"failed,omitempty"`
 
+	// Spent is what the search had used when the candidate was accepted. It may differ between searches with the same
+	// result, such as those with different Options.Workers.
+	Spent Spent `json:"-"`
+
 	states map[string]*state // by the paths of the predictors
 	scope  string            // keeps its runs apart from those of other candidates with the same content
 }

@@ -140,10 +140,10 @@ func (t *task) accept(ctx context.Context, c *Candidate) error {
 	if c.ID >= 0 {
 		return nil
 	}
-	c.ID = len(t.accepted)
+	c.ID, c.Spent = len(t.accepted), t.ledger.spent()
 	t.accepted = append(t.accepted, c)
 	t.emit(Event{Candidate: c, Text: fmt.Sprintf("candidate %d (%s): %.4g on Val, best %.4g, start %.4g; spent %v",
-		c.ID, c.By, c.Score, t.best().Score, t.start.Score, t.ledger.spent())})
+		c.ID, c.By, c.Score, t.best().Score, t.start.Score, c.Spent)})
 	if t.replaying.Load() {
 		return nil // best.json may have a better candidate
 	}

@@ -417,6 +417,9 @@ func TestEffort(t *testing.T) {
 		t.Fatal(err)
 	}
 	const bound = int(optimize.Light) * 20
+	if first := r.Candidates[0].Spent; first.StudentCalls != 20 {
+		t.Errorf("the first candidate took %+v", first)
+	}
 	if n := r.Spent.StudentCalls; n < bound-20 || n > bound ||
 		!strings.Contains(progress.String(), fmt.Sprintf("takes at most %d student calls", bound-20)) ||
 		!strings.Contains(r.Warnings[0], "raise Options.Budget or Options.Effort") {

@@ -129,9 +129,14 @@ func decision(ctx context.Context, ask Approver, c tools.Call) (d Decision, err 
 		by = strings.TrimSpace(by + " (grant)")
 	}
 	dispatch.Deciders(ctx, by)
+	if by != "" {
+		by = " by " + by
+	}
 	if !d.Approved {
+		dispatch.Decided(ctx, "refused"+by)
 		return d, refusal("not approved: %s", cmp.Or(d.Reason, "do without this call"))
 	}
+	dispatch.Decided(ctx, "approved"+by)
 	return d, nil
 }
 

@@ -36,6 +36,7 @@ func (t *Toolbox) Perform(
 		err = &tools.ToolError{Tool: call.Tool, Kind: tools.KindDenied, Message: prompt.HeldCall}
 	}
 	call.Result, call.Recorded, call.Duration = result, issued.Recorded, time.Since(start)
+	call.Decision = issued.Decision()
 	if performed := issued.Args(); performed != nil {
 		call.Args = performed
 	}
@@ -114,6 +115,9 @@ func Joined(before, next *sandbox.Outcome) *sandbox.Outcome {
 	all.Calls = append(before.Calls[:len(before.Calls):len(before.Calls)], next.Calls...)
 	for i := range all.Calls {
 		all.Calls[i].ID = i + 1
+		if i >= len(before.Calls) {
+			all.Calls[i].Started += before.Duration
+		}
 	}
 	all.Duration += before.Duration
 	all.Waiting += before.Waiting
