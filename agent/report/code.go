@@ -62,7 +62,7 @@ func highlight(source string) (spans []span) {
 		if (kind == js.DivToken || kind == js.DivEqToken) && !divides {
 			kind, text = l.RegExp()
 		}
-		if kind == js.ErrorToken || !strings.HasPrefix(source[end:], string(text)) {
+		if kind == js.ErrorToken || len(text) == 0 || !strings.HasPrefix(source[end:], string(text)) {
 			return spans
 		}
 		end += len(text)
