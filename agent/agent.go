@@ -58,6 +58,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -126,7 +127,9 @@ func New(model llms.Model, o *Options) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Agent{Module: module.NewCodeAct(sig, model, o.Sandbox, o.Tools, &o.Module), signature: sig}, nil
+	settings := o.Module
+	settings.Kind = cmp.Or(settings.Kind, "Agent")
+	return &Agent{Module: module.NewCodeAct(sig, model, o.Sandbox, o.Tools, &settings), signature: sig}, nil
 }
 
 // ErrNoTask is returned for a task without text.

@@ -55,7 +55,8 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	pred, err := bot.Run(t.Context(), agent.Task{Task: "hello"})
-	if err != nil || pred.Output.Answer != "hello!" || len(pred.Trajectory.Steps) != 1 {
+	if err != nil || pred.Output.Answer != "hello!" || len(pred.Trajectory.Steps) != 1 ||
+		pred.Trajectory.Module != "Agent" {
 		t.Fatalf("got %+v, %v", pred, err)
 	}
 	if prompt := model.Requests()[0].Text(); !strings.Contains(prompt, "Shout.") || !strings.Contains(prompt, "hello") {

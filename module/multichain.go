@@ -1,6 +1,7 @@
 package module
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -72,7 +73,7 @@ func (c *MultiChainComparison[In, Out]) Run(ctx context.Context, in In) (pred *P
 	if _, err := rollouts(c.Module, c.n); err != nil {
 		return nil, err
 	}
-	ctx, r := begin(ctx, "MultiChainComparison", "", c.Predictor.onEvent)
+	ctx, r := begin(ctx, cmp.Or(c.Predictor.kind, "MultiChainComparison"), "", c.Predictor.onEvent)
 	defer r.rescue(&err)
 	samples, err := Samples(ctx, c.Module, in, c.n, &ParallelOptions{Workers: c.n, Collect: true})
 	answers := answersOf(samples)

@@ -15,6 +15,7 @@ type scope struct {
 	run    *recorder                          // the run in progress, or nil
 	paths  map[*Predictor]string              // the paths of the predictors in the module that runs
 	asks   *Predictor                         // the predictor of the run in progress, or nil
+	tool   string                             // the Tool that the next run is made for, or ""
 }
 
 type scopeKey struct{}

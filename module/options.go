@@ -15,6 +15,9 @@ import (
 
 // Options configures a module. The zero value and nil mean the defaults.
 type Options struct {
+	// Kind, if set, replaces the kind of module in events and trajectories, such as "Agent" instead of "CodeAct".
+	Kind string
+
 	// MaxIters limits the number of steps in a module that works in steps. Each step is one model call. If MaxIters is
 	// not positive, the limit is 8 for CodeAct and Chat, 3 for ProgramOfThought, and 20 for ReAct and RLM. Modules that
 	// ask only once, such as Predict, ignore it.
@@ -102,6 +105,6 @@ func (o *Options) predictor(model llms.Model) *Predictor {
 	}
 	return &Predictor{
 		Model: model, Adapter: o.Adapter, Temperature: o.Temperature, CallOptions: o.CallOptions,
-		onEvent: o.OnEvent,
+		onEvent: o.OnEvent, kind: o.Kind,
 	}
 }

@@ -1,6 +1,7 @@
 package module
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -40,6 +41,37 @@ func (t Trajectory) evidence() []sandbox.Finding {
 		}
 	}
 	return all
+}
+
+// TrajectoryOf returns what a run did, whether or not it found an answer: p's trajectory or, if p is nil, the one in err.
+// It returns a Trajectory that has only Err if err comes from before the first model call. P and err are what Run returned:
+//
+//	pred, err := m.Run(ctx, in)
+//	fmt.Print(pred.TrajectoryOf(err))
+func (p *Prediction[Out]) TrajectoryOf(err error) Trajectory {
+	if p != nil {
+		return p.Trajectory
+	}
+	if part := incompleteIn(err); part != nil {
+		return part.Trajectory
+	}
+	return Trajectory{Err: err}
+}
+
+// String returns the answer as JSON, the evidence against it, and the usage, for people to read.
+func (p *Prediction[Out]) String() string {
+	if p == nil {
+		return "no prediction"
+	}
+	answer, err := json.Marshal(p.Output)
+	if err != nil {
+		answer = fmt.Append(nil, p.Output)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", answer)
+	writeEvidence(&b, "", p.Evidence())
+	p.Trajectory.writeUsage(&b)
+	return display.Text(b.String())
 }
 
 // LogValue implements [slog.LogValuer] with the summary of the trajectory.

@@ -78,6 +78,7 @@ type Predictor struct {
 	shares  string                // what Shared returns
 	task    *signature.Spec       // the module's task, if Spec asks for one step of it, or nil
 	onEvent func(context.Context, event.Event)
+	kind    string // Options.Kind
 	system  memo.Last[promptKey, string]
 	lenient memo.Last[*signature.Spec, *signature.Spec]
 	schema  memo.Last[*signature.Spec, wireSchema]
@@ -172,7 +173,7 @@ func (p *Predictor) Clone() *Predictor {
 		CallOptions: slices.Clone(p.CallOptions), PickDemos: p.PickDemos, Source: p.Source,
 		ToolDescriptions: maps.Clone(p.ToolDescriptions),
 		calling:          p.calling, refused: p.refused, set: p.set, inside: p.inside, shares: p.shares, task: p.task,
-		onEvent: p.onEvent,
+		onEvent: p.onEvent, kind: p.kind,
 	}
 	c.system.CopyFrom(&p.system)
 	c.lenient.CopyFrom(&p.lenient)

@@ -47,12 +47,17 @@ func ExampleReAct() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	pred.Trajectory.Duration = 0 // durations differ
 	for i := range pred.Trajectory.Steps {
-		pred.Trajectory.Steps[i].Duration = 0 // durations differ
+		step := &pred.Trajectory.Steps[i]
+		if step.Duration = 0; step.Outcome != nil {
+			step.Outcome.Duration = 0
+		}
 	}
 	fmt.Print(pred.Trajectory)
 	fmt.Println(pred.Output.Total)
 	// Output:
+	// ReAct, 0s
 	// step 1, 0s
 	//   reply:
 	//     [[ ## thought ## ]]
@@ -71,7 +76,7 @@ func ExampleReAct() {
 	// step 2, 0s
 	//   reasoning:
 	//     Once more.
-	//   program:
+	//   program, 0s:
 	//     inhabitants({"city":"Oslo"})
 	//   call inhabitants({"city":"Oslo"}) → 720000
 	//   told:
@@ -80,8 +85,10 @@ func ExampleReAct() {
 	// step 3, 0s
 	//   reasoning:
 	//     That is it.
-	//   program:
+	//   program, 0s:
 	//     submit({"total":720000})
+	// answer:
+	//   {"total":720000}
 	// 3 calls of the model, 1386 tokens in, 86 out
 	// 720000
 }

@@ -44,11 +44,12 @@ func begin(
 	ctx context.Context, module, name string, onEvent func(context.Context, event.Event),
 ) (context.Context, *recorder) {
 	s := scopeOf(ctx)
+	name = cmp.Or(name, s.tool)
 	r := &recorder{origin: event.Origin{Module: module, Name: name, Run: rand.Uint64(), Parent: s.run.id()}}
 	r.ID, r.Module, r.Name, r.Began = r.origin.Run, module, name, time.Now()
 	s.run.add(r)
 	r.scope = s
-	r.scope.run = r
+	r.scope.run, r.scope.tool = r, ""
 	ctx = effect.WithRun(r.scope.in(ctx), r.ID)
 	if tell := both(s.tell, onEvent); tell != nil {
 		r.tell = func(e event.Event) { tell(ctx, e) }
@@ -227,7 +228,7 @@ func (t *Trajectory) recordRequest(e event.ModelRequest, calls int) {
 func (t *Trajectory) recordResponse(e event.ModelResponse) {
 	s := t.last()
 	s.Reply, s.Thinking, s.Truncated, s.FinishReason = e.Text, e.Thinking, e.Truncated, e.FinishReason
-	s.Model, s.Failed = cmp.Or(e.Model, s.Model), e.Failed
+	s.Model, s.Failed = cmp.Or(e.Model, s.Model), cmp.Or(e.Failed, s.Failed)
 	s.Usage.Calls--
 	s.Usage = s.Usage.Add(e.Usage)
 	s.Duration += e.Duration

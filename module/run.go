@@ -68,7 +68,7 @@ func newRun(ctx context.Context, module string, p *Predictor, q conversation.Que
 	}
 	s := scopeOf(ctx)
 	s.asks = p
-	ctx, r := begin(s.in(ctx), module, name, p.onEvent)
+	ctx, r := begin(s.in(ctx), cmp.Or(p.kind, module), name, p.onEvent)
 	return ctx, r.newRun(path, p, q, opening), nil
 }
 

@@ -23,7 +23,8 @@ type Trajectory struct {
 	Module string `json:"module,omitempty"`
 
 	// Name is the module's path within the enclosing module, such as "Sort". It is set only if the enclosing module was
-	// passed to a function that runs it, such as [Start] or [Parallel].
+	// passed to a function that runs it, such as [Start] or [Parallel]. The run of a [Tool] has the tool's name,
+	// unless it has a path.
 	Name string `json:"name,omitempty"`
 
 	// Began is when the run began, and Duration is how long it took.
@@ -174,9 +175,9 @@ type Step struct {
 	// Model is the model's name, if the provider reports it or the call options contain it.
 	Model string `json:"model,omitempty"`
 
-	Failed       string           `json:"failed,omitempty"`        // errors of other models: see models.Fallback
 	FinishReason string           `json:"finish_reason,omitempty"` // in the provider's words
 	Reply        string           `json:"reply"`
+	Failed       string           `json:"failed,omitempty"`      // errors from models that were tried before Model
 	Thinking     string           `json:"thinking,omitempty"`    // before the reply, if the provider reports it
 	Truncated    bool             `json:"truncated,omitempty"`   // the reply was truncated at the token limit
 	Reasoning    string           `json:"reasoning,omitempty"`   // the explanation in the reply

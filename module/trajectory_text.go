@@ -1,8 +1,11 @@
 package module
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,12 +15,40 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// String returns the trajectory for people to read: each step with the model's reply, the program, its calls and the
-// observation; then the runs of other modules, and the total usage. Characters that control a terminal are escaped.
+// String returns the trajectory for people to read: each step with the model's reply, the program with its time and
+// calls, and the observation; the runs of other modules; the answer, or why there is none, with the evidence against
+// it; and each model's usage. Characters that control a terminal are escaped.
 func (t Trajectory) String() string {
 	var b strings.Builder
+	fmt.Fprintf(&b, "%s, %s\n", t.title(), t.Duration.Round(time.Millisecond))
 	t.write(&b, "")
+	answer := "answer"
+	if t.Err != nil {
+		answer = "answer that was not accepted"
+	}
+	writeParagraph(&b, "", answer, string(t.Answer()))
+	writeEvidence(&b, "", t.evidence())
+	t.writeUsage(&b)
 	return display.Text(b.String())
+}
+
+func writeEvidence(b *strings.Builder, margin string, facts []sandbox.Finding) {
+	for _, f := range facts {
+		writeParagraph(b, margin, "evidence", f.String())
+	}
+}
+
+// writeUsage writes each model's usage, and the total if there are several models.
+func (t Trajectory) writeUsage(b *strings.Builder) {
+	all := t.UsageByModel()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if len(all) > 1 || name != "" {
+			fmt.Fprintf(b, "%s: %s\n", cmp.Or(name, "other models"), all[name])
+		}
+	}
+	if _, unnamed := all[""]; len(all) != 1 || unnamed {
+		fmt.Fprintf(b, "%s\n", all.Total())
+	}
 }
 
 func (t *Trajectory) write(b *strings.Builder, margin string) {
@@ -25,6 +56,7 @@ func (t *Trajectory) write(b *strings.Builder, margin string) {
 		fmt.Fprintf(b, "%sstep %d%s\n", margin, i+1, t.Steps[i].summary())
 		t.Steps[i].write(b, margin+"  ")
 	}
+	writeParagraph(b, margin, "asked the model because", t.Fallback)
 	if t.Err != nil {
 		writeParagraph(b, margin, "no answer", shorten(bare(t.Err), maxReason))
 	}
@@ -33,11 +65,8 @@ func (t *Trajectory) write(b *strings.Builder, margin string) {
 		if t.Chosen == i+1 {
 			mark = ", chosen"
 		}
-		fmt.Fprintf(b, "%srun %d: %s%s\n", margin, i+1, t.Runs[i].title(), mark)
+		fmt.Fprintf(b, "%srun %d: %s, %s%s\n", margin, i+1, t.Runs[i].title(), t.Runs[i].Duration.Round(time.Millisecond), mark)
 		t.Runs[i].write(b, margin+"  ")
-	}
-	if margin == "" {
-		fmt.Fprintf(b, "%s\n", t.Usage())
 	}
 }
 
@@ -54,11 +83,16 @@ func (t *Trajectory) title() string {
 
 // write writes the reply, or the reasoning and the program if there is one.
 func (s *Step) write(b *strings.Builder, margin string) {
+	writeParagraph(b, margin, "failed before", s.Failed)
 	if s.Code == "" {
 		writeParagraph(b, margin, "reply", s.Reply)
 	} else {
 		writeParagraph(b, margin, "reasoning", s.Reasoning)
-		writeParagraph(b, margin, "program", s.Code)
+		program := "program"
+		if s.Outcome != nil {
+			program += ", " + s.Outcome.Duration.Round(time.Millisecond).String()
+		}
+		writeParagraph(b, margin, program, s.Code)
 	}
 	if s.Outcome != nil {
 		for _, c := range s.Outcome.Calls {
@@ -78,6 +112,9 @@ func (s *Step) summary() string {
 	}
 	if s.Compiled {
 		text += ", compiled"
+	}
+	if s.Usage.Calls > 1 {
+		text += fmt.Sprintf(", %d requests", s.Usage.Calls)
 	}
 	if s.Truncated {
 		text += ", cut off"

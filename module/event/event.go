@@ -36,7 +36,7 @@ type Event interface {
 type Origin struct {
 	Time   time.Time `json:"time"`
 	Module string    `json:"module"`                  // the kind of module, such as "CodeAct"
-	Name   string    `json:"name,omitempty"`          // the module's path in the enclosing module, such as "Sort"
+	Name   string    `json:"name,omitempty"`          // the path in the enclosing module, such as "Sort", or the tool
 	Run    uint64    `json:"run,string"`              // a random number for each run
 	Parent uint64    `json:"parent,string,omitempty"` // the enclosing run, or 0
 	Step   int       `json:"step,omitempty"`          // from 1; 0 for the run as a whole

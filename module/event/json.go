@@ -18,6 +18,14 @@ type record struct {
 	Error    string               `json:"error,omitempty"`
 }
 
+// Name returns the name of the event's type, such as "RunEnd", or "" if e is nil or a pointer.
+func Name(e Event) string {
+	if t := reflect.TypeOf(e); t != nil {
+		return t.Name()
+	}
+	return ""
+}
+
 // JSON returns an event as a JSON object. Its member "event" is the name of the event's type, such as "RunEnd"; "data"
 // has the event's fields; "error" is its Err's message. For a [ModelRequest], the object also has "tools" and
 // "messages", with the text of each message and the type and size of its images and files.
@@ -25,7 +33,7 @@ func JSON(e Event) ([]byte, error) {
 	if t := reflect.TypeOf(e); t == nil || t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("event: %T is not an event; events are not pointers", e)
 	}
-	r := record{Event: reflect.TypeOf(e).Name(), Data: e}
+	r := record{Event: Name(e), Data: e}
 	switch e := e.(type) {
 	case ModelRequest:
 		r.Messages, r.Tools = lm.RecordMessages(e.Messages), lm.RecordTools(e.Options.Tools)

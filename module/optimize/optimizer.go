@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
 	"github.com/writ-go/writ/module/models"
@@ -149,6 +151,19 @@ type Result[M any] struct {
 // Top returns clones of the module with the n best accepted candidates, the best first. If there are fewer candidates,
 // it returns fewer. An [Ensemble] of the clones often answers better than each of them.
 func (r *Result[M]) Top(n int) []M { return r.top(n) }
+
+// String returns the score of the best candidate, what the search used, and its warnings, for people to read.
+func (r *Result[M]) String() string {
+	if r == nil || r.Best == nil {
+		return "no result"
+	}
+	text := fmt.Sprintf("score %.3f, by %s, the best of %s; %s", r.Best.Score, r.Best.By,
+		display.Plural(len(r.Candidates), "candidate"), r.Spent)
+	for _, w := range r.Warnings {
+		text += "\nwarning: " + w
+	}
+	return display.Text(text)
+}
 
 // Run searches with an optimizer for a better version of m, and returns it as a clone of the same type. It does not
 // change m. Nil options are the defaults.
