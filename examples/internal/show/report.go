@@ -13,14 +13,8 @@ import (
 // Report writes the report of a run to the file at path, unless path is "". It returns the error of the run, joined
 // with that of the file.
 func Report[Out any](path string, inputs any, pred *module.Prediction[Out], err error) error {
-	t := module.Trajectory{Err: err}
-	if part, ok := errors.AsType[*module.IncompleteError](err); ok {
-		t = part.Trajectory
-	} else if pred != nil {
-		t = pred.Trajectory
-	}
 	return errors.Join(err, File(path, func(w io.Writer) error {
-		return report.Write(w, t, &report.Options{Inputs: inputs})
+		return report.Write(w, pred.TrajectoryOf(err), &report.Options{Inputs: inputs})
 	}))
 }
 
