@@ -1,0 +1,230 @@
+package playground
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/subtle"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"mime"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/writ-go/writ/agent"
+	"github.com/writ-go/writ/agent/report"
+	"github.com/writ-go/writ/tools/journal"
+	"github.com/writ-go/writ/tools/policy"
+)
+
+//go:embed page.html page.css page.js
+var assets embed.FS
+
+var page = template.Must(template.ParseFS(assets, "page.html"))
+
+const maxBody = 1 << 20 // bytes
+
+// headers are set for every response.
+var headers = map[string]string{
+	"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
+		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+	"X-Content-Type-Options":       "nosniff",
+	"Referrer-Policy":              "no-referrer",
+	"Cross-Origin-Opener-Policy":   "same-origin",
+	"Cross-Origin-Resource-Policy": "same-origin",
+	"Cache-Control":                "no-store",
+}
+
+func (p *Playground) routes() {
+	p.mux = http.NewServeMux()
+	p.mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_ = page.Execute(w, p.options)
+	})
+	for _, name := range []string{"page.css", "page.js"} {
+		p.mux.HandleFunc("GET /"+name, func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, assets, name) })
+	}
+	p.mux.HandleFunc("GET /events", p.stream)
+	p.mux.HandleFunc("GET /runs/{id}/report", p.report)
+	p.mux.HandleFunc("POST /runs", p.post(func(r *http.Request) (any, error) {
+		var in struct{ Task string }
+		if err := decode(r, &in); err != nil {
+			return nil, err
+		}
+		id, err := p.start(in.Task)
+		return map[string]string{"id": id}, err
+	}))
+	p.mux.HandleFunc("POST /runs/{id}/stop", p.post(func(r *http.Request) (any, error) {
+		return struct{}{}, p.stop(r.PathValue("id"))
+	}))
+	p.mux.HandleFunc("POST /runs/{id}/resume", p.post(func(r *http.Request) (any, error) {
+		var in struct {
+			Hash      string
+			Decisions map[string]decision
+		}
+		if err := decode(r, &in); err != nil {
+			return nil, err
+		}
+		decisions := map[string]agent.Decision{}
+		for id, d := range in.Decisions {
+			decisions[id] = d.decision()
+		}
+		return struct{}{}, p.resume(r.Context(), r.PathValue("id"), in.Hash, decisions)
+	}))
+}
+
+// decision is a decision on the page.
+type decision struct {
+	Approved bool
+	Reason   string
+	Args     json.RawMessage // nil if they are unchanged
+	Outcome  journal.State   // for a call whose outcome is unknown
+	Result   json.RawMessage // if it was done
+}
+
+func (d decision) decision() agent.Decision {
+	if d.Outcome != "" {
+		return agent.Decision{Outcome: &journal.Reconciled{State: d.Outcome, Result: d.Result}}
+	}
+	return agent.Decision{Decision: policy.Decision{Approved: d.Approved, Reason: d.Reason, Args: d.Args, By: "playground"}}
+}
+
+// ServeHTTP serves the page and what it requests, all of it below [Playground.Path].
+func (p *Playground) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	for name, value := range headers {
+		w.Header().Set(name, value)
+	}
+	if err := p.admit(r); err != nil {
+		http.Error(w, err.Error(), http.StatusForbidden)
+		return
+	}
+	p.list(r.Context())
+	http.StripPrefix("/"+p.token, p.mux).ServeHTTP(w, r)
+}
+
+// admit checks where a request comes from. See the package comment.
+func (p *Playground) admit(r *http.Request) error {
+	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if !loopback(local) {
+		return errors.New("playground: the page is served on loopback addresses only")
+	}
+	_, port, _ := net.SplitHostPort(local.String())
+	hosts := []string{local.String(), net.JoinHostPort("localhost", port)}
+	if !slices.ContainsFunc(hosts, func(host string) bool { return strings.EqualFold(r.Host, host) }) {
+		return errors.New("playground: the request is for another host; use the URL that was printed")
+	}
+	token, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	if subtle.ConstantTimeCompare([]byte(token), []byte(p.token)) == 0 {
+		return errors.New("playground: the URL does not have the token; use the URL that was printed")
+	}
+	origin := r.Header.Get("Origin")
+	if origin != "http://"+r.Host && (origin != "" || r.Method != http.MethodGet && r.Method != http.MethodHead) {
+		return errors.New("playground: the request comes from another page")
+	}
+	return nil
+}
+
+// post returns a handler that replies with JSON.
+func (p *Playground) post(do func(*http.Request) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		result, err := do(r)
+		status := http.StatusOK
+		if err != nil {
+			status, result = statusOf(err), map[string]string{"error": err.Error()}
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(result)
+	}
+}
+
+func statusOf(err error) int {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return http.StatusRequestEntityTooLarge
+	}
+	switch {
+	case errors.Is(err, errMissing):
+		return http.StatusNotFound
+	case errors.Is(err, errBusy), errors.Is(err, errOld), errors.Is(err, errDone), errors.Is(err, errClosed):
+		return http.StatusConflict
+	}
+	return http.StatusBadRequest
+}
+
+func decode(r *http.Request, into any) error {
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
+		return errors.New("the request is not JSON")
+	}
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	return d.Decode(into)
+}
+
+// report sends the report of a run as a file.
+func (p *Playground) report(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	one := p.find(r.PathValue("id"))
+	if one == nil || !one.Report {
+		p.mu.Unlock()
+		http.Error(w, "playground: this run has no report", http.StatusNotFound)
+		return
+	}
+	trajectory, task, id := one.trajectory, one.Task, one.ID
+	p.mu.Unlock()
+	var html bytes.Buffer
+	if err := report.Write(&html, trajectory, &report.Options{Inputs: agent.Task{Task: task}}); err != nil {
+		http.Error(w, "playground: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": id + ".html"}))
+	_, _ = w.Write(html.Bytes())
+}
+
+// stream sends server-sent events until the client goes away: "runs" is the list of runs whenever it changes, and the
+// other messages are the events of the run that is asked for.
+func (p *Playground) stream(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	control := http.NewResponseController(w)
+	last, _ := strconv.Atoi(cmp.Or(r.Header.Get("Last-Event-ID"), "0"))
+	shown := ""
+	alive := time.NewTicker(20 * time.Second)
+	defer alive.Stop()
+	for {
+		p.mu.Lock()
+		changed := p.changed
+		list, err := json.Marshal(p.runs)
+		var news []message
+		if one := p.find(r.URL.Query().Get("run")); one != nil {
+			news = one.events.after(last)
+		}
+		p.mu.Unlock()
+		if text := string(list); err == nil && text != shown {
+			shown = text
+			_, err = fmt.Fprintf(w, "event: runs\ndata: %s\n\n", text)
+		}
+		for _, m := range news {
+			last = m.id
+			if err == nil {
+				_, err = fmt.Fprintf(w, "id: %d\ndata: %s\n\n", m.id, m.data)
+			}
+		}
+		if err = cmp.Or(err, control.Flush()); err != nil {
+			return
+		}
+		select {
+		case <-r.Context().Done():
+			return
+		case <-changed:
+		case <-alive.C:
+			_, _ = fmt.Fprint(w, ": alive\n\n")
+		}
+	}
+}

@@ -1,0 +1,206 @@
+package playground
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/writ-go/writ/agent"
+	"github.com/writ-go/writ/module"
+)
+
+// run is a run as the page shows it. The lock of the Playground guards it.
+type run struct {
+	ID       string          `json:"id"`
+	Task     string          `json:"task"`
+	State    agent.RunState  `json:"state"`
+	Stopping bool            `json:"stopping,omitempty"`
+	Began    time.Time       `json:"began"`
+	Answer   string          `json:"answer,omitempty"`
+	Error    string          `json:"error,omitempty"`
+	Waiting  []agent.Waiting `json:"waiting,omitempty"`
+	Hash     string          `json:"hash,omitempty"`   // of the checkpoint that Waiting belongs to
+	Report   bool            `json:"report,omitempty"` // whether there is a report
+
+	events     events
+	trajectory module.Trajectory
+	cancel     context.CancelFunc
+}
+
+const maxRuns = 100 // that the page shows
+
+var (
+	errBusy    = errors.New("the run is in progress; stop it first")
+	errOld     = errors.New("the run has gone on since; look at it again, and decide again")
+	errDone    = errors.New("the run has ended; start a new one")
+	errClosed  = errors.New("the playground is being stopped")
+	errMissing = errors.New("there is no such run")
+)
+
+// list adds the runs of the store, once.
+func (p *Playground) list(ctx context.Context) {
+	p.load.Do(func() {
+		infos, err := p.store.List(context.WithoutCancel(ctx))
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		var old []*run
+		for _, info := range infos[max(0, len(infos)-maxRuns):] {
+			if p.find(info.ID) != nil {
+				continue
+			}
+			var in agent.Task
+			var out agent.Answer
+			_ = json.Unmarshal(info.Input, &in) // the input and the output of another module have no text
+			_ = json.Unmarshal(info.Output, &out)
+			old = append(old, &run{ID: info.ID, Task: in.Task, State: info.State, Began: info.Began, Answer: out.Answer,
+				Error: info.Error, Waiting: info.Waiting})
+		}
+		if err != nil {
+			old = append(old, &run{ID: "store", Task: "The runs in the store", State: agent.Failed, Error: err.Error()})
+		}
+		p.runs = append(old, p.runs...)
+	})
+}
+
+// find returns a run, or nil.
+func (p *Playground) find(id string) *run {
+	i := slices.IndexFunc(p.runs, func(r *run) bool { return r.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return p.runs[i]
+}
+
+// start begins a run, and returns its ID.
+func (p *Playground) start(task string) (string, error) {
+	if strings.TrimSpace(task) == "" {
+		return "", agent.ErrNoTask
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r := &run{ID: "r-" + strings.ToLower(rand.Text()[:8]), Task: task, Began: time.Now()}
+	if err := p.begin(r, func(ctx context.Context) (*module.Prediction[agent.Answer], error) {
+		return agent.Start(ctx, p.store, r.ID, p.bot, agent.Task{Task: task})
+	}); err != nil {
+		return "", err
+	}
+	p.runs = append(p.runs, r)
+	if i := slices.IndexFunc(p.runs, func(r *run) bool { return r.State != agent.Running }); len(p.runs) > maxRuns && i >= 0 {
+		p.runs = slices.Delete(p.runs, i, i+1)
+	}
+	return r.ID, nil
+}
+
+// resume continues a run with decisions that were made when its checkpoint had this hash.
+func (p *Playground) resume(ctx context.Context, id, hash string, decisions map[string]agent.Decision) error {
+	at, err := p.store.Checkpoint(ctx, id)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r := p.find(id)
+	switch {
+	case r == nil:
+		return errMissing
+	case r.State == agent.Running:
+		return errBusy
+	case r.State == agent.Done || r.State == agent.RolledBack:
+		return errDone
+	case err != nil:
+		return err
+	case r.Hash != "" && (hash != r.Hash || at.Hash != r.Hash):
+		return errOld
+	}
+	return p.begin(r, func(ctx context.Context) (*module.Prediction[agent.Answer], error) {
+		return agent.Resume(ctx, p.store, p.bot, at, decisions)
+	})
+}
+
+// begin lets a run go on. The caller holds the lock.
+func (p *Playground) begin(r *run, run attempt) error {
+	if p.closed {
+		return errClosed
+	}
+	var ctx context.Context
+	ctx, r.cancel = context.WithCancel(p.ctx)
+	r.State, r.Stopping, r.Error, r.Waiting, r.Report = agent.Running, false, "", nil, false
+	r.events.reset()
+	p.notify()
+	p.going.Go(func() { p.follow(ctx, r, run) })
+	return nil
+}
+
+// attempt is a module that starts or resumes a durable run. It is a module so that module.Start streams its text.
+type attempt func(ctx context.Context) (*module.Prediction[agent.Answer], error)
+
+func (a attempt) Run(ctx context.Context, _ struct{}) (*module.Prediction[agent.Answer], error) {
+	return a(ctx)
+}
+
+// follow records the events of a run until it ends.
+func (p *Playground) follow(ctx context.Context, r *run, run attempt) {
+	defer r.cancel()
+	stream := module.Start(ctx, run, struct{}{})
+	for e, err := range stream.Events() {
+		if err != nil {
+			break // Result returns it
+		}
+		p.mu.Lock()
+		r.events.add(e)
+		if r.Stopping || p.closed {
+			p.store.Pause(r.ID) // again, since it may have begun after it was asked for
+		}
+		p.notify()
+		p.mu.Unlock()
+	}
+	pred, err := stream.Result()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r.end(pred, err)
+	p.notify()
+}
+
+// end records how a run has ended.
+func (r *run) end(pred *module.Prediction[agent.Answer], err error) {
+	r.Stopping, r.Hash = false, ""
+	if err == nil {
+		r.State, r.Answer, r.trajectory, r.Report = agent.Done, pred.Output.Answer, pred.Trajectory, true
+		return
+	}
+	if incomplete, ok := errors.AsType[*module.IncompleteError](err); ok {
+		r.trajectory, r.Report = incomplete.Trajectory, true
+	}
+	if paused, ok := errors.AsType[*agent.PausedError](err); ok {
+		r.State, r.Waiting, r.Hash = agent.Paused, paused.Checkpoint.Waiting, paused.Checkpoint.Hash
+		return
+	}
+	r.State, r.Error = agent.Failed, err.Error()
+}
+
+// stop pauses a run. If it is called again, it cancels the calls in progress, too.
+func (p *Playground) stop(id string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r := p.find(id)
+	switch {
+	case r == nil:
+		return errMissing
+	case r.State != agent.Running || r.cancel == nil:
+		return fmt.Errorf("the run is not in progress: it is %s", r.State)
+	case r.Stopping:
+		r.cancel()
+	}
+	r.Stopping = true
+	p.store.Pause(id)
+	p.notify()
+	return nil
+}
+
+// notify tells the clients that something has changed. The caller holds the lock.
+func (p *Playground) notify() {
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
