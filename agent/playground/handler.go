@@ -188,8 +188,8 @@ func (p *Playground) report(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(html.Bytes())
 }
 
-// stream sends server-sent events until the client goes away: "runs" is the list of runs whenever it changes, and the
-// other messages are the events of the run that is asked for.
+// stream sends server-sent events until the client goes away: the events of the run that is asked for and, as "runs", the
+// list of runs whenever it changes.
 func (p *Playground) stream(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	control := http.NewResponseController(w)
@@ -206,15 +206,15 @@ func (p *Playground) stream(w http.ResponseWriter, r *http.Request) {
 			news = one.events.after(last)
 		}
 		p.mu.Unlock()
-		if text := string(list); err == nil && text != shown {
-			shown = text
-			_, err = fmt.Fprintf(w, "event: runs\ndata: %s\n\n", text)
-		}
 		for _, m := range news {
 			last = m.id
 			if err == nil {
 				_, err = fmt.Fprintf(w, "id: %d\ndata: %s\n\n", m.id, m.data)
 			}
+		}
+		if text := string(list); err == nil && text != shown {
+			shown = text
+			_, err = fmt.Fprintf(w, "event: runs\ndata: %s\n\n", text)
 		}
 		if err = cmp.Or(err, control.Flush()); err != nil {
 			return

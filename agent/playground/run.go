@@ -57,8 +57,12 @@ func (p *Playground) list(ctx context.Context) {
 			var out agent.Answer
 			_ = json.Unmarshal(info.Input, &in) // the input and the output of another module have no text
 			_ = json.Unmarshal(info.Output, &out)
-			old = append(old, &run{ID: info.ID, Task: in.Task, State: info.State, Began: info.Began, Answer: out.Answer,
-				Error: info.Error, Waiting: info.Waiting})
+			r := &run{ID: info.ID, Task: in.Task, State: info.State, Began: info.Began, Answer: out.Answer, Error: info.Error}
+			if info.State == agent.Paused {
+				at, _ := p.store.Checkpoint(ctx, info.ID) // resume returns the error
+				r.Waiting, r.Hash = at.Waiting, at.Hash
+			}
+			old = append(old, r)
 		}
 		if err != nil {
 			old = append(old, &run{ID: "store", Task: "The runs in the store", State: agent.Failed, Error: err.Error()})

@@ -1,0 +1,56 @@
+package playground
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/writ-go/writ/module/event"
+	"github.com/writ-go/writ/sandbox"
+)
+
+// The oldest pieces of text are dropped first, and the first message never.
+func TestBound(t *testing.T) {
+	t.Parallel()
+	var l events
+	l.reset()
+	text := strings.Repeat("x", maxValue/2)
+	l.add(event.ProgramStart{Code: "first"})
+	for range 3 * maxEvents / len(text) {
+		l.add(event.TextDelta{Text: text})
+		if l.size > maxEvents {
+			t.Fatalf("%d bytes are kept", l.size)
+		}
+	}
+	if len(l.list) < 50 || !strings.Contains(string(l.list[1].data), "first") {
+		t.Errorf("%d messages, of which the second is %.100s", len(l.list), l.list[1].data)
+	}
+	for range 3 * maxEvents / len(text) {
+		l.add(event.ProgramStart{Code: text})
+	}
+	if l.size > maxEvents || !strings.Contains(string(l.list[0].data), "reset") || l.list[1].delta {
+		t.Errorf("%d bytes, %.100s, %.100s", l.size, l.list[0].data, l.list[1].data)
+	}
+	if after := l.after(l.last - 2); len(after) != 2 || after[1].id != l.last {
+		t.Errorf("got %d messages", len(after))
+	}
+}
+
+// Long values are cut, and remain JSON.
+func TestShort(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("é", maxValue)
+	value, _ := json.Marshal(map[string]string{"a": long})
+	for _, e := range []event.Event{
+		event.TextDelta{Text: long}, event.ModelResponse{Text: long, Thinking: ""}, event.ReplyRejected{Observation: long},
+		event.ProgramStart{Code: long}, event.ToolCallStart{Call: sandbox.Call{Args: value}},
+		event.ToolCallEnd{Call: sandbox.Call{Result: value}}, event.RunEnd{Output: value},
+		event.ProgramEnd{Outcome: &sandbox.Outcome{Value: value}, Observation: long},
+	} {
+		var l events
+		l.add(e)
+		if len(l.list) != 1 || !json.Valid(l.list[0].data) || len(l.list[0].data) > 2*maxValue {
+			t.Errorf("%T: %d messages", e, len(l.list))
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package browsertest
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/agent"
+	"github.com/writ-go/writ/agent/playground"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
+	"github.com/writ-go/writ/tools/policy"
+)
+
+type lookup struct {
+	ID string `json:"id"`
+}
+
+// servePlayground serves the page of an agent with a tool that needs approval, and one that returns an attack. The model
+// gives its last reply after go is closed. It returns the page's URL.
+func servePlayground(t *testing.T, last <-chan struct{}) string {
+	t.Helper()
+	set, err := tools.NewSet(t.Context(),
+		tools.Func("order", "Returns an order.", func(_ context.Context, in lookup) (map[string]string, error) {
+			return map[string]string{"id": in.ID, "remark": attack}, nil
+		}, &tools.Hints{Class: tools.Read}),
+		tools.Func("refund", "Refunds an amount.", func(_ context.Context, in amount) (string, error) { return "refunded", nil },
+			&tools.Hints{Class: tools.Effect, Destructive: true}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	quoted, _ := json.Marshal(attack)
+	replies := []string{
+		"I look at the orders at once.\n\n```js\n" +
+			"const all = await Promise.all([\"o-17\", \"o-18\"].map(id => order({ id })));\n" +
+			"console.log(all[0].remark);\nall.length\n```",
+		"The customer is right: " + attack + "\n\n```js\nawait refund({ amount: 59.9 });\nsubmit({ answer: " +
+			string(quoted) + " + \"The customer has the money.\" })\n```",
+	}
+	model := llmtest.Func(func(ctx context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		text := replies[min(r.N, 2)-1]
+		if r.N == 2 {
+			select {
+			case <-last:
+			case <-ctx.Done():
+			}
+		}
+		return llmtest.Reply{Text: text, Chunks: strings.SplitAfter(text, " ")}, nil
+	})
+	var m llms.Model = model
+	box, err := sandbox.NewInProcess(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = box.Close() })
+	bot, err := agent.New(m, &agent.Options{Sandbox: box, Tools: set.With(policy.If(policy.Destructive(), policy.Approve(nil)))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := playground.New(agent.NewRuns(journal.NewMemory()), bot, &playground.Options{Note: "The model is scripted.",
+		Example: "Refund the order o-17 if it has arrived broken."})
+	r, w := io.Pipe()
+	ended := make(chan error)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { ended <- p.Serve(ctx, "127.0.0.1:0", w) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	url, err := bufio.NewReader(r).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(url)
+}
+
+// until waits until a JavaScript expression is true in the page.
+func (b *browser) until(expression string) {
+	b.t.Helper()
+	for !eval[bool](b, expression) {
+		select {
+		case <-b.ctx.Done():
+			b.t.Fatal(b.ctx.Err())
+		case <-time.After(20 * time.Millisecond):
+		}
+		if deadline, ok := b.t.Deadline(); ok && time.Until(deadline) < 20*time.Second {
+			b.t.Fatalf("it never became true: %s\n%s", expression, eval[string](b, `document.body.innerText`))
+		}
+	}
+}
+
+// keys types keys.
+func (b *browser) keys(keys string) {
+	b.t.Helper()
+	if err := chromedp.Do(b.ctx, chromedp.KeyEvent(keys)); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+const (
+	stepsText = `[...document.querySelectorAll(".step")].map(s => s.textContent).join("|")`
+	pageText  = `document.querySelector("main").textContent`
+)
+
+// A run with an approval, a reload in mid-run, and two tabs, with text from an attacker in everything that the page shows.
+func TestPlayground(t *testing.T) {
+	t.Parallel()
+	last := make(chan struct{})
+	url := servePlayground(t, last)
+	a := launch(t)
+	a.screen(1200, 900, "light")
+	a.open(url)
+	a.until(`document.querySelector("#task").value != ""`)
+	a.screenshot("playground-empty")
+	eval[int](a, `document.querySelector("#task").focus(), 0`)
+	a.keys(kb.Tab) // to the button
+	a.keys(kb.Enter)
+	a.until(`document.querySelectorAll(".step").length == 2`)
+	a.until(`!!document.querySelector("#stop")`)
+	a.screenshot("playground-running")
+
+	before := eval[string](a, stepsText)
+	a.open("about:blank")
+	a.open(url)
+	a.until(`document.querySelectorAll(".step").length == 2`)
+	if after := eval[string](a, stepsText); after != before {
+		t.Errorf("after the reload, the steps are\n%s\nbefore:\n%s", after, before)
+	}
+
+	close(last)
+	b := launch(t)
+	b.screen(390, 844, "dark")
+	b.open(url)
+	for _, tab := range []*browser{a, b} {
+		tab.until(`!!document.querySelector(".decision")`)
+	}
+	if one, two := eval[string](a, pageText), eval[string](b, pageText); one != two {
+		t.Errorf("the tabs show\n%s\nand\n%s", one, two)
+	}
+	a.screenshot("playground-approval-light")
+	a.screen(1200, 900, "dark")
+	a.screenshot("playground-approval-dark")
+	b.screenshot("playground-approval-phone")
+	b.narrow()
+	eval[int](a, `document.querySelector(".decision button.main").click(), 0`)
+	for _, tab := range []*browser{a, b} {
+		tab.until(`document.querySelector(".answer")?.textContent.includes("The customer has the money.") ?? false`)
+	}
+	if one, two := eval[string](a, pageText), eval[string](b, pageText); one != two {
+		t.Errorf("at the end, the tabs show\n%s\nand\n%s", one, two)
+	}
+	for _, tab := range []*browser{a, b} {
+		eval[int](tab, `document.querySelectorAll("details").forEach(d => d.open = true), 0`)
+		if !strings.Contains(eval[string](tab, pageText), "<script>window.canary=1") {
+			t.Error("the page does not show the attack")
+		}
+	}
+	a.screenshot("playground-done-dark")
+	b.screenshot("playground-done-phone")
+	b.narrow()
+	a.checkHarmless(url)
+	b.checkHarmless(url)
+}
+
+// narrow checks that the page fits a phone.
+func (b *browser) narrow() {
+	b.t.Helper()
+	if width := eval[int](b, `document.documentElement.scrollWidth`); width > 390 {
+		b.t.Errorf("the page is %d pixels wide on a phone", width)
+	}
+}
+
+// checkHarmless checks that the page ran no script but its own, and requested nothing from elsewhere.
+func (b *browser) checkHarmless(url string) {
+	b.t.Helper()
+	if eval[bool](b, `"canary" in window || document.scripts.length != 1`) {
+		b.t.Error("the page runs another script")
+	}
+	if n := eval[int](b, `document.querySelectorAll("main :is([style],[src],iframe,object,embed,base,form,link,svg,img)").length`); n > 0 {
+		b.t.Errorf("the page has %d elements from text", n)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, r := range b.requests {
+		if !strings.HasPrefix(r, url) && r != "data:," && r != "about:blank" {
+			b.t.Errorf("the page requests %s", r)
+		}
+	}
+	if len(b.trouble) > 0 {
+		b.t.Errorf("trouble: %q", b.trouble)
+	}
+}
