@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/writ-go/writ/module/event"
-	"github.com/writ-go/writ/tools"
 )
 
 // events are the events of an attempt at a run, as far as they are kept.
@@ -26,7 +25,7 @@ type message struct {
 
 const (
 	maxEvents = 8 << 20  // bytes kept of a run
-	maxValue  = 64 << 10 // bytes kept of a text or a value
+	maxValue  = 64 << 10 // bytes kept of a call's arguments or result, or of a program's value
 	overhead  = 100      // bytes that a message takes besides its data
 )
 
@@ -43,7 +42,7 @@ func (l *events) add(e event.Event) {
 	if err == nil {
 		err = json.Compact(&line, data)
 	}
-	if err == nil {
+	if err == nil && line.Len() < maxEvents/4 {
 		l.keep(message{delta: delta, data: line.Bytes()})
 	}
 }
@@ -82,58 +81,31 @@ func (l *events) after(id int) []message {
 func short(e event.Event) event.Event {
 	switch e := e.(type) {
 	case event.ModelRequest:
-		return event.ModelRequest{Origin: e.Origin, Predictor: e.Predictor, Model: e.Model, Extract: e.Extract}
-	case event.TextDelta:
-		e.Text = cut(e.Text)
-		return e
-	case event.ModelResponse:
-		e.Text, e.Thinking = cut(e.Text), cut(e.Thinking)
-		return e
-	case event.ReplyRejected:
-		e.Observation = cut(e.Observation)
-		return e
-	case event.ProgramStart:
-		e.Code, e.Reasoning = cut(e.Code), cut(e.Reasoning)
-		return e
+		return event.ModelRequest{Origin: e.Origin, Extract: e.Extract}
 	case event.ToolCallStart:
-		e.Call.Args = cutJSON(e.Call.Args)
+		e.Call.Args = cut(e.Call.Args)
 		return e
 	case event.ToolCallEnd:
-		e.Call.Args, e.Call.Result = cutJSON(e.Call.Args), cutJSON(e.Call.Result)
-		if e.Call.Error != nil {
-			e.Call.Error = &tools.ToolError{Kind: e.Call.Error.Kind, Message: cut(e.Call.Error.Message)}
-		}
+		e.Call.Args, e.Call.Result = cut(e.Call.Args), cut(e.Call.Result)
 		return e
 	case event.ProgramEnd:
 		e.Observation = ""
 		if e.Outcome != nil {
 			o := *e.Outcome
-			o.Calls, o.Value, o.Stdout.Text, o.Stderr.Text = nil, cutJSON(o.Value), cut(o.Stdout.Text), cut(o.Stderr.Text)
+			o.Calls, o.Value = nil, cut(o.Value)
 			e.Outcome = &o
 		}
 		return e
-	case event.RunEnd:
-		e.Output = cutJSON(e.Output)
-		return e
+	case event.RunEnd: // the answer is part of the run
+		return event.RunEnd{Origin: e.Origin}
 	}
 	return e
 }
 
-func cut(text string) string {
-	if len(text) <= maxValue {
-		return text
+// cut returns a value, or the beginning of its text as a string.
+func cut(raw json.RawMessage) json.RawMessage {
+	if len(raw) > maxValue {
+		raw, _ = json.Marshal(strings.ToValidUTF8(string(raw[:maxValue]), "") + "…")
 	}
-	return strings.ToValidUTF8(text[:maxValue], "") + "…"
-}
-
-// cutJSON returns a value, or the beginning of its text as a string.
-func cutJSON(raw json.RawMessage) json.RawMessage {
-	if len(raw) <= maxValue {
-		return raw
-	}
-	text, err := json.Marshal(cut(string(raw)))
-	if err != nil {
-		return nil
-	}
-	return text
+	return raw
 }

@@ -42,10 +42,9 @@ func TestShort(t *testing.T) {
 	long := strings.Repeat("é", maxValue)
 	value, _ := json.Marshal(map[string]string{"a": long})
 	for _, e := range []event.Event{
-		event.TextDelta{Text: long}, event.ModelResponse{Text: long, Thinking: ""}, event.ReplyRejected{Observation: long},
-		event.ProgramStart{Code: long}, event.ToolCallStart{Call: sandbox.Call{Args: value}},
-		event.ToolCallEnd{Call: sandbox.Call{Result: value}}, event.RunEnd{Output: value},
-		event.ProgramEnd{Outcome: &sandbox.Outcome{Value: value}, Observation: long},
+		event.ToolCallStart{Call: sandbox.Call{Args: value}}, event.ToolCallEnd{Call: sandbox.Call{Result: value}},
+		event.RunEnd{Output: value}, event.ProgramEnd{Outcome: &sandbox.Outcome{Value: value}, Observation: long},
+		event.ModelRequest{Schema: value},
 	} {
 		var l events
 		l.add(e)

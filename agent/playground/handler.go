@@ -83,16 +83,25 @@ func (p *Playground) routes() {
 type decision struct {
 	Approved bool
 	Reason   string
-	Args     json.RawMessage // nil if they are unchanged
-	Outcome  journal.State   // for a call whose outcome is unknown
-	Result   json.RawMessage // if it was done
+	Args     string        // as JSON; empty if they are unchanged
+	Outcome  journal.State // for a call whose outcome is unknown
+	Result   string        // as JSON, if it was done
 }
 
-func (d decision) decision() agent.Decision {
+func (d decision) decision() (made agent.Decision) {
 	if d.Outcome != "" {
-		return agent.Decision{Outcome: &journal.Reconciled{State: d.Outcome, Result: d.Result}}
+		made.Outcome = &journal.Reconciled{State: d.Outcome, Result: raw(d.Result)}
+	} else {
+		made.Decision = policy.Decision{Approved: d.Approved, Reason: d.Reason, Args: raw(d.Args), By: "playground"}
 	}
-	return agent.Decision{Decision: policy.Decision{Approved: d.Approved, Reason: d.Reason, Args: d.Args, By: "playground"}}
+	return made
+}
+
+func raw(text string) json.RawMessage {
+	if text == "" {
+		return nil
+	}
+	return json.RawMessage(text)
 }
 
 // ServeHTTP serves the page and what it requests, all of it below [Playground.Path].
@@ -149,11 +158,8 @@ func statusOf(err error) int {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return http.StatusRequestEntityTooLarge
 	}
-	switch {
-	case errors.Is(err, errMissing):
-		return http.StatusNotFound
-	case errors.Is(err, errBusy), errors.Is(err, errOld), errors.Is(err, errDone), errors.Is(err, errClosed):
-		return http.StatusConflict
+	if r, ok := errors.AsType[refusal](err); ok {
+		return r.status
 	}
 	return http.StatusBadRequest
 }

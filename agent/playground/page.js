@@ -8,7 +8,7 @@ function make(name, attributes = {}, ...children) {
 		else if (value === true) element.setAttribute(key, "");
 		else if (value !== false && value != null) element.setAttribute(key, value);
 	}
-	element.append(...children.filter(child => child != null && child !== "").map(c => c instanceof Node ? c : visible(c)));
+	element.append(...children.filter(c => c || c === 0).map(c => c instanceof Node ? c : visible(c)));
 	return element;
 }
 // visible returns text in which characters that are invisible or change the direction of text show their code points.
@@ -27,6 +27,9 @@ function took(ns) {
 	if (!ns) return "";
 	return ns >= 1e9 ? (ns / 1e9).toFixed(1) + " s" : ns >= 1e6 ? Math.round(ns / 1e6) + " ms" : "< 1 ms";
 }
+// parse keeps all digits of numbers, if the browser can.
+const parse = text => JSON.parse(text, (_, value, context) => typeof value === "number" && JSON.rawJSON && context?.source &&
+	!Number.isSafeInteger(value) ? JSON.rawJSON(context.source) : value);
 const mark = (kind, text) => make("span", { class: "mark " + kind }, text);
 const fold = (title, text) => make("details", {}, make("summary", {}, title), make("pre", {}, text));
 
@@ -72,7 +75,7 @@ function connect() {
 		if (shown === null || !runs.some(r => r.id === shown)) choose();
 		view?.update(runs.find(r => r.id === shown));
 	});
-	source.addEventListener("message", e => view?.event(JSON.parse(e.data)));
+	source.addEventListener("message", e => view?.event(parse(e.data)));
 	source.addEventListener("open", () => { if (lost) notice(""); lost = false; });
 	source.addEventListener("error", () => { lost = true; notice("The playground cannot be reached. Is it still running?"); });
 }
@@ -156,6 +159,9 @@ class View {
 		}
 		if (near) scrollTo(0, document.documentElement.scrollHeight);
 	}
+	ModelRequest(s, d) {
+		if (d.extract) s.marks.append(mark("warn", "asked for an answer without further steps"));
+	}
 	TextDelta(s, d) {
 		const key = d.thinking ? "thinking" : d.field ?? "";
 		let text = s.texts.get(key);
@@ -193,8 +199,9 @@ class View {
 		call.root.append(make("summary", {}, make("span", { class: "what" }, make("code", {}, d.call.tool),
 			make("span", { class: "preview" }, " " + line(d.call.args))), call.marks, status),
 			make("h4", {}, "Arguments"), make("pre", {}, pretty(d.call.args)), call.result);
+		const next = [...s.known].filter(([id]) => id > d.call.id).sort(([a], [b]) => a - b)[0]?.[1].item ?? null;
+		s.calls.insertBefore(call.item = make("li", {}, call.root), next);
 		s.known.set(d.call.id, call);
-		s.calls.append(make("li", {}, call.root));
 	}
 	ToolCallEnd(s, d) {
 		if (!s.known.has(d.call.id)) this.ToolCallStart(s, d);
@@ -215,6 +222,7 @@ class View {
 		if (o.submitted) s.marks.append(mark("good", "submitted"));
 		else if (!f && o.value !== undefined) s.after.append(make("h4", {}, "Value"), make("pre", {}, pretty(o.value)));
 		for (const w of o.warnings ?? []) s.after.append(finding("warn", at(w)));
+		if (f?.kind === "stopped") return s.marks.append(mark("warn", "stopped"));
 		if (!f) return;
 		s.marks.append(mark("bad", String(f.kind).replaceAll("_", " ")));
 		for (const one of f.findings ?? [f]) s.after.append(finding("bad", at(one)));
@@ -237,29 +245,26 @@ function decide(r) {
 	return make("section", { "aria-label": "Calls that wait for a decision", "aria-live": "polite" }, ...cards);
 }
 function card(w, several, done) {
-	const args = pretty(w.args), id = "w" + w.id;
-	const where = w.line ? `line ${w.line}: ${w.source ?? ""}` : "";
+	const args = w.args, id = "w" + w.id; // as text, so that no digit is lost
 	const problem = make("p", { class: "finding bad", hidden: true, role: "alert" });
 	const edit = make("textarea", { id: id + "-value", rows: Math.min(12, args.split("\n").length + 1), spellcheck: "false" });
 	const reason = make("input", { id: id + "-reason", autocomplete: "off" });
 	const root = make("fieldset", { class: "card decision" },
 		make("legend", {}, w.unknown ? "Was this call done?" : "Allow this call?"),
 		make("p", {}, make("code", { class: "tool" }, w.tool), " ", w.destructive && mark("bad", "cannot be undone")),
-		where && make("p", { class: "dim" }, make("code", {}, where)));
-	const button = (text, kind, decision) => make("button", { type: "button", class: kind, click: async () => {
+		w.line && make("p", { class: "dim" }, make("code", {}, `line ${w.line}: ${w.source ?? ""}`)));
+	const button = (text, kind, decision, edited) => make("button", { type: "button", class: kind, click: async () => {
 		problem.hidden = true;
-		let chosen;
 		try {
-			chosen = decision();
+			if (edited) JSON.parse(edit.value);
 		} catch (error) {
 			problem.textContent = "This is not JSON: " + error.message;
 			problem.hidden = false;
-			edit.focus();
-			return;
+			return edit.focus();
 		}
 		if (several) root.prepend(make("p", { class: "dim" }, `“${text}” was chosen. The run goes on after the other decisions.`));
 		root.disabled = true;
-		await done(chosen);
+		await done(decision());
 		if (!several) root.disabled = false;
 	} }, text);
 	if (w.unknown) {
@@ -267,7 +272,7 @@ function card(w, several, done) {
 		root.append(make("p", {}, "It was made, but its outcome is unknown. Find out whether it was done."), make("pre", {}, args),
 			make("label", { for: edit.id }, "Its result as JSON, if it was done"), edit, problem,
 			make("div", { class: "actions" },
-				button("It was done", "main", () => ({ outcome: "ok", result: JSON.parse(edit.value) })),
+				button("It was done", "main", () => ({ outcome: "ok", result: edit.value }), true),
 				button("It was not done", "", () => ({ outcome: "rejected" }))),
 			make("p", { class: "dim" }, "If it was not done, it is made now."));
 		return root;
@@ -276,7 +281,7 @@ function card(w, several, done) {
 	root.append(make("label", { for: edit.id }, "Arguments, which you can change"), edit, problem,
 		make("label", { for: reason.id }, "Reason for a refusal, for the agent"), reason,
 		make("div", { class: "actions" },
-			button("Approve", "main", () => ({ approved: true, ...edit.value === args ? {} : { args: JSON.parse(edit.value) } })),
+			button("Approve", "main", () => ({ approved: true, args: edit.value === args ? "" : edit.value }), true),
 			button("Refuse", "danger", () => ({ approved: false, reason: reason.value }))));
 	return root;
 }

@@ -119,7 +119,10 @@ func (c *client) start() string {
 type info struct {
 	ID, Task, State, Answer, Error, Hash string
 	Stopping, Report                     bool
-	Waiting                              []agent.Waiting
+	Waiting                              []struct {
+		ID, Tool, Args       string
+		Destructive, Unknown bool
+	}
 }
 
 // tab is a stream of events.
@@ -200,9 +203,9 @@ func (b *tab) decide(i info, decision string) {
 func TestDecisions(t *testing.T) {
 	t.Parallel()
 	for decision, want := range map[string]string{
-		`{"approved": true}`:                          "refunded 5",
-		`{"approved": true, "args": {"amount": 7}}`:   "refunded 7",
-		`{"approved": false, "reason": "Not today."}`: "Not today.",
+		`{"approved": true}`:                            "refunded 5",
+		`{"approved": true, "args": "{\"amount\": 7}"}`: "refunded 7",
+		`{"approved": false, "reason": "Not today."}`:   "Not today.",
 	} {
 		t.Run(decision, func(t *testing.T) {
 			t.Parallel()
@@ -250,8 +253,8 @@ func TestOldDecision(t *testing.T) {
 func TestUnknown(t *testing.T) {
 	t.Parallel()
 	for decision, want := range map[string]string{
-		`{"outcome": "ok", "result": "it arrived"}`: "it arrived",
-		`{"outcome": "rejected"}`:                   "refunded 5",
+		`{"outcome": "ok", "result": "\"it arrived\""}`: "it arrived",
+		`{"outcome": "rejected"}`:                       "refunded 5",
 	} {
 		t.Run(decision, func(t *testing.T) {
 			t.Parallel()
@@ -472,6 +475,12 @@ func TestServe(t *testing.T) {
 	id := c.start()
 	asked()
 	cancel()
+	for err == nil { // until the runs were paused, and the page is gone
+		var response *http.Response
+		if response, err = http.Get(url); err == nil {
+			_ = response.Body.Close()
+		}
+	}
 	reply()
 	if err := <-ended; err != nil {
 		t.Error(err)

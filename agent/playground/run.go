@@ -1,11 +1,13 @@
 package playground
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -16,30 +18,44 @@ import (
 
 // run is a run as the page shows it. The lock of the Playground guards it.
 type run struct {
-	ID       string          `json:"id"`
-	Task     string          `json:"task"`
-	State    agent.RunState  `json:"state"`
-	Stopping bool            `json:"stopping,omitempty"`
-	Began    time.Time       `json:"began"`
-	Answer   string          `json:"answer,omitempty"`
-	Error    string          `json:"error,omitempty"`
-	Waiting  []agent.Waiting `json:"waiting,omitempty"`
-	Hash     string          `json:"hash,omitempty"`   // of the checkpoint that Waiting belongs to
-	Report   bool            `json:"report,omitempty"` // whether there is a report
+	ID       string         `json:"id"`
+	Task     string         `json:"task"`
+	State    agent.RunState `json:"state"`
+	Stopping bool           `json:"stopping,omitempty"`
+	Began    time.Time      `json:"began"`
+	Answer   string         `json:"answer,omitempty"`
+	Error    string         `json:"error,omitempty"`
+	Waiting  []waiting      `json:"waiting,omitempty"`
+	Hash     string         `json:"hash,omitempty"`   // of the checkpoint that Waiting belongs to
+	Report   bool           `json:"report,omitempty"` // whether there is a report
 
 	events     events
 	trajectory module.Trajectory
 	cancel     context.CancelFunc
 }
 
+// waiting is a call that waits, with its arguments as text, since JavaScript would round large numbers.
+type waiting struct {
+	agent.Waiting
+	Args string `json:"args"`
+}
+
 const maxRuns = 100 // that the page shows
 
+// refusal is an error with an HTTP status.
+type refusal struct {
+	status int
+	text   string
+}
+
+func (r refusal) Error() string { return r.text }
+
 var (
-	errBusy    = errors.New("the run is in progress; stop it first")
-	errOld     = errors.New("the run has gone on since; look at it again, and decide again")
-	errDone    = errors.New("the run has ended; start a new one")
-	errClosed  = errors.New("the playground is being stopped")
-	errMissing = errors.New("there is no such run")
+	errBusy    = refusal{http.StatusConflict, "the run is in progress; stop it first"}
+	errOld     = refusal{http.StatusConflict, "the run has gone on since; look at it again, and decide again"}
+	errDone    = refusal{http.StatusConflict, "the run has ended; start a new one"}
+	errClosed  = refusal{http.StatusConflict, "the playground is being stopped"}
+	errMissing = refusal{http.StatusNotFound, "there is no such run"}
 )
 
 // list adds the runs of the store, once.
@@ -60,7 +76,7 @@ func (p *Playground) list(ctx context.Context) {
 			r := &run{ID: info.ID, Task: in.Task, State: info.State, Began: info.Began, Answer: out.Answer, Error: info.Error}
 			if info.State == agent.Paused {
 				at, _ := p.store.Checkpoint(ctx, info.ID) // resume returns the error
-				r.Waiting, r.Hash = at.Waiting, at.Hash
+				r.pause(at)
 			}
 			old = append(old, r)
 		}
@@ -178,10 +194,23 @@ func (r *run) end(pred *module.Prediction[agent.Answer], err error) {
 		r.trajectory, r.Report = incomplete.Trajectory, true
 	}
 	if paused, ok := errors.AsType[*agent.PausedError](err); ok {
-		r.State, r.Waiting, r.Hash = agent.Paused, paused.Checkpoint.Waiting, paused.Checkpoint.Hash
+		r.State = agent.Paused
+		r.pause(paused.Checkpoint)
 		return
 	}
 	r.State, r.Error = agent.Failed, err.Error()
+}
+
+// pause shows what the run waits for.
+func (r *run) pause(at agent.Checkpoint) {
+	r.Hash = at.Hash
+	for _, w := range at.Waiting {
+		var args bytes.Buffer
+		if json.Indent(&args, w.Args, "", "  ") != nil {
+			args.Write(w.Args)
+		}
+		r.Waiting = append(r.Waiting, waiting{w, args.String()})
+	}
 }
 
 // stop pauses a run. If it is called again, it cancels the calls in progress, too.
