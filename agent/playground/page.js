@@ -1,14 +1,12 @@
 "use strict";
 // Everything on the page is made by make, which sets text only as text.
-const $ = id => document.getElementById(id);
-function make(name, attributes = {}, ...children) {
+function make(name, attributes, ...children) {
 	const element = document.createElement(name);
 	for (const [key, value] of Object.entries(attributes)) {
 		if (typeof value === "function") element.addEventListener(key, value);
-		else if (value === true) element.setAttribute(key, "");
-		else if (value !== false && value != null) element.setAttribute(key, value);
+		else if (value) element.setAttribute(key, value === true ? "" : value);
 	}
-	element.append(...children.filter(c => c || c === 0).map(c => c instanceof Node ? c : visible(c)));
+	element.append(...children.filter(Boolean).map(c => c instanceof Node ? c : visible(c)));
 	return element;
 }
 // visible returns text in which characters that are invisible or change the direction of text show their code points.
@@ -16,273 +14,226 @@ function visible(text) {
 	return String(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\p{Cf}]/gu,
 		c => "‹U+" + c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0") + "›");
 }
-function pretty(value) {
-	return typeof value === "string" ? value : JSON.stringify(value, null, 2) ?? "";
-}
-function line(value) {
-	const text = (value === undefined ? "" : JSON.stringify(value)).replace(/\s+/g, " ");
-	return text.length > 200 ? text.slice(0, 200) + "…" : text;
-}
-function took(ns) {
-	if (!ns) return "";
-	return ns >= 1e9 ? (ns / 1e9).toFixed(1) + " s" : ns >= 1e6 ? Math.round(ns / 1e6) + " ms" : "< 1 ms";
-}
 // parse keeps all digits of numbers, if the browser can.
-const parse = text => JSON.parse(text, (_, value, context) => typeof value === "number" && JSON.rawJSON && context?.source &&
-	!Number.isSafeInteger(value) ? JSON.rawJSON(context.source) : value);
+const parse = text => JSON.parse(text, (_, value, context) => typeof value === "number" && JSON.rawJSON &&
+	context?.source && !Number.isSafeInteger(value) ? JSON.rawJSON(context.source) : value);
+const $ = id => document.getElementById(id);
+const pretty = value => typeof value === "string" ? value : JSON.stringify(value, null, 2) ?? "undefined";
+const took = ns => !ns ? "" : ns >= 1e9 ? (ns / 1e9).toFixed(1) + " s" : ns >= 1e6 ? Math.round(ns / 1e6) + " ms" : "< 1 ms";
 const mark = (kind, text) => make("span", { class: "mark " + kind }, text);
-const fold = (title, text) => make("details", {}, make("summary", {}, title), make("pre", {}, text));
+const said = (text, kind = "") => make("p", { class: "said " + kind }, text);
+const titled = (title, text) => [make("h4", {}, title), make("pre", {}, text)];
+const path = (r, what) => `runs/${encodeURIComponent(r.id)}/${what}`;
 
+function notice(text) {
+	$("notice").textContent = visible(text);
+	$("notice").hidden = !text;
+}
 async function post(path, body) {
 	notice("");
 	try {
-		const response = await fetch(path, {
-			method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
-		});
-		const text = await response.text();
-		let result = {};
-		try { result = JSON.parse(text); } catch { result.error = text; }
-		if (!response.ok) throw new Error(result.error);
-		return result;
+		const headers = { "Content-Type": "application/json" };
+		const response = await fetch(path, { method: "POST", headers, body: JSON.stringify(body) });
+		const result = await response.json();
+		if (response.ok) return result;
+		notice(result.error);
 	} catch (error) {
 		notice(error.message);
 	}
 }
-function notice(text) {
-	$("connection").textContent = visible(text);
-	$("connection").hidden = !text;
-}
+const resume = (r, decisions) => post(path(r, "resume"), { hash: r.hash ?? "", decisions });
 
-// The list of runs, and which of them is shown.
-let runs = [], shown = null, source = null, lost = false;
-const wanted = () => decodeURIComponent(location.hash.slice(1));
-function choose() {
-	const id = runs.some(r => r.id === wanted()) ? wanted() : runs.at(-1)?.id ?? null;
-	if (id !== shown) show(id);
-}
-function show(id) {
-	shown = id;
-	view = id && new View();
-	$("run").replaceChildren(...view ? [view.root] : []);
-	connect();
+// The runs, and the one that is shown: that of the URL, or the newest.
+let runs = [], shown = null, source = null, view = null, lost = false;
+function refresh() {
+	const wanted = decodeURIComponent(location.hash.slice(1));
+	const r = runs.find(r => r.id === wanted) ?? runs.find(r => r.id === shown) ?? runs.at(-1);
+	if (r && r.id !== shown) {
+		shown = r.id;
+		view = new View();
+		$("run").replaceChildren(view.root);
+		connect();
+	}
+	view?.update(r);
+	$("runs").replaceChildren(...runs.toReversed().map(r => make("li", {},
+		make("a", { href: "#" + encodeURIComponent(r.id), "aria-current": r.id === shown && "true" },
+			make("span", { class: "title" }, r.task.slice(0, 200) || r.id), state(r)))));
 }
 function connect() {
 	source?.close();
-	source = new EventSource("events" + (shown ? "?run=" + encodeURIComponent(shown) : ""));
-	source.addEventListener("runs", e => {
-		runs = JSON.parse(e.data) ?? [];
-		list();
-		if (shown === null || !runs.some(r => r.id === shown)) choose();
-		view?.update(runs.find(r => r.id === shown));
-	});
+	source = new EventSource("events?run=" + encodeURIComponent(shown ?? ""));
+	source.addEventListener("runs", e => { runs = JSON.parse(e.data) ?? []; refresh(); });
 	source.addEventListener("message", e => view?.event(parse(e.data)));
 	source.addEventListener("open", () => { if (lost) notice(""); lost = false; });
 	source.addEventListener("error", () => { lost = true; notice("The playground cannot be reached. Is it still running?"); });
 }
-const kinds = { running: "note", paused: "warn", done: "good", failed: "bad", interrupted: "warn", "rolled back": "note" };
 function state(r) {
 	if (r.stopping) return mark("warn", "stopping");
-	return mark(kinds[r.state] ?? "note", r.state === "paused" && r.waiting ? "waits for you" : r.state);
-}
-function list() {
-	$("runs").replaceChildren(...runs.toReversed().map(r => make("li", {},
-		make("a", { href: "#" + encodeURIComponent(r.id), "aria-current": r.id === shown && "true" },
-			make("span", { class: "title" }, r.task.slice(0, 200) || r.id), state(r)))));
-	document.querySelector("nav").hidden = runs.length === 0;
+	const kinds = { paused: "warn", interrupted: "warn", done: "good", failed: "bad" };
+	return mark(kinds[r.state] ?? "", r.waiting ? "waits for you" : r.state);
 }
 
-// View shows a run.
+// View shows a run: its methods that are named after events show these events.
 class View {
 	constructor() {
-		this.head = make("header", { class: "top" });
-		this.steps = make("div", { class: "steps" });
-		this.waiting = make("div", { class: "waiting" });
+		this.head = make("header", {});
+		this.steps = make("div", {});
+		this.waiting = make("div", { "aria-live": "polite" });
 		this.end = make("div", { "aria-live": "polite" });
 		this.root = make("article", {}, this.head, this.steps, this.waiting, this.end);
 		this.known = new Map();
 	}
 
-	// update shows the state of the run.
+	// update shows the state of the run. What was typed stays if the calls that wait are the same.
 	update(r) {
-		const text = JSON.stringify(r);
-		if (!r || text === this.last) return;
+		const text = JSON.stringify(r), waits = r.hash + JSON.stringify(r.waiting);
+		if (text === this.last) return;
 		this.last = text;
-		document.title = (r.state === "paused" && r.waiting ? "● " : "") + document.querySelector("h1").textContent;
-		const running = r.state === "running", resumable = ["paused", "failed", "interrupted"].includes(r.state);
 		const focused = this.head.contains(document.activeElement);
-		this.head.replaceChildren(
-			make("h2", {}, "Task ", state(r)), make("p", { class: "said" }, r.task),
-			make("div", { class: "actions" },
-				running && make("button", { id: "stop", click: () => post(`runs/${encodeURIComponent(r.id)}/stop`, {}) },
-					r.stopping ? "Stop now" : "Stop"),
-				resumable && !r.waiting && make("button", { id: "resume", class: "main", click: () => resume(r, {}) }, "Resume"),
-				r.report && make("a", { class: "button", href: `runs/${encodeURIComponent(r.id)}/report`, download: r.id + ".html" },
-					"Save report")));
+		const again = ["paused", "failed", "interrupted"].includes(r.state) && !r.waiting;
+		this.head.replaceChildren(make("h2", {}, "Task ", state(r)), said(r.task), make("div", { class: "actions" },
+			r.state === "running" && make("button", { id: "stop", click: () => post(path(r, "stop"), {}) },
+				r.stopping ? "Stop now" : "Stop"),
+			again && make("button", { id: "resume", class: "main", click: () => resume(r, {}) }, "Resume"),
+			r.report && make("a", { class: "button", href: path(r, "report"), download: r.id + ".html" }, "Save report")));
 		if (focused) this.head.querySelector("button, a")?.focus();
-		const ids = r.hash + JSON.stringify(r.waiting ?? []);
-		if (ids !== this.ids) { // otherwise, what was typed stays
-			this.ids = ids;
-			this.waiting.replaceChildren(...r.waiting ? [decide(r)] : []);
-		}
-		this.end.replaceChildren(...[
-			r.answer && make("section", { class: "card answer" }, make("h2", {}, "Answer"), make("p", { class: "said" }, r.answer)),
-			r.error && make("section", { class: "card failure" }, make("h2", {}, "Error"), make("p", { class: "said" }, r.error)),
-			r.state === "paused" && !r.waiting && make("p", { class: "dim" }, "The run is paused. Nothing is lost: resume it."),
-		].filter(Boolean));
+		if (waits !== this.waits) this.waiting.replaceChildren(...decide(r));
+		this.waits = waits;
+		this.end.replaceChildren(...["answer", "error"].filter(name => r[name]).map(name =>
+			make("section", { class: "card " + name }, make("h2", {}, name), said(r[name]))));
 	}
 
 	// step returns the step that an event belongs to.
 	step(d) {
 		const key = d.run + "/" + d.step;
-		let s = this.known.get(key);
-		if (!s) {
-			s = { marks: make("span", { class: "marks" }), body: make("div"), calls: make("ol", { class: "calls" }),
-				live: make("div", { class: "live said" }), after: make("div"), known: new Map(), texts: new Map() };
+		if (!this.known.has(key)) {
+			const s = { calls: new Map(), texts: new Map(), meta: make("span", { class: "meta" }, "asking the model …") };
+			for (const name of ["marks", "live", "program", "list", "after"]) s[name] = make("div", { class: name });
 			const name = d.parent ? `${d.name || d.module} · step ${d.step}` : `Step ${d.step}`;
-			s.meta = make("span", { class: "meta" }, "asking the model …");
-			s.root = make("section", { class: "card step" }, make("header", {}, make("h3", {}, name), s.marks, s.meta),
-				s.live, s.body, s.calls, s.after);
+			this.steps.append(make("section", { class: "card step" },
+				make("header", {}, make("h3", {}, name), s.marks, s.meta), s.live, s.program, s.list, s.after));
 			this.known.set(key, s);
-			this.steps.append(s.root);
 		}
-		return s;
+		return this.known.get(key);
 	}
 
 	event(e) {
-		const near = innerHeight + scrollY > document.documentElement.scrollHeight - 120;
-		const d = e.data;
+		const page = document.documentElement, near = innerHeight + scrollY > page.scrollHeight - 120;
 		if (e.event === "reset") {
 			this.known.clear();
 			this.steps.replaceChildren();
-		} else if (d.step && this[e.event]) {
-			this[e.event](this.step(d), d, e);
+		} else if (e.data.step && this[e.event]) {
+			this[e.event](this.step(e.data), e.data, e.error);
 		}
-		if (near) scrollTo(0, document.documentElement.scrollHeight);
+		if (near) scrollTo(0, page.scrollHeight);
 	}
 	ModelRequest(s, d) {
 		if (d.extract) s.marks.append(mark("warn", "asked for an answer without further steps"));
 	}
 	TextDelta(s, d) {
-		const key = d.thinking ? "thinking" : d.field ?? "";
-		let text = s.texts.get(key);
-		if (!text) {
-			text = make("p", { class: d.thinking ? "dim" : "" });
-			s.texts.set(key, text);
-			s.live.append(text);
+		const key = d.thinking + "/" + d.field;
+		if (!s.texts.has(key)) {
+			s.texts.set(key, said("", d.thinking ? "dim" : ""));
+			s.live.append(s.texts.get(key));
 		}
-		text.append(visible(d.text));
+		s.texts.get(key).append(visible(d.text));
 	}
-	ModelResponse(s, d, e) {
+	ModelResponse(s, d, error) {
 		s.texts.clear();
-		s.live.replaceChildren();
-		s.reply = d.text;
-		const u = d.usage ?? {};
-		s.meta.replaceChildren([d.model, took(d.duration_ns), u.input_tokens && `${u.input_tokens} + ${u.output_tokens} tokens`,
-			u.hits && "from the record"].filter(Boolean).join(" · "));
-		if (d.thinking) s.body.append(fold("Thinking", d.thinking));
-		if (e.error) s.after.append(finding("bad", e.error));
-		else if (d.text) s.live.append(make("p", {}, d.text));
+		s.live.replaceChildren(d.text ? said(d.text) : "");
+		s.meta.textContent = visible([d.model, took(d.duration_ns), `${d.usage.input_tokens} + ${d.usage.output_tokens} tokens`]
+			.filter(Boolean).join(" · "));
+		if (error) s.after.append(said(error, "finding bad"));
 	}
 	ReplyRejected(s, d) {
 		s.marks.append(mark("bad", "reply rejected"));
-		s.after.append(finding("warn", d.observation));
+		s.after.append(said(d.observation, "finding warn"));
 	}
 	ProgramStart(s, d) {
 		s.live.replaceChildren();
-		if (d.reasoning) s.body.append(make("p", { class: "said" }, d.reasoning));
-		s.body.append(make("div", { class: "code" },
-			...d.code.replace(/\n+$/, "").split("\n").map(text => make("div", { class: "line" }, make("code", {}, text || " ")))));
+		const lines = d.code.trimEnd().split("\n").map(text => make("div", { class: "line" }, make("code", {}, text || " ")));
+		s.program.append(d.reasoning ? said(d.reasoning) : "", make("div", { class: "code" }, ...lines));
 	}
 	ToolCallStart(s, d) {
-		const status = make("span", { class: "took" }, "…");
-		const call = { status, root: make("details"), marks: make("span", { class: "marks" }), result: make("div") };
-		call.root.append(make("summary", {}, make("span", { class: "what" }, make("code", {}, d.call.tool),
-			make("span", { class: "preview" }, " " + line(d.call.args))), call.marks, status),
-			make("h4", {}, "Arguments"), make("pre", {}, pretty(d.call.args)), call.result);
-		const next = [...s.known].filter(([id]) => id > d.call.id).sort(([a], [b]) => a - b)[0]?.[1].item ?? null;
-		s.calls.insertBefore(call.item = make("li", {}, call.root), next);
-		s.known.set(d.call.id, call);
+		const c = d.call, call = { took: make("span", { class: "took" }, "…"), marks: make("span", { class: "marks" }) };
+		call.result = make("div", {});
+		call.root = make("details", {}, make("summary", {}, make("span", { class: "what" }, make("code", {}, c.tool),
+			make("span", { class: "preview" }, " " + (JSON.stringify(c.args) ?? "").slice(0, 200))), call.marks, call.took),
+			...titled("Arguments", pretty(c.args)), call.result);
+		const later = [...s.calls.keys()].filter(id => id > c.id); // calls are shown in the order of the program
+		s.list.insertBefore(call.root, later.length ? s.calls.get(Math.min(...later)).root : null);
+		s.calls.set(c.id, call);
 	}
 	ToolCallEnd(s, d) {
-		if (!s.known.has(d.call.id)) this.ToolCallStart(s, d);
-		const { status, marks, result } = s.known.get(d.call.id), c = d.call;
-		status.textContent = took(c.duration_ns);
-		marks.replaceChildren(...[
-			c.decision && mark(c.decision.startsWith("approved") ? "good" : "warn", c.decision),
-			c.recorded && mark("note", "from the record"),
-			c.pending && mark("warn", "not ended"), c.error && mark("bad", c.error.kind)].filter(Boolean));
-		result.replaceChildren(make("h4", {}, c.error ? "Error" : "Result"),
-			make("pre", {}, c.error ? c.error.message : c.pending ? "none yet" : pretty(c.result)));
+		if (!s.calls.has(d.call.id)) this.ToolCallStart(s, d);
+		const c = d.call, call = s.calls.get(c.id);
+		call.took.textContent = took(c.duration_ns);
+		call.marks.append(...[c.decision && mark(c.decision.startsWith("approved") ? "good" : "warn", c.decision),
+			c.recorded && mark("", "from the record"), c.pending && mark("warn", "not ended"),
+			c.error && mark("bad", c.error.kind)].filter(Boolean));
+		if (!c.pending) call.result.append(...c.error ? titled("Error", c.error.message) : titled("Result", pretty(c.result)));
 	}
 	ProgramEnd(s, d) {
-		const o = d.outcome ?? {}, f = o.failure;
+		const o = d.outcome, f = o.failure;
 		for (const [name, out] of [["Console", o.stdout], ["Errors on the console", o.stderr]]) {
-			if (out?.text) s.after.append(make("h4", {}, name), make("pre", {}, out.text + (out.tail ? "\n…\n" + out.tail : "")));
+			if (out?.text) s.after.append(...titled(name, out.text + (out.tail ? "\n…\n" + out.tail : "")));
 		}
 		if (o.submitted) s.marks.append(mark("good", "submitted"));
-		else if (!f && o.value !== undefined) s.after.append(make("h4", {}, "Value"), make("pre", {}, pretty(o.value)));
-		for (const w of o.warnings ?? []) s.after.append(finding("warn", at(w)));
-		if (f?.kind === "stopped") return s.marks.append(mark("warn", "stopped"));
-		if (!f) return;
-		s.marks.append(mark("bad", String(f.kind).replaceAll("_", " ")));
-		for (const one of f.findings ?? [f]) s.after.append(finding("bad", at(one)));
+		else if (!f && "value" in o) s.after.append(...titled("Value", pretty(o.value)));
+		if (f) s.marks.append(mark(f.kind === "stopped" ? "warn" : "bad", f.kind.replaceAll("_", " ")));
+		const findings = !f || f.kind === "stopped" ? [] : f.findings ?? [f];
+		for (const [kind, list] of [["warn", o.warnings ?? []], ["bad", findings]]) {
+			s.after.append(...list.map(one => said((one.line ? `line ${one.line}: ` : "") + one.message +
+				(one.hint ? "\n" + one.hint : ""), "finding " + kind)));
+		}
 	}
 }
-const finding = (kind, text) => make("p", { class: "finding said " + kind }, text);
-const at = f => (f.line ? `line ${f.line}: ` : "") + f.message + (f.hint ? "\n" + f.hint : "");
 
-// resume continues a run with decisions.
-function resume(r, decisions) {
-	return post(`runs/${encodeURIComponent(r.id)}/resume`, { hash: r.hash ?? "", decisions });
-}
-
-// decide returns a card for each call that waits. The run goes on once all of them are decided on.
+// decide returns a form for each call that waits. The run goes on once all of them are decided on.
 function decide(r) {
-	const decisions = {}, cards = r.waiting.map(w => card(w, r.waiting.length > 1, decision => {
+	const decisions = {}, waiting = r.waiting ?? [];
+	return waiting.map(w => form(w, (decision, root) => {
 		decisions[w.id] = decision;
-		if (Object.keys(decisions).length === r.waiting.length) return resume(r, decisions);
+		root.disabled = true;
+		if (Object.keys(decisions).length < waiting.length) {
+			root.prepend(said("This is decided. The run goes on after the other decisions.", "dim"));
+		} else {
+			resume(r, decisions).then(done => { if (!done) root.disabled = false; });
+		}
 	}));
-	return make("section", { "aria-label": "Calls that wait for a decision", "aria-live": "polite" }, ...cards);
 }
-function card(w, several, done) {
-	const args = w.args, id = "w" + w.id; // as text, so that no digit is lost
+function form(w, decided) {
+	const id = "w" + w.id, args = w.args; // the arguments are text, so that no digit is lost
 	const problem = make("p", { class: "finding bad", hidden: true, role: "alert" });
-	const edit = make("textarea", { id: id + "-value", rows: Math.min(12, args.split("\n").length + 1), spellcheck: "false" });
+	const edit = make("textarea", { id, rows: Math.min(12, args.split("\n").length + 1), spellcheck: "false" });
 	const reason = make("input", { id: id + "-reason", autocomplete: "off" });
 	const root = make("fieldset", { class: "card decision" },
 		make("legend", {}, w.unknown ? "Was this call done?" : "Allow this call?"),
 		make("p", {}, make("code", { class: "tool" }, w.tool), " ", w.destructive && mark("bad", "cannot be undone")),
-		w.line && make("p", { class: "dim" }, make("code", {}, `line ${w.line}: ${w.source ?? ""}`)));
-	const button = (text, kind, decision, edited) => make("button", { type: "button", class: kind, click: async () => {
+		w.line && make("p", { class: "dim" }, make("code", {}, `line ${w.line}: ${w.source}`)));
+	const button = (text, kind, decision, edited) => make("button", { class: kind, click: () => {
 		problem.hidden = true;
 		try {
 			if (edited) JSON.parse(edit.value);
+			decided(decision(), root);
 		} catch (error) {
 			problem.textContent = "This is not JSON: " + error.message;
 			problem.hidden = false;
-			return edit.focus();
+			edit.focus();
 		}
-		if (several) root.prepend(make("p", { class: "dim" }, `“${text}” was chosen. The run goes on after the other decisions.`));
-		root.disabled = true;
-		await done(decision());
-		if (!several) root.disabled = false;
 	} }, text);
-	if (w.unknown) {
-		edit.value = "null";
-		root.append(make("p", {}, "It was made, but its outcome is unknown. Find out whether it was done."), make("pre", {}, args),
-			make("label", { for: edit.id }, "Its result as JSON, if it was done"), edit, problem,
-			make("div", { class: "actions" },
-				button("It was done", "main", () => ({ outcome: "ok", result: edit.value }), true),
-				button("It was not done", "", () => ({ outcome: "rejected" }))),
-			make("p", { class: "dim" }, "If it was not done, it is made now."));
-		return root;
-	}
-	edit.value = args;
-	root.append(make("label", { for: edit.id }, "Arguments, which you can change"), edit, problem,
-		make("label", { for: reason.id }, "Reason for a refusal, for the agent"), reason,
-		make("div", { class: "actions" },
+	edit.value = w.unknown ? "null" : args;
+	root.append(...w.unknown ? [
+		make("p", {}, "It was made, but its outcome is unknown. If it was not done, it is made now."), make("pre", {}, args),
+		make("label", { for: id }, "Its result as JSON, if it was done"), edit, problem, make("div", { class: "actions" },
+			button("It was done", "main", () => ({ outcome: "ok", result: edit.value }), true),
+			button("It was not done", "", () => ({ outcome: "rejected" }))),
+	] : [
+		make("label", { for: id }, "Arguments, which you can change"), edit, problem,
+		make("label", { for: reason.id }, "Reason for a refusal, for the agent"), reason, make("div", { class: "actions" },
 			button("Approve", "main", () => ({ approved: true, args: edit.value === args ? "" : edit.value }), true),
-			button("Refuse", "danger", () => ({ approved: false, reason: reason.value }))));
+			button("Refuse", "danger", () => ({ approved: false, reason: reason.value }))),
+	]);
 	return root;
 }
 
@@ -294,6 +245,5 @@ $("form").addEventListener("submit", async e => {
 $("task").addEventListener("keydown", e => {
 	if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) $("form").requestSubmit();
 });
-addEventListener("hashchange", () => { choose(); list(); view?.update(runs.find(r => r.id === shown)); });
-let view = null;
+addEventListener("hashchange", refresh);
 connect();
