@@ -47,36 +47,27 @@ func (p *Playground) routes() {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_ = page.Execute(w, p.options)
 	})
-	for _, name := range []string{"page.css", "page.js"} {
-		p.mux.HandleFunc("GET /"+name, func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, assets, name) })
-	}
+	files := http.FileServerFS(assets)
+	p.mux.Handle("GET /page.css", files)
+	p.mux.Handle("GET /page.js", files)
 	p.mux.HandleFunc("GET /events", p.stream)
 	p.mux.HandleFunc("GET /runs/{id}/report", p.report)
-	p.mux.HandleFunc("POST /runs", p.post(func(r *http.Request) (any, error) {
-		var in struct{ Task string }
-		if err := decode(r, &in); err != nil {
-			return nil, err
-		}
+	p.mux.HandleFunc("POST /runs", post(func(_ *http.Request, in struct{ Task string }) (any, error) {
 		id, err := p.start(in.Task)
 		return map[string]string{"id": id}, err
 	}))
-	p.mux.HandleFunc("POST /runs/{id}/stop", p.post(func(r *http.Request) (any, error) {
+	p.mux.HandleFunc("POST /runs/{id}/stop", post(func(r *http.Request, _ struct{}) (any, error) {
 		return struct{}{}, p.stop(r.PathValue("id"))
 	}))
-	p.mux.HandleFunc("POST /runs/{id}/resume", p.post(func(r *http.Request) (any, error) {
-		var in struct {
-			Hash      string
-			Decisions map[string]decision
-		}
-		if err := decode(r, &in); err != nil {
-			return nil, err
-		}
-		decisions := map[string]agent.Decision{}
-		for id, d := range in.Decisions {
-			decisions[id] = d.decision()
-		}
-		return struct{}{}, p.resume(r.Context(), r.PathValue("id"), in.Hash, decisions)
+	p.mux.HandleFunc("POST /runs/{id}/resume", post(func(r *http.Request, in resumption) (any, error) {
+		return struct{}{}, p.resume(r.Context(), r.PathValue("id"), in)
 	}))
+}
+
+// resumption has the decisions with which a run goes on, by the IDs of calls.
+type resumption struct {
+	Hash      string // of the checkpoint that the decisions are about
+	Decisions map[string]decision
 }
 
 // decision is a decision on the page.
@@ -97,12 +88,7 @@ func (d decision) decision() (made agent.Decision) {
 	return made
 }
 
-func raw(text string) json.RawMessage {
-	if text == "" {
-		return nil
-	}
-	return json.RawMessage(text)
-}
+func raw(text string) json.RawMessage { return append(json.RawMessage(nil), text...) } // nil if it is empty
 
 // ServeHTTP serves the page and what it requests, all of it below [Playground.Path].
 func (p *Playground) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -133,23 +119,28 @@ func (p *Playground) admit(r *http.Request) error {
 		return errors.New("playground: the URL does not have the token; use the URL that was printed")
 	}
 	origin := r.Header.Get("Origin")
-	if origin != "http://"+r.Host && (origin != "" || r.Method != http.MethodGet && r.Method != http.MethodHead) {
+	if origin != "http://"+r.Host && (origin != "" || r.Method != http.MethodGet) {
 		return errors.New("playground: the request comes from another page")
 	}
 	return nil
 }
 
-// post returns a handler that replies with JSON.
-func (p *Playground) post(do func(*http.Request) (any, error)) http.HandlerFunc {
+// post returns a handler that decodes and replies with JSON.
+func post[In any](do func(*http.Request, In) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-		result, err := do(r)
-		status := http.StatusOK
-		if err != nil {
-			status, result = statusOf(err), map[string]string{"error": err.Error()}
+		var in In
+		var result any
+		d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+		d.DisallowUnknownFields()
+		err := d.Decode(&in)
+		if err == nil {
+			result, err = do(r, in)
 		}
 		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(status)
+		if err != nil {
+			result = map[string]string{"error": err.Error()}
+			w.WriteHeader(statusOf(err))
+		}
 		_ = json.NewEncoder(w).Encode(result)
 	}
 }
@@ -162,15 +153,6 @@ func statusOf(err error) int {
 		return r.status
 	}
 	return http.StatusBadRequest
-}
-
-func decode(r *http.Request, into any) error {
-	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
-		return errors.New("the request is not JSON")
-	}
-	d := json.NewDecoder(r.Body)
-	d.DisallowUnknownFields()
-	return d.Decode(into)
 }
 
 // report sends the report of a run as a file.
@@ -229,6 +211,7 @@ func (p *Playground) stream(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 			return
 		case <-changed:
+			time.Sleep(20 * time.Millisecond) // what changes meanwhile is sent together
 		case <-alive.C:
 			_, _ = fmt.Fprint(w, ": alive\n\n")
 		}

@@ -19,7 +19,7 @@ const parse = text => JSON.parse(text, (_, value, context) => typeof value === "
 	context?.source && !Number.isSafeInteger(value) ? JSON.rawJSON(context.source) : value);
 const $ = id => document.getElementById(id);
 const pretty = value => typeof value === "string" ? value : JSON.stringify(value, null, 2) ?? "undefined";
-const took = ns => !ns ? "" : ns >= 1e9 ? (ns / 1e9).toFixed(1) + " s" : ns >= 1e6 ? Math.round(ns / 1e6) + " ms" : "< 1 ms";
+const took = ns => ns >= 1e9 ? (ns / 1e9).toFixed(1) + " s" : ns >= 1e6 ? Math.round(ns / 1e6) + " ms" : ns ? "< 1 ms" : "";
 const mark = (kind, text) => make("span", { class: "mark " + kind }, text);
 const said = (text, kind = "") => make("p", { class: "said " + kind }, text);
 const titled = (title, text) => [make("h4", {}, title), make("pre", {}, text)];
@@ -64,8 +64,8 @@ function connect() {
 	source = new EventSource("events?run=" + encodeURIComponent(shown ?? ""));
 	source.addEventListener("runs", e => { runs = JSON.parse(e.data) ?? []; refresh(); });
 	source.addEventListener("message", e => view?.event(parse(e.data)));
-	source.addEventListener("open", () => { if (lost) notice(""); lost = false; });
-	source.addEventListener("error", () => { lost = true; notice("The playground cannot be reached. Is it still running?"); });
+	source.addEventListener("open", () => lost && notice("", lost = false));
+	source.addEventListener("error", () => notice("The playground cannot be reached. Is it still running?", lost = true));
 }
 function state(r) {
 	if (r.stopping) return mark("warn", "stopping");

@@ -9,16 +9,16 @@
 //
 // # Who can use the page
 //
-// The page is for the person who started it, and can do everything that the agent can. It is served on a loopback address
-// only, its URL contains a random token that every request needs, the Host of a request must be the address that is
-// listened on, and the Origin of a request that does something must be the page itself. Whoever knows the URL can use it.
+// Whoever knows the URL can do what the agent can do. The page is served on loopback addresses only. Each request needs
+// the random token in the URL, its Host must be the address that is listened on, and the Origin of a request that does
+// something must be the page itself.
 //
 // # What the page shows
 //
-// The page shows prompts' results, arguments and replies as they are, so it is as confidential as they are. All of it is
-// shown as text, and the page's content policy permits no other script and no other address. Events are kept in memory, up
-// to 8 MB for each run: of a longer run, the oldest are left out. The page lists the runs in the store, too, but shows the
-// steps only of runs that this process has run. It shows the 100 newest runs.
+// The page shows replies, arguments and results as they are, so it is as confidential as they are. All of it is shown as
+// text, and the page's content policy permits only the page's own script. The events of a run are kept in memory, up to
+// 8 MB: of a longer run, the oldest are left out. The page lists the 100 newest runs in the store, and shows the steps of
+// those that this Playground has run.
 package playground
 
 import (

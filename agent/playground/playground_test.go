@@ -240,12 +240,18 @@ func TestOldDecision(t *testing.T) {
 			t.Errorf("got %s", text)
 		}
 	}
-	b.decide(paused, `{"approved": true}`)
+	b.decide(paused, `{"approved": true, "args": "{"}`)
+	invalid := b.until(func(i info) bool { return i.Error != "" })
+	if len(invalid.Waiting) != 1 || invalid.State != "paused" || !strings.Contains(invalid.Error, "not JSON") {
+		t.Errorf("after an invalid decision: %+v", invalid)
+	}
+	b.decide(invalid, `{"approved": true}`)
 	b.became(agent.Done)
 	c.post("runs/"+b.run+"/resume", fmt.Sprintf(`{"hash": %q}`, paused.Hash), http.StatusConflict)
 	c.post("runs/none/resume", `{}`, http.StatusNotFound)
 	c.post("runs/none/stop", `{}`, http.StatusNotFound)
-	c.post("runs/"+b.run+"/stop", `{}`, http.StatusBadRequest)
+	c.post("runs/"+b.run+"/stop", `{}`, http.StatusConflict)
+	c.post("runs", `{`, http.StatusBadRequest)
 	c.post("runs", `{"task": " "}`, http.StatusBadRequest)
 }
 
@@ -416,7 +422,6 @@ func TestAdmission(t *testing.T) {
 		{"opaque page", http.MethodPost, c.page + "runs", set("Origin", "null"), http.StatusForbidden},
 		{"no origin", http.MethodPost, c.page + "runs", func(r *http.Request) { r.Header.Del("Origin") },
 			http.StatusForbidden},
-		{"form", http.MethodPost, c.page + "runs", set("Content-Type", "text/plain"), http.StatusBadRequest},
 	} {
 		if status, text := c.request(test.method, test.url, `{"task": "x"}`, test.change); status != test.want {
 			t.Errorf("%s: got %d %.100s, want %d", test.name, status, text, test.want)

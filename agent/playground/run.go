@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -50,14 +49,6 @@ type refusal struct {
 
 func (r refusal) Error() string { return r.text }
 
-var (
-	errBusy    = refusal{http.StatusConflict, "the run is in progress; stop it first"}
-	errOld     = refusal{http.StatusConflict, "the run has gone on since; look at it again, and decide again"}
-	errDone    = refusal{http.StatusConflict, "the run has ended; start a new one"}
-	errClosed  = refusal{http.StatusConflict, "the playground is being stopped"}
-	errMissing = refusal{http.StatusNotFound, "there is no such run"}
-)
-
 // list adds the runs of the store, once.
 func (p *Playground) list(ctx context.Context) {
 	p.load.Do(func() {
@@ -89,11 +80,12 @@ func (p *Playground) list(ctx context.Context) {
 
 // find returns a run, or nil.
 func (p *Playground) find(id string) *run {
-	i := slices.IndexFunc(p.runs, func(r *run) bool { return r.ID == id })
-	if i < 0 {
-		return nil
+	for _, r := range p.runs {
+		if r.ID == id {
+			return r
+		}
 	}
-	return p.runs[i]
+	return nil
 }
 
 // start begins a run, and returns its ID.
@@ -116,23 +108,27 @@ func (p *Playground) start(task string) (string, error) {
 	return r.ID, nil
 }
 
-// resume continues a run with decisions that were made when its checkpoint had this hash.
-func (p *Playground) resume(ctx context.Context, id, hash string, decisions map[string]agent.Decision) error {
+// resume continues a run with decisions.
+func (p *Playground) resume(ctx context.Context, id string, in resumption) error {
 	at, err := p.store.Checkpoint(ctx, id)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r := p.find(id)
 	switch {
 	case r == nil:
-		return errMissing
+		return refusal{http.StatusNotFound, "there is no such run"}
 	case r.State == agent.Running:
-		return errBusy
+		return refusal{http.StatusConflict, "the run is in progress; stop it first"}
 	case r.State == agent.Done || r.State == agent.RolledBack:
-		return errDone
+		return refusal{http.StatusConflict, "the run has ended; start a new one"}
 	case err != nil:
 		return err
-	case r.Hash != "" && (hash != r.Hash || at.Hash != r.Hash):
-		return errOld
+	case r.Hash != "" && (in.Hash != r.Hash || at.Hash != r.Hash):
+		return refusal{http.StatusConflict, "the run has gone on since; look at it again, and decide again"}
+	}
+	decisions := map[string]agent.Decision{}
+	for call, d := range in.Decisions {
+		decisions[call] = d.decision()
 	}
 	return p.begin(r, func(ctx context.Context) (*module.Prediction[agent.Answer], error) {
 		return agent.Resume(ctx, p.store, p.bot, at, decisions)
@@ -142,7 +138,7 @@ func (p *Playground) resume(ctx context.Context, id, hash string, decisions map[
 // begin lets a run go on. The caller holds the lock.
 func (p *Playground) begin(r *run, run attempt) error {
 	if p.closed {
-		return errClosed
+		return refusal{http.StatusConflict, "the playground is being stopped"}
 	}
 	var ctx context.Context
 	ctx, r.cancel = context.WithCancel(p.ctx)
@@ -153,7 +149,7 @@ func (p *Playground) begin(r *run, run attempt) error {
 	return nil
 }
 
-// attempt is a module that starts or resumes a durable run. It is a module so that module.Start streams its text.
+// attempt starts or resumes a durable run. It is a module so that module.Start streams its text.
 type attempt func(ctx context.Context) (*module.Prediction[agent.Answer], error)
 
 func (a attempt) Run(ctx context.Context, _ struct{}) (*module.Prediction[agent.Answer], error) {
@@ -177,15 +173,17 @@ func (p *Playground) follow(ctx context.Context, r *run, run attempt) {
 		p.mu.Unlock()
 	}
 	pred, err := stream.Result()
+	at, _ := p.store.Checkpoint(context.WithoutCancel(ctx), r.ID) // resume returns the error
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	r.end(pred, err)
+	r.end(pred, err, at)
 	p.notify()
 }
 
-// end records how a run has ended.
-func (r *run) end(pred *module.Prediction[agent.Answer], err error) {
-	r.Stopping, r.Hash = false, ""
+// end records how a run has ended. It still waits if a decision was invalid.
+func (r *run) end(pred *module.Prediction[agent.Answer], err error, at agent.Checkpoint) {
+	r.Stopping = false
+	r.pause(at)
 	if err == nil {
 		r.State, r.Answer, r.trajectory, r.Report = agent.Done, pred.Output.Answer, pred.Trajectory, true
 		return
@@ -193,17 +191,18 @@ func (r *run) end(pred *module.Prediction[agent.Answer], err error) {
 	if incomplete, ok := errors.AsType[*module.IncompleteError](err); ok {
 		r.trajectory, r.Report = incomplete.Trajectory, true
 	}
-	if paused, ok := errors.AsType[*agent.PausedError](err); ok {
-		r.State = agent.Paused
-		r.pause(paused.Checkpoint)
-		return
+	_, paused := errors.AsType[*agent.PausedError](err)
+	if !paused {
+		r.Error = err.Error()
 	}
-	r.State, r.Error = agent.Failed, err.Error()
+	if r.State = agent.Failed; paused || len(at.Waiting) > 0 {
+		r.State = agent.Paused
+	}
 }
 
 // pause shows what the run waits for.
 func (r *run) pause(at agent.Checkpoint) {
-	r.Hash = at.Hash
+	r.Hash, r.Waiting = at.Hash, nil
 	for _, w := range at.Waiting {
 		var args bytes.Buffer
 		if json.Indent(&args, w.Args, "", "  ") != nil {
@@ -220,9 +219,9 @@ func (p *Playground) stop(id string) error {
 	r := p.find(id)
 	switch {
 	case r == nil:
-		return errMissing
+		return refusal{http.StatusNotFound, "there is no such run"}
 	case r.State != agent.Running || r.cancel == nil:
-		return fmt.Errorf("the run is not in progress: it is %s", r.State)
+		return refusal{http.StatusConflict, "the run is not in progress"}
 	case r.Stopping:
 		r.cancel()
 	}

@@ -58,10 +58,10 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 			return err
 		}
 	}
-	var source tools.Source = newShop()
+	set, err := newShop(ctx)
 	if *config != "" {
-		servers, err := mcptools.Open(ctx, *config, nil)
-		if err != nil {
+		var servers *mcptools.Servers
+		if servers, err = mcptools.Open(ctx, *config, nil); err != nil {
 			return err
 		}
 		defer servers.Close()
@@ -70,9 +70,8 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 				fmt.Fprintf(w, "server %s is not available: %v\n", s.Name, s.Err)
 			}
 		}
-		source = servers
+		set, err = tools.NewSet(ctx, servers)
 	}
-	set, err := tools.NewSet(ctx, source)
 	if err != nil {
 		return err
 	}
@@ -81,7 +80,7 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 	if *name == "" {
 		options.Note = "The model is scripted: its replies are part of this example, whatever the task is. Everything else is " +
 			"real. For a real model, start the playground with -model."
-		options.Example = "Refund the order o-17 if it has arrived broken, and tell the customer."
+		options.Example = "Refund the order o-17 if it has arrived broken."
 	} else if model, err = models.Open(*name, models.Options{Progress: w}); err != nil {
 		return err
 	}

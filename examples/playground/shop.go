@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -25,47 +26,31 @@ type refund struct {
 	Amount float64 `json:"amount"`
 }
 
-type mail struct {
-	To   string `json:"to"`
-	Text string `json:"text"`
-}
-
-// shop has the tools of a shop. A person has to approve refunds, since they cannot be undone.
-type shop []*tools.Tool
-
-func newShop() shop {
-	return shop{
+// newShop returns the tools of a shop. A person has to approve refunds, since they cannot be undone.
+func newShop(ctx context.Context) (*tools.Set, error) {
+	return tools.NewSet(ctx,
 		tools.Func("order", "Returns an order.", func(_ context.Context, in orderID) (order, error) {
-			return order{"ann@example.com", 59.90, "The customer writes that " + in.ID + " has arrived broken."}, nil
+			return order{"Ann", 59.90, "Ann writes that " + in.ID + " has arrived broken."}, nil
 		}, &tools.Hints{Class: tools.Read}),
 		tools.Func("refund", "Refunds an amount of an order.", func(_ context.Context, in refund) (string, error) {
-			return "refunded " + in.Order, nil
-		}, &tools.Hints{Class: tools.Effect, Destructive: true}),
-		tools.Func("mail", "Sends a mail.", func(_ context.Context, in mail) (string, error) {
-			return "sent to " + in.To, nil
-		}, &tools.Hints{Class: tools.Effect}),
-	}
+			return fmt.Sprintf("%s: %.2f was refunded.", in.Order, in.Amount), nil
+		}, &tools.Hints{Class: tools.Effect, Destructive: true}))
 }
-
-// Tools implements [tools.Source].
-func (s shop) Tools(context.Context) ([]*tools.Tool, error) { return s, nil }
 
 var replies = []string{
 	"I look at the order before I do anything.\n\n```js\nconst o = await order({ id: \"o-17\" });\nconsole.log(o.remark);\no\n```",
-	"The order has arrived broken, so I refund all of it and tell the customer.\n\n```js\n" +
-		"const o = await order({ id: \"o-17\" });\nlet text;\ntry {\n" +
-		"  await refund({ order: \"o-17\", amount: o.total });\n  text = \"You get a refund for your order.\";\n" +
-		"} catch (e) {\n  text = `We cannot refund your order: ${e.message}`;\n}\n" +
-		"await mail({ to: o.customer, text });\nsubmit({ answer: `${o.customer} was told: ${text}` });\n```",
+	"The order has arrived broken, so I refund all of it.\n\n```js\nconst o = await order({ id: \"o-17\" });\n" +
+		"let answer;\ntry {\n  answer = await refund({ order: \"o-17\", amount: o.total });\n} catch (e) {\n" +
+		"  answer = `The order was not refunded: ${e.message}`;\n}\nsubmit({ answer });\n```",
 }
 
-// scripted replies in the same way to every task: it is the last reply if the question shows the order.
+// scripted replies in the same way to every task. Like a real model, it takes a while.
 var scripted llms.Model = llmtest.Func(func(ctx context.Context, r llmtest.Request) (llmtest.Reply, error) {
 	text := replies[0]
-	if strings.Contains(r.Last(), "has arrived broken.") {
+	if strings.Contains(r.Last(), "has arrived broken.") { // the result of the first program
 		text = replies[1]
 	}
-	select { // as a real model takes a while
+	select {
 	case <-time.After(time.Second):
 	case <-ctx.Done():
 	}
