@@ -77,7 +77,7 @@ func (l *events) after(id int) []message {
 	return slices.Clone(l.list[i:])
 }
 
-// short returns an event without what the page does not show: the prompt, calls in outcomes, and the rest of long values.
+// short returns an event without what the page does not show, and with long values cut.
 func short(e event.Event) event.Event {
 	switch e := e.(type) {
 	case event.ModelRequest:

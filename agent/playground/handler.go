@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
-	"mime"
 	"net"
 	"net/http"
 	"slices"
@@ -32,8 +31,9 @@ const maxBody = 1 << 20 // bytes
 
 // headers are set for every response.
 var headers = map[string]string{
-	"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
-		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+	"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
+		"img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; trusted-types 'none'; " +
+		"require-trusted-types-for 'script'",
 	"X-Content-Type-Options":       "nosniff",
 	"Referrer-Policy":              "no-referrer",
 	"Cross-Origin-Opener-Policy":   "same-origin",
@@ -172,12 +172,12 @@ func (p *Playground) report(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": id + ".html"}))
+	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", id+".html"))
 	_, _ = w.Write(html.Bytes())
 }
 
-// stream sends server-sent events until the client goes away: the events of the run that is asked for and, as "runs", the
-// list of runs whenever it changes.
+// stream sends server-sent events until the client goes away: the events of the run that is asked for and, as "runs",
+// the list of runs whenever it changes.
 func (p *Playground) stream(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	control := http.NewResponseController(w)

@@ -9,7 +9,7 @@ function make(name, attributes, ...children) {
 	element.append(...children.filter(Boolean).map(c => c instanceof Node ? c : visible(c)));
 	return element;
 }
-// visible returns text in which characters that are invisible or change the direction of text show their code points.
+// visible shows characters that are invisible or change the direction of text as their code points.
 function visible(text) {
 	return String(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\p{Cf}]/gu,
 		c => "‹U+" + c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0") + "›");
@@ -65,7 +65,7 @@ function connect() {
 	source.addEventListener("runs", e => { runs = JSON.parse(e.data) ?? []; refresh(); });
 	source.addEventListener("message", e => view?.event(parse(e.data)));
 	source.addEventListener("open", () => lost && notice("", lost = false));
-	source.addEventListener("error", () => notice("The playground cannot be reached. Is it still running?", lost = true));
+	source.addEventListener("error", () => notice("The playground does not answer. Is it still running?", lost = true));
 }
 function state(r) {
 	if (r.stopping) return mark("warn", "stopping");
@@ -95,7 +95,7 @@ class View {
 			r.state === "running" && make("button", { id: "stop", click: () => post(path(r, "stop"), {}) },
 				r.stopping ? "Stop now" : "Stop"),
 			again && make("button", { id: "resume", class: "main", click: () => resume(r, {}) }, "Resume"),
-			r.report && make("a", { class: "button", href: path(r, "report"), download: r.id + ".html" }, "Save report")));
+			r.report && make("a", { class: "button", href: path(r, "report"), download: true }, "Save report")));
 		if (focused) this.head.querySelector("button, a")?.focus();
 		if (waits !== this.waits) this.waiting.replaceChildren(...decide(r));
 		this.waits = waits;
@@ -141,8 +141,8 @@ class View {
 	ModelResponse(s, d, error) {
 		s.texts.clear();
 		s.live.replaceChildren(d.text ? said(d.text) : "");
-		s.meta.textContent = visible([d.model, took(d.duration_ns), `${d.usage.input_tokens} + ${d.usage.output_tokens} tokens`]
-			.filter(Boolean).join(" · "));
+		const tokens = `${d.usage.input_tokens} + ${d.usage.output_tokens} tokens`;
+		s.meta.textContent = visible([d.model, took(d.duration_ns), tokens].filter(Boolean).join(" · "));
 		if (error) s.after.append(said(error, "finding bad"));
 	}
 	ReplyRejected(s, d) {
@@ -151,12 +151,13 @@ class View {
 	}
 	ProgramStart(s, d) {
 		s.live.replaceChildren();
-		const lines = d.code.trimEnd().split("\n").map(text => make("div", { class: "line" }, make("code", {}, text || " ")));
-		s.program.append(d.reasoning ? said(d.reasoning) : "", make("div", { class: "code" }, ...lines));
+		const line = text => make("div", { class: "line" }, make("code", {}, text || " "));
+		s.program.append(d.reasoning ? said(d.reasoning) : "",
+			make("div", { class: "code" }, ...d.code.trimEnd().split("\n").map(line)));
 	}
 	ToolCallStart(s, d) {
-		const c = d.call, call = { took: make("span", { class: "took" }, "…"), marks: make("span", { class: "marks" }) };
-		call.result = make("div", {});
+		const c = d.call, call = { result: make("div", {}) };
+		for (const name of ["took", "marks"]) call[name] = make("span", { class: name });
 		call.root = make("details", {}, make("summary", {}, make("span", { class: "what" }, make("code", {}, c.tool),
 			make("span", { class: "preview" }, " " + (JSON.stringify(c.args) ?? "").slice(0, 200))), call.marks, call.took),
 			...titled("Arguments", pretty(c.args)), call.result);
@@ -171,7 +172,8 @@ class View {
 		call.marks.append(...[c.decision && mark(c.decision.startsWith("approved") ? "good" : "warn", c.decision),
 			c.recorded && mark("", "from the record"), c.pending && mark("warn", "not ended"),
 			c.error && mark("bad", c.error.kind)].filter(Boolean));
-		if (!c.pending) call.result.append(...c.error ? titled("Error", c.error.message) : titled("Result", pretty(c.result)));
+		if (c.error) call.result.append(...titled("Error", c.error.message));
+		else if (!c.pending) call.result.append(...titled("Result", pretty(c.result)));
 	}
 	ProgramEnd(s, d) {
 		const o = d.outcome, f = o.failure;
@@ -224,7 +226,7 @@ function form(w, decided) {
 	} }, text);
 	edit.value = w.unknown ? "null" : args;
 	root.append(...w.unknown ? [
-		make("p", {}, "It was made, but its outcome is unknown. If it was not done, it is made now."), make("pre", {}, args),
+		said("It was made, but its outcome is unknown. If it was not done, it is made now."), make("pre", {}, args),
 		make("label", { for: id }, "Its result as JSON, if it was done"), edit, problem, make("div", { class: "actions" },
 			button("It was done", "main", () => ({ outcome: "ok", result: edit.value }), true),
 			button("It was not done", "", () => ({ outcome: "rejected" }))),

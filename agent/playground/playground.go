@@ -1,5 +1,5 @@
-// Package playground is a page on which a person gives tasks to an agent, watches what it does, decides on the calls that
-// need approval, stops and resumes runs, and saves their reports:
+// Package playground is a page on which a person gives tasks to an agent, watches what it does, decides on the calls
+// that need approval, stops and resumes runs, and saves their reports:
 //
 //	page := playground.New(agent.NewRuns(journal.NewMemory()), bot, nil)
 //	err := page.Serve(ctx, "127.0.0.1:0", os.Stderr)
@@ -15,10 +15,10 @@
 //
 // # What the page shows
 //
-// The page shows replies, arguments and results as they are, so it is as confidential as they are. All of it is shown as
-// text, and the page's content policy permits only the page's own script. The events of a run are kept in memory, up to
-// 8 MB: of a longer run, the oldest are left out. The page lists the 100 newest runs in the store, and shows the steps of
-// those that this Playground has run.
+// The page shows replies, arguments and results as they are, so it is as confidential as they are. All of it is shown
+// as text, and the page's content policy permits only the page's own script. The events of a run are kept in memory, up
+// to 8 MB: of a longer run, the oldest are left out. The page lists the 100 newest runs in the store, and shows the
+// steps of those that this Playground has run.
 package playground
 
 import (
@@ -66,8 +66,8 @@ type Playground struct {
 	going   sync.WaitGroup
 }
 
-// New returns a Playground for an agent, or any other module with the same input and output. The runs are durable; a store
-// in memory is enough if they need not be resumed in another process. Nil options are the defaults.
+// New returns a Playground for an agent, or any other module with the same input and output. The runs are durable; a
+// store in memory is enough if they need not be resumed in another process. Nil options are the defaults.
 func New(runs *agent.Runs, bot module.Module[agent.Task, agent.Answer], o *Options) *Playground {
 	p := &Playground{store: runs, bot: bot, token: rand.Text(), changed: make(chan struct{})}
 	if o != nil {
@@ -86,7 +86,7 @@ func New(runs *agent.Runs, bot module.Module[agent.Task, agent.Answer], o *Optio
 func (p *Playground) Path() string { return "/" + p.token + "/" }
 
 // Serve serves the page on a loopback address, such as "127.0.0.1:0", and writes its URL to w. When ctx is done, Serve
-// pauses the runs in progress, waits until they have paused, and returns nil. After that, the Playground begins no runs.
+// pauses the runs in progress, waits until they have paused, and returns nil. Then the Playground begins no more runs.
 func (p *Playground) Serve(ctx context.Context, addr string, w io.Writer) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {
@@ -94,8 +94,8 @@ func (p *Playground) Serve(ctx context.Context, addr string, w io.Writer) error 
 	}
 	if !loopback(listener.Addr()) {
 		_ = listener.Close()
-		return fmt.Errorf("playground: %s is not a loopback address; use 127.0.0.1:0, and an SSH tunnel to reach the page "+
-			"from another machine", addr)
+		return fmt.Errorf("playground: %s is not a loopback address; use 127.0.0.1:0, and SSH to reach the page from "+
+			"another machine", addr)
 	}
 	defer p.cancel()
 	server := &http.Server{Handler: p, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}

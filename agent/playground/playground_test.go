@@ -273,8 +273,8 @@ func TestUnknown(t *testing.T) {
 				return fmt.Sprintf("refunded %d", in.Amount), nil
 			}
 			again := "```js\nsubmit({ answer: await refund({ amount: 5 }) });\n```"
-			c := serve(t, journal.NewMemory(), newAgent(t, llmtest.New("```js\nawait refund({ amount: 5 })\n```", again, again, again),
-				call))
+			model := llmtest.New("```js\nawait refund({ amount: 5 })\n```", again, again, again)
+			c := serve(t, journal.NewMemory(), newAgent(t, model, call))
 			b := c.tab(c.start(), "")
 			b.decide(b.became(agent.Paused), `{"approved": true}`)
 			i := b.until(func(i info) bool { return len(i.Waiting) > 0 && i.Waiting[0].Unknown || i.State == "failed" })
@@ -282,7 +282,7 @@ func TestUnknown(t *testing.T) {
 				t.Fatalf("%+v", i)
 			}
 			b.decide(i, decision)
-			i = b.until(func(i info) bool { return i.State != "running" && !(len(i.Waiting) > 0 && i.Waiting[0].Unknown) })
+			i = b.until(func(i info) bool { return i.State != "running" && (len(i.Waiting) == 0 || !i.Waiting[0].Unknown) })
 			if i.State == "paused" { // the call that is made now needs approval
 				b.decide(i, `{"approved": true}`)
 				i = b.became(agent.Done)
@@ -447,12 +447,12 @@ func TestPage(t *testing.T) {
 	if err != nil || !bytes.Contains(html, []byte("A &lt;b&gt; title")) || !bytes.Contains(html, []byte("note")) {
 		t.Errorf("got %s (%v)", html, err)
 	}
-	if got := response.Header.Get("Content-Security-Policy"); !strings.HasPrefix(got, "default-src 'none'; script-src 'self';") ||
-		strings.Contains(got, "unsafe") {
+	got := response.Header.Get("Content-Security-Policy")
+	if !strings.HasPrefix(got, "default-src 'none'; script-src 'self';") || strings.Contains(got, "unsafe") {
 		t.Errorf("the content policy is %q", got)
 	}
 	script, err := os.ReadFile("page.js")
-	if err != nil || bytes.Contains(script, []byte("innerHTML")) || bytes.Contains(script, []byte("insertAdjacentHTML")) {
+	if err != nil || bytes.Contains(script, []byte("HTML")) {
 		t.Errorf("page.js sets HTML, or cannot be read: %v", err)
 	}
 }

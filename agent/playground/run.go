@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/writ-go/writ/agent"
 	"github.com/writ-go/writ/module"
@@ -21,7 +20,6 @@ type run struct {
 	Task     string         `json:"task"`
 	State    agent.RunState `json:"state"`
 	Stopping bool           `json:"stopping,omitempty"`
-	Began    time.Time      `json:"began"`
 	Answer   string         `json:"answer,omitempty"`
 	Error    string         `json:"error,omitempty"`
 	Waiting  []waiting      `json:"waiting,omitempty"`
@@ -64,7 +62,7 @@ func (p *Playground) list(ctx context.Context) {
 			var out agent.Answer
 			_ = json.Unmarshal(info.Input, &in) // the input and the output of another module have no text
 			_ = json.Unmarshal(info.Output, &out)
-			r := &run{ID: info.ID, Task: in.Task, State: info.State, Began: info.Began, Answer: out.Answer, Error: info.Error}
+			r := &run{ID: info.ID, Task: in.Task, State: info.State, Answer: out.Answer, Error: info.Error}
 			if info.State == agent.Paused {
 				at, _ := p.store.Checkpoint(ctx, info.ID) // resume returns the error
 				r.pause(at)
@@ -95,14 +93,15 @@ func (p *Playground) start(task string) (string, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	r := &run{ID: "r-" + strings.ToLower(rand.Text()[:8]), Task: task, Began: time.Now()}
+	r := &run{ID: "r-" + strings.ToLower(rand.Text()[:8]), Task: task}
 	if err := p.begin(r, func(ctx context.Context) (*module.Prediction[agent.Answer], error) {
 		return agent.Start(ctx, p.store, r.ID, p.bot, agent.Task{Task: task})
 	}); err != nil {
 		return "", err
 	}
 	p.runs = append(p.runs, r)
-	if i := slices.IndexFunc(p.runs, func(r *run) bool { return r.State != agent.Running }); len(p.runs) > maxRuns && i >= 0 {
+	ended := func(r *run) bool { return r.State != agent.Running }
+	if i := slices.IndexFunc(p.runs, ended); len(p.runs) > maxRuns && i >= 0 {
 		p.runs = slices.Delete(p.runs, i, i+1)
 	}
 	return r.ID, nil

@@ -2,8 +2,8 @@
 //
 //	go run ./examples/playground -config mcp_servers.json -model openai:gpt-5
 //
-// Without -model, the model is scripted, and its tools are those of a small shop in this process. With -journal, runs are
-// kept in a folder, and can be resumed after the program has ended.
+// Without -model, the model is scripted, and its tools are those of a small shop in this process. With -journal, runs
+// are kept in a folder, and can be resumed after the program has ended.
 package main
 
 import (
@@ -41,7 +41,7 @@ func main() {
 func run(ctx context.Context, args []string, w io.Writer) error {
 	flags := flag.NewFlagSet("playground", flag.ContinueOnError)
 	flags.SetOutput(w)
-	config := flags.String("config", "", "`file` that lists the MCP servers; without it, the tools are those of a small shop")
+	config := flags.String("config", "", "`file` that lists the MCP servers (default: the tools of a small shop)")
 	name := flags.String("model", "", models.Usage+"; without it, the replies are scripted")
 	folder := flags.String("journal", "", "`folder` that keeps the runs (default: in memory)")
 	addr := flags.String("addr", "127.0.0.1:0", "loopback `address` to listen on; port 0 means a free one")
@@ -49,7 +49,7 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 		return err
 	}
 	if *name == "" && *config != "" || flags.NArg() > 0 {
-		return errors.New("the scripted model knows only the tools of the shop; use -config with -model, and no arguments")
+		return errors.New("the scripted model knows only the shop's tools; use -config with -model, and no arguments")
 	}
 	store := journal.NewMemory()
 	if *folder != "" {
@@ -78,8 +78,8 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 	options := playground.Options{Note: "Model: " + *name}
 	model := scripted
 	if *name == "" {
-		options.Note = "The model is scripted: its replies are part of this example, whatever the task is. Everything else is " +
-			"real. For a real model, start the playground with -model."
+		options.Note = "The model is scripted: its replies are part of this example, whatever the task is. Everything " +
+			"else is real. For a real model, start the playground with -model."
 		options.Example = "Refund the order o-17 if it has arrived broken."
 	} else if model, err = models.Open(*name, models.Options{Progress: w}); err != nil {
 		return err

@@ -50,7 +50,8 @@ func TestFlags(t *testing.T) {
 		"-config x.json": "use -config with -model", "-model acme:x": `provider "acme"`, "-addr 0.0.0.0:0": "loopback",
 		"task": "no arguments", "-config none.json -model script:x": "none.json",
 	} {
-		if err := run(t.Context(), strings.Fields(args), io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+		err := run(t.Context(), strings.Fields(args), io.Discard)
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", args, err, want)
 		}
 	}

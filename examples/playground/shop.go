@@ -38,7 +38,8 @@ func newShop(ctx context.Context) (*tools.Set, error) {
 }
 
 var replies = []string{
-	"I look at the order before I do anything.\n\n```js\nconst o = await order({ id: \"o-17\" });\nconsole.log(o.remark);\no\n```",
+	"I look at the order before I do anything.\n\n```js\nconst o = await order({ id: \"o-17\" });\n" +
+		"console.log(o.remark);\no\n```",
 	"The order has arrived broken, so I refund all of it.\n\n```js\nconst o = await order({ id: \"o-17\" });\n" +
 		"let answer;\ntry {\n  answer = await refund({ order: \"o-17\", amount: o.total });\n} catch (e) {\n" +
 		"  answer = `The order was not refunded: ${e.message}`;\n}\nsubmit({ answer });\n```",

@@ -11,7 +11,6 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/agent"
 	"github.com/writ-go/writ/agent/playground"
 	"github.com/writ-go/writ/module/llmtest"
@@ -25,16 +24,17 @@ type lookup struct {
 	ID string `json:"id"`
 }
 
-// servePlayground serves the page of an agent with a tool that needs approval, and one that returns an attack. The model
-// gives its last reply after go is closed. It returns the page's URL.
+// servePlayground serves the page of an agent with a tool that needs approval, and one that returns an attack. The
+// model gives its last reply after last is closed. It returns the page's URL.
 func servePlayground(t *testing.T, last <-chan struct{}) string {
 	t.Helper()
 	set, err := tools.NewSet(t.Context(),
 		tools.Func("order", "Returns an order.", func(_ context.Context, in lookup) (map[string]string, error) {
 			return map[string]string{"id": in.ID, "remark": attack}, nil
 		}, &tools.Hints{Class: tools.Read}),
-		tools.Func("refund", "Refunds an amount.", func(_ context.Context, in amount) (string, error) { return "refunded", nil },
-			&tools.Hints{Class: tools.Effect, Destructive: true}))
+		tools.Func("refund", "Refunds an amount.", func(context.Context, amount) (string, error) {
+			return "refunded", nil
+		}, &tools.Hints{Class: tools.Effect, Destructive: true}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,13 +56,13 @@ func servePlayground(t *testing.T, last <-chan struct{}) string {
 		}
 		return llmtest.Reply{Text: text, Chunks: strings.SplitAfter(text, " ")}, nil
 	})
-	var m llms.Model = model
 	box, err := sandbox.NewInProcess(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = box.Close() })
-	bot, err := agent.New(m, &agent.Options{Sandbox: box, Tools: set.With(policy.If(policy.Destructive(), policy.Approve(nil)))})
+	set = set.With(policy.If(policy.Destructive(), policy.Approve(nil)))
+	bot, err := agent.New(model, &agent.Options{Sandbox: box, Tools: set})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ const (
 	pageText  = `document.querySelector("main").textContent`
 )
 
-// A run with an approval, a reload in mid-run, and two tabs, with text from an attacker in everything that the page shows.
+// A run with an approval, a reload in mid-run, and two tabs, with text from an attacker in what the page shows.
 func TestPlayground(t *testing.T) {
 	t.Parallel()
 	last := make(chan struct{})
@@ -183,7 +183,8 @@ func (b *browser) checkHarmless(url string) {
 	if eval[bool](b, `"canary" in window || document.scripts.length != 1`) {
 		b.t.Error("the page runs another script")
 	}
-	if n := eval[int](b, `document.querySelectorAll("main :is([style],[src],iframe,object,embed,base,form,link,svg,img)").length`); n > 0 {
+	const injected = `"main :is([style], [src], iframe, object, embed, base, form, link, svg, img)"`
+	if n := eval[int](b, `document.querySelectorAll(`+injected+`).length`); n > 0 {
 		b.t.Errorf("the page has %d elements from text", n)
 	}
 	b.mu.Lock()
