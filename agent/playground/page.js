@@ -19,7 +19,7 @@ const parse = text => JSON.parse(text, (_, value, context) => typeof value === "
 	context?.source && !Number.isSafeInteger(value) ? JSON.rawJSON(context.source) : value);
 const $ = id => document.getElementById(id);
 const pretty = value => typeof value === "string" ? value : JSON.stringify(value, null, 2) ?? "undefined";
-const took = ns => ns >= 1e9 ? (ns / 1e9).toFixed(1) + " s" : ns >= 1e6 ? Math.round(ns / 1e6) + " ms" : ns ? "< 1 ms" : "";
+const took = ns => ns >= 1e9 ? (ns / 1e9).toFixed(1) + " s" : ns ? Math.ceil(ns / 1e6) + " ms" : "";
 const mark = (kind, text) => make("span", { class: "mark " + kind }, text);
 const said = (text, kind = "") => make("p", { class: "said " + kind }, text);
 const titled = (title, text) => [make("h4", {}, title), make("pre", {}, text)];
@@ -107,8 +107,11 @@ class View {
 	step(d) {
 		const key = d.run + "/" + d.step;
 		if (!this.known.has(key)) {
-			const s = { calls: new Map(), texts: new Map(), meta: make("span", { class: "meta" }, "asking the model …") };
-			for (const name of ["marks", "live", "program", "list", "after"]) s[name] = make("div", { class: name });
+			const s = { calls: new Map(), texts: new Map() };
+			for (const part of ["marks", "meta", "live", "program", "list", "after"]) {
+				s[part] = make("div", { class: part });
+			}
+			s.meta.append("asking the model …");
 			const name = d.parent ? `${d.name || d.module} · step ${d.step}` : `Step ${d.step}`;
 			this.steps.append(make("section", { class: "card step" },
 				make("header", {}, make("h3", {}, name), s.marks, s.meta), s.live, s.program, s.list, s.after));
@@ -159,8 +162,8 @@ class View {
 		const c = d.call, call = { result: make("div", {}) };
 		for (const name of ["took", "marks"]) call[name] = make("span", { class: name });
 		call.root = make("details", {}, make("summary", {}, make("span", { class: "what" }, make("code", {}, c.tool),
-			make("span", { class: "preview" }, " " + (JSON.stringify(c.args) ?? "").slice(0, 200))), call.marks, call.took),
-			...titled("Arguments", pretty(c.args)), call.result);
+			make("span", { class: "preview" }, " " + (JSON.stringify(c.args) ?? "").slice(0, 200))),
+			call.marks, call.took), ...titled("Arguments", pretty(c.args)), call.result);
 		const later = [...s.calls.keys()].filter(id => id > c.id); // calls are shown in the order of the program
 		s.list.insertBefore(call.root, later.length ? s.calls.get(Math.min(...later)).root : null);
 		s.calls.set(c.id, call);
@@ -227,12 +230,14 @@ function form(w, decided) {
 	edit.value = w.unknown ? "null" : args;
 	root.append(...w.unknown ? [
 		said("It was made, but its outcome is unknown. If it was not done, it is made now."), make("pre", {}, args),
-		make("label", { for: id }, "Its result as JSON, if it was done"), edit, problem, make("div", { class: "actions" },
+		make("label", { for: id }, "Its result as JSON, if it was done"), edit, problem,
+		make("div", { class: "actions" },
 			button("It was done", "main", () => ({ outcome: "ok", result: edit.value }), true),
 			button("It was not done", "", () => ({ outcome: "rejected" }))),
 	] : [
 		make("label", { for: id }, "Arguments, which you can change"), edit, problem,
-		make("label", { for: reason.id }, "Reason for a refusal, for the agent"), reason, make("div", { class: "actions" },
+		make("label", { for: reason.id }, "Reason for a refusal, for the agent"), reason,
+		make("div", { class: "actions" },
 			button("Approve", "main", () => ({ approved: true, args: edit.value === args ? "" : edit.value }), true),
 			button("Refuse", "danger", () => ({ approved: false, reason: reason.value }))),
 	]);

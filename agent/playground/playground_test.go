@@ -196,8 +196,8 @@ func (b *tab) saw(text string) bool { return strings.Contains(strings.Join(b.see
 
 func (b *tab) decide(i info, decision string) {
 	b.t.Helper()
-	b.post("runs/"+i.ID+"/resume", fmt.Sprintf(`{"hash": %q, "decisions": {%q: %s}}`, i.Hash, i.Waiting[0].ID, decision),
-		http.StatusOK)
+	body := fmt.Sprintf(`{"hash": %q, "decisions": {%q: %s}}`, i.Hash, i.Waiting[0].ID, decision)
+	b.post("runs/"+i.ID+"/resume", body, http.StatusOK)
 }
 
 func TestDecisions(t *testing.T) {
@@ -282,7 +282,9 @@ func TestUnknown(t *testing.T) {
 				t.Fatalf("%+v", i)
 			}
 			b.decide(i, decision)
-			i = b.until(func(i info) bool { return i.State != "running" && (len(i.Waiting) == 0 || !i.Waiting[0].Unknown) })
+			i = b.until(func(i info) bool {
+				return i.State != "running" && (len(i.Waiting) == 0 || !i.Waiting[0].Unknown)
+			})
 			if i.State == "paused" { // the call that is made now needs approval
 				b.decide(i, `{"approved": true}`)
 				i = b.became(agent.Done)

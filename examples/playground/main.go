@@ -78,8 +78,8 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 	options := playground.Options{Note: "Model: " + *name}
 	model := scripted
 	if *name == "" {
-		options.Note = "The model is scripted: its replies are part of this example, whatever the task is. Everything " +
-			"else is real. For a real model, start the playground with -model."
+		options.Note = "The model is scripted: its replies are part of this example, whatever the task is. " +
+			"Everything else is real. For a real model, start the playground with -model."
 		options.Example = "Refund the order o-17 if it has arrived broken."
 	} else if model, err = models.Open(*name, models.Options{Progress: w}); err != nil {
 		return err

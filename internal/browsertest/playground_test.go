@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -32,8 +33,8 @@ func servePlayground(t *testing.T, last <-chan struct{}) string {
 		tools.Func("order", "Returns an order.", func(_ context.Context, in lookup) (map[string]string, error) {
 			return map[string]string{"id": in.ID, "remark": attack}, nil
 		}, &tools.Hints{Class: tools.Read}),
-		tools.Func("refund", "Refunds an amount.", func(context.Context, amount) (string, error) {
-			return "refunded", nil
+		tools.Func("refund", "Refunds an amount.", func(_ context.Context, in amount) (string, error) {
+			return fmt.Sprint("refunded ", in.Amount), nil
 		}, &tools.Hints{Class: tools.Effect, Destructive: true}))
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +90,7 @@ func servePlayground(t *testing.T, last <-chan struct{}) string {
 func (b *browser) until(expression string) {
 	b.t.Helper()
 	for begin := time.Now(); !eval[bool](b, expression); time.Sleep(20 * time.Millisecond) {
-		if time.Since(begin) > time.Minute {
+		if time.Since(begin) > 30*time.Second {
 			b.t.Fatalf("it does not become true: %s\n%s", expression, eval[string](b, `document.body.innerText`))
 		}
 	}
@@ -167,6 +168,41 @@ func TestPlayground(t *testing.T) {
 	b.narrow()
 	a.checkHarmless(url)
 	b.checkHarmless(url)
+}
+
+// A person changes the arguments of a call, and refuses another call.
+func TestPlaygroundDecisions(t *testing.T) {
+	t.Parallel()
+	last := make(chan struct{})
+	close(last)
+	b := launch(t)
+	b.open(servePlayground(t, last))
+	run := func() {
+		t.Helper()
+		eval[int](b, `document.querySelector("form button").click(), 0`)
+		b.until(`(testForm = document.querySelector(".decision")) != null && testForm != window.testDecided`)
+		eval[int](b, `window.testDecided = testForm, 0`)
+	}
+	approve := func(args string) {
+		t.Helper()
+		eval[int](b, `testForm.querySelector("textarea").value = '`+args+`', 0`)
+		eval[int](b, `testForm.querySelector("button.main").click(), 0`)
+	}
+	run()
+	approve(`{"amount": `)
+	b.until(`testForm.querySelector("[role=alert]").checkVisibility()`)
+	approve(`{"amount": 7.25}`)
+	b.until(`document.querySelector(".answer") != null`)
+	b.until(pageText + `.includes("refunded 7.25")`)
+
+	run()
+	eval[int](b, `testForm.querySelector("input").focus(), 0`)
+	b.keys("Not today.")
+	b.keys(kb.Tab + kb.Tab + kb.Enter) // the button after Approve
+	b.until(pageText + `.includes("Not today.")`)
+	b.until(`document.querySelectorAll("nav li").length == 2`)
+	eval[int](b, `document.querySelectorAll("nav a")[1].click(), 0`)
+	b.until(`document.querySelector(".answer") != null`)
 }
 
 // narrow checks that the page fits a phone.
