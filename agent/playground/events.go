@@ -57,18 +57,16 @@ func (l *events) keep(m message) {
 	if l.size <= maxEvents {
 		return
 	}
-	remove := func(which func(message) bool) {
-		first := l.list[0].id
+	first := l.list[0].id
+	for _, all := range []bool{false, true} {
 		l.list = slices.DeleteFunc(l.list, func(m message) bool {
-			gone := l.size > maxEvents*3/4 && m.id != first && which(m)
+			gone := l.size > maxEvents*3/4 && m.id != first && (all || m.delta)
 			if gone {
 				l.size -= len(m.data) + overhead
 			}
 			return gone
 		})
 	}
-	remove(func(m message) bool { return m.delta })
-	remove(func(message) bool { return true })
 }
 
 // after returns the messages after the one with this number.

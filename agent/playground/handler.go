@@ -138,21 +138,16 @@ func post[In any](do func(*http.Request, In) (any, error)) http.HandlerFunc {
 		}
 		w.Header().Set("Content-Type", "application/json")
 		if err != nil {
+			why := refusal{status: http.StatusBadRequest}
+			if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+				why.status = http.StatusRequestEntityTooLarge
+			}
+			errors.As(err, &why)
+			w.WriteHeader(why.status)
 			result = map[string]string{"error": err.Error()}
-			w.WriteHeader(statusOf(err))
 		}
 		_ = json.NewEncoder(w).Encode(result)
 	}
-}
-
-func statusOf(err error) int {
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return http.StatusRequestEntityTooLarge
-	}
-	if r, ok := errors.AsType[refusal](err); ok {
-		return r.status
-	}
-	return http.StatusBadRequest
 }
 
 // report sends the report of a run as a file.

@@ -7,18 +7,12 @@
 // The agent's tools may be Go functions. Calls that need approval wait on the page if the tools have the policy
 // policy.Approve(nil).
 //
-// # Who can use the page
-//
 // Whoever knows the URL can do what the agent can do. The page is served on loopback addresses only. Each request needs
 // the random token in the URL, its Host must be the address that is listened on, and the Origin of a request that does
-// something must be the page itself.
+// something must be the page itself. Text from models and tools is shown as text.
 //
-// # What the page shows
-//
-// The page shows replies, arguments and results as they are, so it is as confidential as they are. All of it is shown
-// as text, and the page's content policy permits only the page's own script. The events of a run are kept in memory, up
-// to 8 MB: of a longer run, the oldest are left out. The page lists the 100 newest runs in the store, and shows the
-// steps of those that this Playground has run.
+// The page lists the 100 newest runs in the store, and shows the steps of those that this Playground has run. Their
+// events are kept in memory, up to 8 MB for each run: the oldest are left out.
 package playground
 
 import (
