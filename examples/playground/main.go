@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/writ-go/writ/agent"
@@ -45,6 +46,9 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 	name := flags.String("model", "", models.Usage+"; without it, the replies are scripted")
 	folder := flags.String("journal", "", "`folder` that keeps the runs (default: in memory)")
 	addr := flags.String("addr", "127.0.0.1:0", "loopback `address` to listen on; port 0 means a free one")
+	trust := flags.String("trust", "", "comma-separated `servers` to trust when they say what their tools do")
+	every := flags.Bool("ask", false, "ask before every call that may change something, not only before destructive "+
+		"calls of trusted servers")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -61,7 +65,8 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 	set, err := newShop(ctx)
 	if *config != "" {
 		var servers *mcptools.Servers
-		if servers, err = mcptools.Open(ctx, *config, nil); err != nil {
+		trusted := strings.FieldsFunc(*trust, func(r rune) bool { return r == ',' })
+		if servers, err = mcptools.Open(ctx, *config, &mcptools.Options{Trust: trusted}); err != nil {
 			return err
 		}
 		defer servers.Close()
@@ -89,8 +94,12 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 		return err
 	}
 	defer box.Close()
-	asked := policy.If(policy.Or(policy.Destructive(), policy.Repeats()), policy.Approve(nil))
-	bot, err := agent.New(model, &agent.Options{Sandbox: box, Tools: set.With(asked)})
+	asked := policy.Or(policy.Destructive(), policy.Repeats())
+	if *every {
+		asked = policy.Class(tools.Effect, tools.Idempotent)
+	}
+	set = set.With(policy.If(asked, policy.Approve(nil)))
+	bot, err := agent.New(model, &agent.Options{Sandbox: box, Tools: set})
 	if err != nil {
 		return err
 	}
