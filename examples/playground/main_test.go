@@ -18,7 +18,7 @@ func TestRun(t *testing.T) {
 	r, w := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- run(ctx, []string{"-journal", filepath.Join(t.TempDir(), "runs")}, w)
+		ended <- run(ctx, []string{"-ask", "-journal", filepath.Join(t.TempDir(), "runs")}, w)
 		_ = w.Close()
 	}()
 	printed := ""
