@@ -35,10 +35,10 @@ func (c *config) durable(ctx context.Context, bot *agent.Agent) (*module.Predict
 	ctx = context.WithoutCancel(ctx)
 	var pred *module.Prediction[agent.Answer]
 	if c.resume == "" {
-		pred, err = agent.Start(ctx, runs, id, bot, agent.Task{Task: c.task})
+		pred, err = agent.Start(ctx, runs, id, bot, c.in)
 	} else {
 		var at agent.Checkpoint
-		if at, err = runs.Checkpoint(ctx, id); err == nil {
+		if at, err = c.stored(ctx, runs); err == nil {
 			pred, err = c.resumed(ctx, runs, bot, at)
 		}
 	}
@@ -51,6 +51,20 @@ func (c *config) durable(ctx context.Context, bot *agent.Agent) (*module.Predict
 		fmt.Fprintf(c.stderr, "to resume it: go run ./examples/agent %s\n", c.again(id))
 	}
 	return pred, err
+}
+
+// stored reads the task and the state of the run of -resume.
+func (c *config) stored(ctx context.Context, runs *agent.Runs) (agent.Checkpoint, error) {
+	all, err := runs.List(ctx)
+	if err != nil {
+		return agent.Checkpoint{}, err
+	}
+	for _, r := range all {
+		if r.ID == c.resume {
+			_ = json.Unmarshal(r.Input, &c.in) // if it is not a task, Resume says so
+		}
+	}
+	return runs.Checkpoint(ctx, c.resume)
 }
 
 // again returns the flags that resume a run.

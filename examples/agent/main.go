@@ -69,6 +69,7 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		"calls of trusted servers")
 	flags.BoolVar(&c.runs, "runs", false, "list the runs in -journal, and how they ended")
 	flags.StringVar(&c.rollback, "rollback", "", "`ID` of the run in -journal whose effects are to be undone")
+	flags.StringVar(&c.trajectory, "trajectory", "", "`file` for the run's trajectory as JSON, also if there is no answer")
 	flags.Func("trust", "comma-separated `servers` to trust when they say which of their tools only read",
 		func(names string) error {
 			c.trust = strings.Split(names, ",")
@@ -117,12 +118,14 @@ func (c *config) perform(ctx context.Context) error {
 	if c.rollback == "" {
 		c.print(c.stdout, pred, err)
 	}
-	return err
+	return errors.Join(err, c.record(pred, err))
 }
 
 type config struct {
 	servers, model, task      string
 	journal, resume, rollback string
+	trajectory                string
+	in                        agent.Task
 	trust, flags              []string
 	json, quiet, runs, every  bool
 	steps, tokens             int
@@ -176,10 +179,11 @@ func (c *config) run(ctx context.Context) (*module.Prediction[agent.Answer], err
 	if err != nil {
 		return nil, err
 	}
+	c.in.Task = c.task
 	if c.journal != "" {
 		return c.durable(ctx, bot)
 	}
-	return bot.Run(ctx, agent.Task{Task: c.task})
+	return bot.Run(ctx, c.in)
 }
 
 // introduce prints the connected servers, and the errors for servers that could not be connected. Warnings are in the
@@ -218,16 +222,10 @@ func (c *config) print(w io.Writer, pred *module.Prediction[agent.Answer], err e
 		}
 		return
 	}
-	r := result{Success: err == nil, Calls: []call{}}
-	var t module.Trajectory
-	var incomplete *module.IncompleteError
-	switch {
-	case err == nil:
-		r.Answer, t = pred.Output.Answer, pred.Trajectory
-	case errors.As(err, &incomplete):
-		t = incomplete.Trajectory
-	}
-	if err != nil {
+	r, t := result{Success: err == nil, Calls: []call{}}, trajectoryOf(pred, err)
+	if err == nil {
+		r.Answer = pred.Output.Answer
+	} else {
 		r.Error = err.Error()
 	}
 	r.Steps, r.Usage = len(t.Steps), t.Usage()
