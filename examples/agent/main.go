@@ -69,7 +69,9 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		"calls of trusted servers")
 	flags.BoolVar(&c.runs, "runs", false, "list the runs in -journal, and how they ended")
 	flags.StringVar(&c.rollback, "rollback", "", "`ID` of the run in -journal whose effects are to be undone")
-	flags.StringVar(&c.trajectory, "trajectory", "", "`file` for the run's trajectory as JSON, also if there is no answer")
+	flags.StringVar(&c.trajectory, "trajectory", "", "`file` for the trajectory as JSON, also if there is no answer")
+	flags.IntVar(&c.step, "step", 0, "`number` of a step in the file of -trajectory to run again, with the recorded "+
+		"results of its calls, without a model and servers")
 	flags.Func("trust", "comma-separated `servers` to trust when they say which of their tools only read",
 		func(names string) error {
 			c.trust = strings.Split(names, ",")
@@ -85,13 +87,17 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		return 2
 	}
 	if i := slices.IndexFunc(flags.Args(), func(arg string) bool { return len(arg) > 1 && arg[0] == '-' }); i >= 0 ||
-		c.steps < 0 || c.tokens < 0 {
-		fmt.Fprintln(stderr, "agent: write flags before the task; -steps and -tokens must not be negative")
+		c.steps < 0 || c.tokens < 0 || c.step < 0 {
+		fmt.Fprintln(stderr, "agent: write flags before the task; -steps, -tokens and -step must not be negative")
 		return 2
 	}
 	c.task, c.flags = strings.Join(flags.Args(), " "), args[:len(args)-flags.NArg()]
 	if c.journal == "" && (c.runs || c.resume != "" || c.rollback != "") {
 		fmt.Fprintln(stderr, "agent: -runs, -resume and -rollback need -journal")
+		return 2
+	}
+	if c.step > 0 && c.trajectory == "" {
+		fmt.Fprintln(stderr, "agent: -step needs -trajectory")
 		return 2
 	}
 	if c.resume != "" && (c.rollback != "" || c.task != "") || c.rollback != "" && c.task != "" {
@@ -114,6 +120,9 @@ func (c *config) perform(ctx context.Context) error {
 	if c.runs {
 		return c.list(ctx)
 	}
+	if c.step > 0 {
+		return c.runAgain(ctx)
+	}
 	pred, err := c.run(ctx)
 	if c.rollback == "" {
 		c.print(c.stdout, pred, err)
@@ -128,7 +137,7 @@ type config struct {
 	in                        agent.Task
 	trust, flags              []string
 	json, quiet, runs, every  bool
-	steps, tokens             int
+	steps, tokens, step       int
 	timeout                   time.Duration
 	stdin                     io.Reader
 	stdout, stderr            io.Writer

@@ -43,8 +43,8 @@ func TestTrajectory(t *testing.T) {
 		t.Errorf("got %d steps, task %s", len(r.trajectory.Steps), task)
 	}
 	file, _ = recordRun(t, 1, aggregate("", "r.no")) // then the model is overloaded
-	if r = readRecording(t, file); r.trajectory.Err == nil || !strings.Contains(r.trajectory.Err.Error(), "overloaded") {
-		t.Errorf("got the error %v", r.trajectory.Err)
+	if err := readRecording(t, file).trajectory.Err; err == nil || !strings.Contains(err.Error(), "overloaded") {
+		t.Errorf("got the error %v", err)
 	}
 }
 
@@ -70,5 +70,63 @@ func TestTrajectoryPaused(t *testing.T) {
 	}
 	if r := readRecording(t, file); r.inputs.Task != "Write a file." {
 		t.Errorf("after -resume, the task is %q", r.inputs.Task)
+	}
+}
+
+// A step runs again without servers and a model, and says whether it did the same.
+func TestStep(t *testing.T) {
+	broken := "```js\nconst all = await fs.list_directory({path: ''});\nconsole.log(task);\nall.nope.x\n```"
+	file, dir := recordRun(t, 0, broken, aggregate("", "r"))
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := run(t, t.Context(), "-trajectory", file, "-step", "1")
+	for _, want := range []string{
+		"│ all.nope.x", "→ fs.list_directory", "sales-01.csv", "│ Add up.", "✗ line 3", "the same as recorded",
+	} {
+		if code != 0 || !strings.Contains(stdout, want) {
+			t.Errorf("code %d, stdout does not contain %q:\n%s%s", code, want, stdout, stderr)
+		}
+	}
+	code, stdout, stderr = run(t, t.Context(), "-trajectory", file, "-step", "2")
+	if code != 0 || !strings.Contains(stdout, `value: {"answer":"3 files: `) {
+		t.Errorf("code %d\n%s%s", code, stdout, stderr)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "report.json")); err == nil {
+		t.Error("step 2 wrote the file again")
+	}
+}
+
+// What differs from the record is printed.
+func TestStepDiffers(t *testing.T) {
+	file, _ := recordRun(t, 0, "```js\nconst all = await fs.list_directory({path: ''}); console.log(1)\n```",
+		"```js\nsubmit({answer: 'x'})\n```")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, edit := range []struct{ old, new, want string }{
+		{`"text": "1\n"`, `"text": "2\n"`, "console, as recorded:\n   - 2\nconsole, now:\n   + 1\n"},
+		{`console.log(1)`, `throw 7`, "end, as recorded:\n   - ended\nend, now:\n   + uncaught 7"},
+		{`"tool": "fs.list_directory"`, `"tool": "fs.list"`, "there is no recorded result for fs.list_directory("},
+	} {
+		changed := strings.ReplaceAll(string(text), edit.old, edit.new)
+		if changed == string(text) {
+			t.Fatalf("the file has no %s", edit.old)
+		}
+		if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code, stdout, stderr := run(t, t.Context(), "-trajectory", file, "-step", "1")
+		if code != 1 || !strings.Contains(stdout+stderr, edit.want) {
+			t.Errorf("%s: code %d\n%s%s", edit.new, code, stdout, stderr)
+		}
+	}
+	code, _, stderr := run(t, t.Context(), "-trajectory", file, "-step", "3")
+	if want := "has 2 steps; pass -step with one of them"; code != 1 || !strings.Contains(stderr, want) {
+		t.Errorf("code %d\n%s", code, stderr)
+	}
+	if code, _, stderr = run(t, t.Context(), "-step", "1"); code != 2 {
+		t.Errorf("code %d without a file\n%s", code, stderr)
 	}
 }
