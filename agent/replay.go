@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"github.com/writ-go/writ/internal/canonical"
-	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/internal/globals"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/sandbox"
@@ -22,16 +21,16 @@ import (
 // the tools nor a model. The step may have been read from a Trajectory's JSON.
 //
 // The program p has the Inputs and the Compiler of the recorded run. If p.Source is set, it runs instead of the step's
-// program: it may be a corrected version. Its Tools and its Attempt are replaced.
+// program: it may be a corrected version. Its Tools, Attempt and observers are replaced.
 //
 // A result belongs to the tool and the arguments of its call, and equal calls get their results in the recorded order.
-// All results are there at once, so programs that depend on time may take another course. A call without a recorded
-// result ends the program, and the error says so. The tools have no schemas, so their arguments are not checked. A step
-// whose program was refused before it ran is an error.
+// All results are there at once, so a program that depends on time may take another course. Arguments are not checked
+// against schemas, which are not recorded. A call without a recorded result ends the program, and the error says so. A
+// step whose program was refused before it ran is an error.
 func Replay(
 	ctx context.Context, box module.Sandbox, s module.Step, p sandbox.Program,
 ) (*sandbox.Outcome, error) {
-	p.Source = cmp.Or(p.Source, s.Code)
+	p.Source, p.Attempt, p.OnCalling, p.OnCall, p.Submit = cmp.Or(p.Source, s.Code), nil, nil, nil, true
 	switch {
 	case box == nil:
 		return nil, errors.New("agent: replay: the sandbox is nil; create one with sandbox.New")
@@ -40,74 +39,84 @@ func Replay(
 	case s.Outcome.Failure != nil && !s.Outcome.Failure.Ran():
 		return nil, fmt.Errorf("agent: replay: the program was refused before it ran: %w", s.Outcome.Failure)
 	}
-	r := &replay{step: s, used: make([]bool, len(s.Outcome.Calls))}
-	var undeclared []string
+	var undeclared []string // tools in a part of the program that did not run
 	for {
-		clear(r.used)
+		r := &replay{was: s.Outcome, used: map[int]bool{}, args: map[string]json.RawMessage{}}
 		set, err := r.tools(p.Source, undeclared)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("agent: replay: %w", err)
 		}
-		p.Tools, p.Attempt, p.Submit = set, nil, true
+		p.Tools = set
 		out, err := box.Run(ctx, p)
-		names := undeclaredIn(out)
-		if err != nil || undeclared != nil || names == nil {
+		for i := 0; out != nil && i < len(out.Calls); i++ {
+			c := &out.Calls[i]
+			if c.Args = positional(c.Args); r.args[c.Tool+string(c.Args)] != nil {
+				c.Args = r.args[c.Tool+string(c.Args)]
+			}
+		}
+		if out == nil || err != nil || out.Failure == nil || out.Failure.Ran() || undeclared != nil {
 			return out, err
 		}
-		undeclared = names // tools in a part of the program that did not run
-	}
-}
-
-// undeclaredIn returns the names that a program was refused for because they are not declared, or nil.
-func undeclaredIn(out *sandbox.Outcome) (names []string) {
-	if out == nil || out.Failure == nil {
-		return nil
-	}
-	for _, f := range out.Failure.Findings {
-		if name, ok := strings.CutSuffix(f.Message, " is not defined"); ok && f.Kind == "undeclared" {
-			names = append(names, name)
+		undeclared = []string{}
+		for _, f := range out.Failure.Findings {
+			if name, ok := strings.CutSuffix(f.Message, " is not defined"); ok && f.Kind == "undeclared" {
+				undeclared = append(undeclared, name)
+			}
 		}
 	}
-	return names
 }
 
 // replay answers calls with the results of a step.
 type replay struct {
-	step module.Step
+	was *sandbox.Outcome
 
 	mu   sync.Mutex
-	used []bool // for each recorded call, whether its result was given
+	used map[int]bool               // the recorded calls whose results were given
+	args map[string]json.RawMessage // their arguments, by their tool and the argument of the program
 }
 
-// tools returns the tools that the recorded calls name, and those with undeclared names.
+// tools returns the tools that the recorded calls and the undeclared names stand for, with those members of the same
+// objects that the program names.
 func (r *replay) tools(source string, undeclared []string) (*tools.Set, error) {
-	paths := map[string]bool{}
-	namespaces := map[string]bool{}
-	for _, c := range r.step.Outcome.Calls {
-		paths[c.Tool] = true
-		if namespace, _, ok := strings.Cut(c.Tool, "."); ok {
-			namespaces[namespace] = true
-		}
+	paths, roots := map[string]bool{}, map[string]bool{}
+	for _, c := range r.was.Calls {
+		root, _, _ := strings.Cut(c.Tool, ".")
+		paths[c.Tool], roots[root] = true, true
 	}
 	for _, name := range undeclared {
-		if namespaces[name] = true; len(membersOf(name, source)) == 0 {
-			paths[name] = true
+		roots[name] = true
+	}
+	for root := range roots {
+		if paths[root] {
+			continue
+		}
+		members := regexp.MustCompile(`(?:^|[^\w$.])` + regexp.QuoteMeta(root) + `\s*\??\.\s*([A-Za-z_$][\w$]*)`)
+		for _, m := range members.FindAllStringSubmatch(source, -1) {
+			paths[root+"."+m[1]] = true
+		}
+		if !members.MatchString(source) {
+			paths[root] = true
 		}
 	}
 	var sources []tools.Source
-	for namespace := range namespaces {
-		for _, member := range membersOf(namespace, source) {
-			paths[namespace+"."+member] = true
-		}
-	}
-	var own []*tools.Tool
+	var own []*tools.Tool // to which policies do not apply
 	for path := range paths {
-		t := r.tool(path, source)
-		if t.Namespace == globals.Tools {
-			own = append(own, t)
-			continue
+		namespace, name, ok := strings.Cut(path, ".")
+		if !ok {
+			namespace, name = "", path
 		}
-		sources = append(sources, t)
+		t := &tools.Tool{
+			Namespace: namespace, Name: name, Hints: tools.Hints{Class: tools.Read},
+			Params: []string{"first", "second"}, // an object, or without a schema anything else
+			Handler: func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
+				return r.answer(ctx, path, tools.Call{Args: args})
+			},
+		}
+		if namespace == globals.Tools {
+			own = append(own, t)
+		} else {
+			sources = append(sources, t)
+		}
 	}
 	set, err := tools.NewSet(context.Background(), sources...)
 	for _, t := range own {
@@ -115,106 +124,25 @@ func (r *replay) tools(source string, undeclared []string) (*tools.Set, error) {
 			set, err = set.Plus(t)
 		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("agent: replay: %w", err)
-	}
-	return set.With(r.policy), nil
+	return set.With(func(tools.Caller) tools.Caller {
+		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+			return r.answer(ctx, c.Tool.Path(), c)
+		})
+	}), err
 }
-
-// membersOf returns the members of an object that a program names.
-func membersOf(object, source string) (list []string) {
-	pattern := regexp.MustCompile(`(?:^|[^\w$.])` + regexp.QuoteMeta(object) + `\s*\??\.\s*([A-Za-z_$][\w$]*)`)
-	for _, m := range pattern.FindAllStringSubmatch(source, -1) {
-		list = append(list, m[1])
-	}
-	return list
-}
-
-// tool returns a tool with a path.
-func (r *replay) tool(path, source string) *tools.Tool {
-	t := &tools.Tool{Name: path, Hints: tools.Hints{Class: tools.Read}}
-	if namespace, name, ok := strings.Cut(path, "."); ok {
-		t.Namespace, t.Name = namespace, name
-	}
-	t.Handler = func(_ context.Context, args json.RawMessage) (json.RawMessage, error) {
-		return r.answer(sandbox.Call{Tool: path, Args: args})
-	}
-	switch path {
-	case globals.Tools + ".search":
-		t.Params = []string{"query", "options"}
-	case globals.Tools + ".describe":
-		t.Params = []string{"name"}
-	default:
-		t.InputSchema = r.schema(path, source)
-	}
-	return t
-}
-
-// schema returns a schema for a tool whose argument a program may pass without its name, or nil.
-func (r *replay) schema(path, source string) json.RawMessage {
-	only := ""
-	for _, c := range r.step.Outcome.Calls {
-		if c.Tool != path {
-			continue
-		}
-		var args map[string]json.RawMessage
-		if json.Unmarshal(c.Args, &args) != nil || len(args) != 1 {
-			return nil
-		}
-		for name, v := range args {
-			if only != "" && only != name || v[0] != '"' && v[0] != '[' {
-				return nil
-			}
-			only = name
-		}
-	}
-	if short := regexp.MustCompile(regexp.QuoteMeta(path) + `\(\s*[^\s{)]`); only == "" || !short.MatchString(source) {
-		return nil
-	}
-	name, _ := json.Marshal(only)
-	return fmt.Appendf(nil, `{"type": "object", "required": [%s], "properties": {%[1]s: `+
-		`{"anyOf": [{"type": "string"}, {"type": "array"}]}}}`, name)
-}
-
-// policy answers all calls. It never calls next.
-func (r *replay) policy(tools.Caller) tools.Caller {
-	return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
-		result, err := r.answer(sandbox.Call{Tool: c.Tool.Path(), Args: c.Args, Line: c.Line, Column: c.Column})
-		if err == errPending {
-			<-ctx.Done()
-			return nil, ctx.Err()
-		}
-		return result, err
-	})
-}
-
-// errPending is the result of a call that had not ended when its program ended.
-var errPending = errors.New("the call had not ended")
 
 // answer returns the recorded result of a call.
-func (r *replay) answer(c sandbox.Call) (json.RawMessage, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	i := r.find(c.Tool, func(was sandbox.Call) bool { return canonical.Equal(was.Args, c.Args) })
-	if i < 0 { // the recorded arguments have the defaults of the schema, and what policies changed
-		i = r.find(c.Tool, func(was sandbox.Call) bool {
-			return was.Line == c.Line && was.Column == c.Column && contains(was.Args, c.Args)
-		})
-	}
-	failure := r.step.Outcome.Failure
+func (r *replay) answer(ctx context.Context, path string, c tools.Call) (json.RawMessage, error) {
+	given := positional(c.Args)
+	was, failure := r.take(path, c, given), r.was.Failure
 	switch {
-	case i < 0:
-		return nil, tools.Fatal(fmt.Errorf("agent: replay: there is no recorded result for %s(%s)",
-			c.Tool, display.Cut(string(c.Args), 200)))
-	case r.step.Outcome.Calls[i].Pending && failure != nil && failure.Kind == sandbox.KindStopped:
-		return nil, tools.Fatal(fmt.Errorf("agent: replay: the run ended before the result of %s(%s)",
-			c.Tool, display.Cut(string(c.Args), 200)))
-	}
-	r.used[i] = true
-	was := r.step.Outcome.Calls[i]
-	switch {
-	case was.Pending:
-		return nil, errPending
+	case was == nil:
+		return nil, tools.Fatal(fmt.Errorf("agent: replay: there is no recorded result for %s(%.200s)", path, given))
+	case was.Pending && failure != nil && failure.Kind == sandbox.KindStopped:
+		return nil, tools.Fatal(fmt.Errorf("agent: replay: the run ended before the result of %s(%.200s)", path, given))
+	case was.Pending: // when the program ended
+		<-ctx.Done()
+		return nil, ctx.Err()
 	case was.Error == nil:
 		return was.Result, nil
 	case failure != nil && failure.Hold != nil && failure.Hold.Error() == was.Error.Message:
@@ -223,26 +151,54 @@ func (r *replay) answer(c sandbox.Call) (json.RawMessage, error) {
 	return nil, &tools.ToolError{Kind: was.Error.Kind, Message: was.Error.Message, Data: was.Error.Data}
 }
 
-// find returns the index of the first recorded call of a tool that fits and whose result was not given yet, or -1.
-func (r *replay) find(tool string, fits func(was sandbox.Call) bool) int {
-	for i, was := range r.step.Outcome.Calls {
-		if was.Tool == tool && !r.used[i] && fits(was) {
-			return i
-		}
+// positional returns the first argument of a call, or an empty object.
+func positional(args json.RawMessage) json.RawMessage {
+	var list struct{ First json.RawMessage }
+	if json.Unmarshal(args, &list) != nil || list.First == nil {
+		return json.RawMessage("{}")
 	}
-	return -1
+	return list.First
 }
 
-// contains reports whether the arguments all have the members of part. Null counts as missing.
-func contains(all, part json.RawMessage) bool {
-	var a, p map[string]json.RawMessage
-	if json.Unmarshal(all, &a) != nil || json.Unmarshal(part, &p) != nil {
+// take returns the first recorded call that fits and whose result was not given yet, or nil. The arguments fit if they
+// are equal, or if the recorded ones at the same position have more members: defaults of the schema, and what policies
+// changed.
+func (r *replay) take(path string, c tools.Call, given json.RawMessage) *sandbox.Call {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, equal := range []bool{true, false} {
+		for i, was := range r.was.Calls {
+			if was.Tool != path || r.used[i] {
+				continue
+			}
+			at := was.Line == c.Line && was.Column == c.Column
+			if equal && canonical.Equal(was.Args, given) || !equal && (at || c.Line == 0) && contains(was.Args, given) {
+				r.used[i], r.args[path+string(given)] = true, was.Args
+				return &was
+			}
+		}
+	}
+	return nil
+}
+
+// contains reports whether the recorded arguments have the members of the given ones, where null counts as missing. An
+// argument that is not an object is the value of a member.
+func contains(all, given json.RawMessage) bool {
+	var a, g map[string]json.RawMessage
+	if json.Unmarshal(all, &a) != nil {
 		return false
 	}
-	for name, v := range p {
+	if json.Unmarshal(given, &g) != nil {
+		for _, v := range a {
+			if canonical.Equal(v, given) {
+				return true
+			}
+		}
+	}
+	for name, v := range g {
 		if string(v) != "null" && !canonical.Equal(a[name], v) {
 			return false
 		}
 	}
-	return true
+	return g != nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,52 +22,41 @@ func trajectoryOf(pred *module.Prediction[agent.Answer], err error) module.Traje
 	return pred.Trajectory
 }
 
-// recording is the file that -trajectory writes: the JSON of a trajectory, with the run's task as one more member.
-type recording struct {
-	trajectory module.Trajectory
-	inputs     agent.Task
-}
-
-// MarshalJSON implements [json.Marshaler].
-func (r recording) MarshalJSON() ([]byte, error) {
-	inputs, err := json.Marshal(r.inputs)
-	if err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(r.trajectory)
-	if err != nil {
-		return nil, err
-	}
-	return fmt.Appendf(nil, `{"inputs":%s,%s`, inputs, text[1:]), nil // a trajectory always has members
-}
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (r *recording) UnmarshalJSON(text []byte) error {
-	var more struct {
-		Inputs agent.Task `json:"inputs"`
-	}
-	if err := json.Unmarshal(text, &more); err != nil {
-		return err
-	}
-	r.inputs = more.Inputs
-	return json.Unmarshal(text, &r.trajectory)
-}
-
-// record writes the run's trajectory to the file of -trajectory. Other users cannot read the file, since it has the
-// whole prompts and results.
+// record writes the run's trajectory to the file of -trajectory, with the run's inputs as one more member. Other users
+// cannot read the file, since it has the whole prompts and results.
 func (c *config) record(pred *module.Prediction[agent.Answer], err error) error {
 	t := trajectoryOf(pred, err)
 	switch {
-	case c.trajectory == "":
+	case c.trajectory == "" || len(t.Steps) == 0 && err != nil:
 		return nil
-	case len(t.Steps) == 0 && err == nil:
-		return fmt.Errorf("the run had ended before, so %s was not written; record a new run", c.trajectory)
 	case len(t.Steps) == 0:
-		return nil
+		return fmt.Errorf("the run had ended before, so %s was not written; record a new run", c.trajectory)
 	}
-	text, err := json.MarshalIndent(recording{t, c.in}, "", "  ")
+	inputs, err := json.Marshal(c.in)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(c.trajectory, append(text, '\n'), 0o600)
+	text, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, fmt.Appendf(nil, `{"inputs":%s,%s`, inputs, text[1:]), "", "  "); err != nil {
+		return err
+	}
+	return os.WriteFile(c.trajectory, b.Bytes(), 0o600)
+}
+
+// recorded reads what record wrote.
+func (c *config) recorded() (t module.Trajectory, in agent.Task, err error) {
+	text, err := os.ReadFile(c.trajectory)
+	if err == nil {
+		var more struct{ Inputs *agent.Task }
+		more.Inputs = &in
+		err = errors.Join(json.Unmarshal(text, &t), json.Unmarshal(text, &more))
+	}
+	if err != nil {
+		err = fmt.Errorf("the trajectory %s: %w", c.trajectory, err)
+	}
+	return t, in, err
 }

@@ -1,13 +1,14 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/writ-go/writ/agent"
 	"github.com/writ-go/writ/internal/testserver"
+	"github.com/writ-go/writ/module"
 )
 
 // recordRun runs a task with a model that gives the replies, and returns the file with its trajectory.
@@ -23,28 +24,24 @@ func recordRun(t *testing.T, code int, replies ...string) (file, dir string) {
 	return file, dir
 }
 
-func readRecording(t *testing.T, file string) (r recording) {
+func readRecording(t *testing.T, file string) (module.Trajectory, agent.Task) {
 	t.Helper()
-	text, err := os.ReadFile(file)
+	run, in, err := (&config{trajectory: file}).recorded()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(text, &r); err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return run, in
 }
 
 // The trajectory of a run that fails is written, too.
 func TestTrajectory(t *testing.T) {
 	file, _ := recordRun(t, 0, "no program", aggregate("", "r"))
-	r := readRecording(t, file)
-	if task := r.inputs.Task; len(r.trajectory.Steps) != 2 || task != "Add up." {
-		t.Errorf("got %d steps, task %s", len(r.trajectory.Steps), task)
+	if r, in := readRecording(t, file); len(r.Steps) != 2 || in.Task != "Add up." {
+		t.Errorf("got %d steps, task %s", len(r.Steps), in.Task)
 	}
 	file, _ = recordRun(t, 1, aggregate("", "r.no")) // then the model is overloaded
-	if err := readRecording(t, file).trajectory.Err; err == nil || !strings.Contains(err.Error(), "overloaded") {
-		t.Errorf("got the error %v", err)
+	if r, _ := readRecording(t, file); r.Err == nil || !strings.Contains(r.Err.Error(), "overloaded") {
+		t.Errorf("got the error %v", r.Err)
 	}
 }
 
@@ -58,8 +55,8 @@ func TestTrajectoryPaused(t *testing.T) {
 	if code != 3 {
 		t.Fatalf("code %d\n%s", code, stderr)
 	}
-	if r := readRecording(t, file); len(r.trajectory.Steps) != 1 || len(r.trajectory.Steps[0].Outcome.Calls) != 1 {
-		t.Errorf("got %v", r.trajectory)
+	if r, _ := readRecording(t, file); len(r.Steps) != 1 || len(r.Steps[0].Outcome.Calls) != 1 {
+		t.Errorf("got %v", r)
 	}
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
@@ -68,8 +65,8 @@ func TestTrajectoryPaused(t *testing.T) {
 	if code, _, stderr = run(t, t.Context(), append(flags, "-resume", id[1])...); code != 3 {
 		t.Fatalf("code %d\n%s", code, stderr)
 	}
-	if r := readRecording(t, file); r.inputs.Task != "Write a file." {
-		t.Errorf("after -resume, the task is %q", r.inputs.Task)
+	if _, in := readRecording(t, file); in.Task != "Write a file." {
+		t.Errorf("after -resume, the task is %q", in.Task)
 	}
 }
 
@@ -82,14 +79,14 @@ func TestStep(t *testing.T) {
 	}
 	code, stdout, stderr := run(t, t.Context(), "-trajectory", file, "-step", "1")
 	for _, want := range []string{
-		"│ all.nope.x", "→ fs.list_directory", "sales-01.csv", "│ Add up.", "✗ line 3", "the same as recorded",
+		"│ all.nope.x", `call fs.list_directory({"path":""})`, "sales-01.csv", "│ Add up.", "✗ line 3", "the same as recorded",
 	} {
 		if code != 0 || !strings.Contains(stdout, want) {
 			t.Errorf("code %d, stdout does not contain %q:\n%s%s", code, want, stdout, stderr)
 		}
 	}
 	code, stdout, stderr = run(t, t.Context(), "-trajectory", file, "-step", "2")
-	if code != 0 || !strings.Contains(stdout, `value: {"answer":"3 files: `) {
+	if code != 0 || !strings.Contains(stdout, `submitted {"answer":"3 files: `) {
 		t.Errorf("code %d\n%s%s", code, stdout, stderr)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "report.json")); err == nil {
@@ -106,8 +103,8 @@ func TestStepDiffers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, edit := range []struct{ old, new, want string }{
-		{`"text": "1\n"`, `"text": "2\n"`, "console, as recorded:\n   - 2\nconsole, now:\n   + 1\n"},
-		{`console.log(1)`, `throw 7`, "end, as recorded:\n   - ended\nend, now:\n   + uncaught 7"},
+		{`"text": "1\n"`, `"text": "2\n"`, "\n- │ 2\n+ │ 1\n"},
+		{`console.log(1)`, `throw 7`, "\n- console:\n+ failed:\n"},
 		{`"tool": "fs.list_directory"`, `"tool": "fs.list"`, "there is no recorded result for fs.list_directory("},
 	} {
 		changed := strings.ReplaceAll(string(text), edit.old, edit.new)
