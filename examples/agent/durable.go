@@ -140,6 +140,7 @@ func (c *config) ask(question string) (string, error) {
 		c.terminal.lines = bufio.NewScanner(c.stdin)
 	}
 	fmt.Fprint(c.stderr, question)
+	defer fmt.Fprint(c.stderr, "") // the person has ended the line
 	if !c.terminal.lines.Scan() {
 		return "", errors.Join(errNoAnswer, c.terminal.lines.Err())
 	}

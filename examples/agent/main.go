@@ -52,8 +52,12 @@ func interruptible(args []string, stdin io.Reader, stdout, stderr io.Writer) int
 
 // command is the program: arguments in, exit code out.
 func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	status := show.NewStatus(stderr)
+	if status != nil {
+		stderr = status
+	}
 	stdout, stderr = show.Writer(stdout), show.Writer(stderr)
-	c := config{stdin: stdin, stdout: stdout, stderr: stderr}
+	c := config{stdin: stdin, stdout: stdout, stderr: stderr, status: status}
 	flags := flag.NewFlagSet("agent", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&c.servers, "config", "mcp_servers.json", "`file` that lists the MCP servers")
@@ -142,6 +146,7 @@ type config struct {
 	stdin                     io.Reader
 	stdout, stderr            io.Writer
 	terminal                  terminal
+	status                    *show.Status // nil if stderr is not a terminal
 }
 
 func (c *config) run(ctx context.Context) (*module.Prediction[agent.Answer], error) {
@@ -182,7 +187,7 @@ func (c *config) run(ctx context.Context) (*module.Prediction[agent.Answer], err
 	defer box.Close()
 	options := module.Options{MaxIters: c.steps, Logger: slog.New(slog.NewTextHandler(c.stderr, nil))}
 	if !c.quiet {
-		options.OnEvent = show.Progress(c.stderr)
+		options.OnEvent = c.status.With(show.Progress(c.stderr))
 	}
 	bot, err := agent.New(model, &agent.Options{Sandbox: box, Tools: set.With(c.approval()...), Module: options})
 	if err != nil {
