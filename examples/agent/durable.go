@@ -31,7 +31,11 @@ func (c *config) durable(ctx context.Context, bot *agent.Agent) (*module.Predict
 		id = "r-" + strings.ToLower(rand.Text()[:6])
 	}
 	// Ctrl-C pauses the run: the calls in progress may end. A second Ctrl-C ends the process.
-	defer context.AfterFunc(ctx, func() { runs.Pause(id) })()
+	defer context.AfterFunc(ctx, func() {
+		if runs.Pause(id) {
+			fmt.Fprintln(c.stderr, "pausing once the calls in progress have ended; Ctrl-C again ends the process at once")
+		}
+	})()
 	ctx = context.WithoutCancel(ctx)
 	var pred *module.Prediction[agent.Answer]
 	if c.resume == "" {
@@ -128,9 +132,10 @@ func (c *config) asks() bool {
 type terminal struct {
 	mu    sync.Mutex
 	lines *bufio.Scanner
+	end   <-chan struct{} // closed by Ctrl-C
 }
 
-var errNoAnswer = errors.New("agent: the question has no answer, because the input has ended")
+var errNoAnswer = errors.New("agent: the question has no answer, because the input has ended or was interrupted")
 
 // ask prints a question and reads a line.
 func (c *config) ask(question string) (string, error) {
@@ -141,8 +146,15 @@ func (c *config) ask(question string) (string, error) {
 	}
 	fmt.Fprint(c.stderr, question)
 	defer fmt.Fprint(c.stderr, "") // the person has ended the line
-	if !c.terminal.lines.Scan() {
-		return "", errors.Join(errNoAnswer, c.terminal.lines.Err())
+	read := make(chan bool, 1)
+	go func() { read <- c.terminal.lines.Scan() }()
+	select {
+	case <-c.terminal.end:
+		return "", errNoAnswer
+	case ok := <-read:
+		if !ok {
+			return "", errors.Join(errNoAnswer, c.terminal.lines.Err())
+		}
 	}
 	return strings.TrimSpace(c.terminal.lines.Text()), nil
 }

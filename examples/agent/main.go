@@ -57,12 +57,13 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		stderr = status
 	}
 	stdout, stderr = show.Writer(stdout), show.Writer(stderr)
-	c := config{stdin: stdin, stdout: stdout, stderr: stderr, status: status}
+	c := config{stdin: stdin, stdout: stdout, stderr: stderr, status: status, terminal: terminal{end: ctx.Done()}}
 	flags := flag.NewFlagSet("agent", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&c.servers, "config", "mcp_servers.json", "`file` that lists the MCP servers")
 	flags.StringVar(&c.model, "model", "", models.Usage)
 	flags.BoolVar(&c.json, "json", false, "print the result as JSON")
+	flags.BoolVar(&c.chat, "chat", false, "carry out tasks that are typed, one after another; Ctrl-D ends it")
 	flags.BoolVar(&c.quiet, "quiet", false, "do not print progress")
 	flags.IntVar(&c.steps, "steps", 0, "how many programs the model may write (default 5)")
 	flags.IntVar(&c.tokens, "tokens", 0, "how many tokens the model may read and write in total (default: no limit)")
@@ -104,8 +105,9 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		fmt.Fprintln(stderr, "agent: -step needs -trajectory")
 		return 2
 	}
-	if c.resume != "" && (c.rollback != "" || c.task != "") || c.rollback != "" && c.task != "" {
-		fmt.Fprintln(stderr, "agent: pass a task, -resume or -rollback, but not two of them")
+	if c.resume != "" && (c.rollback != "" || c.task != "") || c.rollback != "" && c.task != "" ||
+		c.chat && (c.rollback != "" || c.task != "") {
+		fmt.Fprintln(stderr, "agent: pass a task, -chat, -resume or -rollback, but not two of them, except -chat -resume")
 		return 2
 	}
 	err := c.perform(ctx)
@@ -121,6 +123,11 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 
 // perform does what the flags ask for.
 func (c *config) perform(ctx context.Context) error {
+	if c.runs || c.resume != "" || c.rollback != "" {
+		if _, err := os.Stat(c.journal); err != nil { // a new folder has no runs
+			return fmt.Errorf("the folder of -journal: %w", err)
+		}
+	}
 	if c.runs {
 		return c.list(ctx)
 	}
@@ -128,9 +135,15 @@ func (c *config) perform(ctx context.Context) error {
 		return c.runAgain(ctx)
 	}
 	pred, err := c.run(ctx)
-	if c.rollback == "" {
-		c.print(c.stdout, pred, err)
+	if c.rollback != "" || c.chat {
+		return err
 	}
+	return c.finish(pred, err)
+}
+
+// finish prints the result of a run, and writes its trajectory.
+func (c *config) finish(pred *module.Prediction[agent.Answer], err error) error {
+	c.print(c.stdout, pred, err)
 	return errors.Join(err, c.record(pred, err))
 }
 
@@ -141,6 +154,7 @@ type config struct {
 	in                        agent.Task
 	trust, flags              []string
 	json, quiet, runs, every  bool
+	chat                      bool
 	steps, tokens, step       int
 	timeout                   time.Duration
 	stdin                     io.Reader
@@ -150,7 +164,7 @@ type config struct {
 }
 
 func (c *config) run(ctx context.Context) (*module.Prediction[agent.Answer], error) {
-	if strings.TrimSpace(c.task) == "" && c.resume == "" && c.rollback == "" {
+	if strings.TrimSpace(c.task) == "" && c.resume == "" && c.rollback == "" && !c.chat {
 		return nil, agent.ErrNoTask
 	}
 	if c.timeout > 0 {
@@ -193,11 +207,11 @@ func (c *config) run(ctx context.Context) (*module.Prediction[agent.Answer], err
 	if err != nil {
 		return nil, err
 	}
-	c.in.Task = c.task
-	if c.journal != "" {
-		return c.durable(ctx, bot)
+	if c.chat {
+		return nil, c.converse(ctx, bot)
 	}
-	return bot.Run(ctx, c.in)
+	c.in.Task = c.task
+	return c.turn(ctx, bot)
 }
 
 // introduce prints the connected servers, and the errors for servers that could not be connected. Warnings are in the
