@@ -48,12 +48,7 @@ func Replay(
 		}
 		p.Tools = set
 		out, err := box.Run(ctx, p)
-		for i := 0; out != nil && i < len(out.Calls); i++ {
-			c := &out.Calls[i]
-			if c.Args = positional(c.Args); r.args[c.Tool+string(c.Args)] != nil {
-				c.Args = r.args[c.Tool+string(c.Args)]
-			}
-		}
+		r.restore(out)
 		if out == nil || err != nil || out.Failure == nil || out.Failure.Ran() || undeclared != nil {
 			return out, err
 		}
@@ -149,6 +144,18 @@ func (r *replay) answer(ctx context.Context, path string, c tools.Call) (json.Ra
 		return nil, failure.Hold
 	}
 	return nil, &tools.ToolError{Kind: was.Error.Kind, Message: was.Error.Message, Data: was.Error.Data}
+}
+
+// restore replaces the arguments of an outcome's calls by the recorded ones.
+func (r *replay) restore(out *sandbox.Outcome) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := 0; out != nil && i < len(out.Calls); i++ {
+		c := &out.Calls[i]
+		if c.Args = positional(c.Args); r.args[c.Tool+string(c.Args)] != nil {
+			c.Args = r.args[c.Tool+string(c.Args)]
+		}
+	}
 }
 
 // positional returns the first argument of a call, or an empty object.

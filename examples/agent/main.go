@@ -2,8 +2,8 @@
 //
 //	go run ./examples/agent -config mcp_servers.json -model openai:gpt-5 "task"
 //
-// It prints progress to stderr and the answer to stdout. The exit code is 0 if the task
-// has an answer, 1 if it has no answer, 2 if the flags are wrong, and 3 if the run is paused.
+// It prints progress to stderr and the answer to stdout. The exit code is 0 if the task has an answer, 1 if it has no
+// answer or if -step differs from the record, 2 if the flags are wrong, and 3 if the run is paused.
 //
 // At a terminal, it asks before each call that a trusted server calls destructive, or with -ask before each call that
 // may change something. With -journal, a run can go on after Ctrl-C, after a
@@ -13,6 +13,12 @@
 //	go run ./examples/agent -journal runs -runs
 //	go run ./examples/agent -journal runs -config mcp_servers.json -model openai:gpt-5 -resume r-abc123
 //	go run ./examples/agent -journal runs -config mcp_servers.json -rollback r-abc123
+//
+// With -chat, it carries out one task after another. With -trajectory, it records what happens in a file, and with
+// -step, it runs a recorded program again, with the recorded results of its calls, without a model and servers:
+//
+//	go run ./examples/agent -trajectory run.json -config mcp_servers.json -model openai:gpt-5 "task"
+//	go run ./examples/agent -trajectory run.json -step 2
 package main
 
 import (
