@@ -27,10 +27,9 @@ import (
 // All results are there at once, so a program that depends on time may take another course. Arguments are not checked
 // against schemas, which are not recorded. A call without a recorded result ends the program, and the error says so. A
 // step whose program was refused before it ran is an error.
-func Replay(
-	ctx context.Context, box module.Sandbox, s module.Step, p sandbox.Program,
-) (*sandbox.Outcome, error) {
-	p.Source, p.Attempt, p.OnCalling, p.OnCall, p.Submit = cmp.Or(p.Source, s.Code), nil, nil, nil, true
+func Replay(ctx context.Context, box module.Sandbox, s module.Step, p sandbox.Program) (*sandbox.Outcome, error) {
+	p.Source, p.Submit = cmp.Or(p.Source, s.Code), true
+	p.Attempt, p.OnCalling, p.OnCall = nil, nil, nil
 	switch {
 	case box == nil:
 		return nil, errors.New("agent: replay: the sandbox is nil; create one with sandbox.New")

@@ -207,7 +207,7 @@ func (c *config) run(ctx context.Context) (*module.Prediction[agent.Answer], err
 	defer box.Close()
 	options := module.Options{MaxIters: c.steps, Logger: slog.New(slog.NewTextHandler(c.stderr, nil))}
 	if !c.quiet {
-		options.OnEvent = c.status.With(show.Progress(c.stderr))
+		options.OnEvent, ctx = show.Progress(c.stderr), module.Observe(ctx, c.status.Observe)
 	}
 	bot, err := agent.New(model, &agent.Options{Sandbox: box, Tools: set.With(c.approval()...), Module: options})
 	if err != nil {

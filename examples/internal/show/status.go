@@ -25,19 +25,13 @@ type Status struct {
 	mu         sync.Mutex
 	line       string // what the terminal shows
 	unfinished bool   // the text does not end with a line break
-	steps      map[uint64]step
-	calls      map[call]string // the tools that are called
+	doing      map[activity]event.Event
 }
 
-// step is what a run does.
-type step struct {
-	doing string
-	began time.Time
-}
-
-type call struct {
-	run uint64
-	id  int
+// activity is a call of a run. The call 0 is the run itself.
+type activity struct {
+	run  uint64
+	call int
 }
 
 // NewStatus returns a Status if w is a terminal, and otherwise nil. It is for one terminal for the whole process.
@@ -46,21 +40,16 @@ func NewStatus(w io.Writer) *Status {
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return nil
 	}
-	s := newStatus(file)
-	s.columns = func() int {
+	s := &Status{terminal: file, doing: map[activity]event.Event{}, columns: func() int {
 		width, _, _ := term.GetSize(int(file.Fd()))
 		return width
-	}
+	}}
 	go func() {
 		for range time.Tick(time.Second) {
 			s.update(func() {})
 		}
 	}()
 	return s
-}
-
-func newStatus(w io.Writer) *Status {
-	return &Status{terminal: w, steps: map[uint64]step{}, calls: map[call]string{}}
 }
 
 // Write implements [io.Writer]. If there is no text, a person has finished the line.
@@ -73,33 +62,22 @@ func (s *Status) Write(text []byte) (n int, err error) {
 	return n, err
 }
 
-// With returns a handler for module.Options.OnEvent that calls another one and shows what is in progress. A nil Status
-// shows nothing.
-func (s *Status) With(handle func(context.Context, event.Event)) func(context.Context, event.Event) {
+// Observe records what is in progress. It is for module.Observe. A nil Status does nothing.
+func (s *Status) Observe(_ context.Context, e event.Event) {
 	if s == nil {
-		return handle
+		return
 	}
-	return func(ctx context.Context, e event.Event) {
-		handle(ctx, e)
-		s.observe(e)
-	}
-}
-
-func (s *Status) observe(e event.Event) {
-	run, doing := e.From().Run, fmt.Sprintf("step %d: ", e.From().Step)
+	run := e.From().Run
 	s.update(func() {
 		switch e := e.(type) {
-		case event.ModelRequest:
-			s.steps[run] = step{doing + "asking the model", e.Time}
-		case event.ProgramStart:
-			s.steps[run] = step{doing + "running the program", e.Time}
+		case event.ModelRequest, event.ProgramStart:
+			s.doing[activity{run, 0}] = e
 		case event.ToolCallStart:
-			s.calls[call{run, e.Call.ID}] = e.Call.Tool
+			s.doing[activity{run, e.Call.ID}] = e
 		case event.ToolCallEnd:
-			delete(s.calls, call{run, e.Call.ID})
+			delete(s.doing, activity{run, e.Call.ID})
 		case event.ModelResponse, event.ProgramEnd, event.RunEnd:
-			delete(s.steps, run)
-			maps.DeleteFunc(s.calls, func(c call, _ string) bool { return c.run == run })
+			maps.DeleteFunc(s.doing, func(a activity, _ event.Event) bool { return a.run == run })
 		}
 	})
 }
@@ -128,27 +106,36 @@ func (s *Status) erase() {
 	}
 }
 
-// text says what is in progress.
+// text says what is in progress: calls or, if there are none, steps.
 func (s *Status) text() string {
+	tools, calls := map[string]int{}, 0
 	var parts []string
-	if len(s.calls) == 0 {
-		for _, what := range s.steps {
-			if d := time.Since(what.began).Truncate(time.Second); d > 0 {
-				what.doing += ", " + d.String()
-			}
-			parts = append(parts, what.doing)
+	for _, e := range s.doing {
+		at := e.From()
+		what := "running the program"
+		switch e := e.(type) {
+		case event.ToolCallStart:
+			tools[e.Call.Tool]++
+			calls++
+			continue
+		case event.ModelRequest:
+			what = "asking the model"
 		}
-		slices.Sort(parts)
+		what = fmt.Sprintf("step %d: %s", at.Step, what)
+		if d := time.Since(at.Time).Truncate(time.Second); d > 0 {
+			what += ", " + d.String()
+		}
+		parts = append(parts, what)
+	}
+	slices.Sort(parts)
+	if calls == 0 {
 		return strings.Join(parts, "; ")
 	}
-	count := map[string]int{}
-	for _, tool := range s.calls {
-		count[tool]++
-	}
-	for _, tool := range slices.Sorted(maps.Keys(count)) {
-		if parts = append(parts, tool); count[tool] > 1 {
-			parts[len(parts)-1] += fmt.Sprintf(" ×%d", count[tool])
+	parts = slices.Sorted(maps.Keys(tools))
+	for i, tool := range parts {
+		if n := tools[tool]; n > 1 {
+			parts[i] += fmt.Sprintf(" ×%d", n)
 		}
 	}
-	return display.Plural(len(s.calls), "call") + " in progress: " + strings.Join(parts, ", ")
+	return display.Plural(calls, "call") + " in progress: " + strings.Join(parts, ", ")
 }
