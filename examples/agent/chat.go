@@ -16,7 +16,6 @@ func (c *config) converse(ctx context.Context, bot *agent.Agent) error {
 		if c.resume == "" {
 			task, err := c.ask("> ")
 			if errors.Is(err, errNoAnswer) {
-				fmt.Fprintln(c.stderr)
 				return nil
 			} else if err != nil {
 				return err
@@ -50,5 +49,9 @@ func (c *config) turn(ctx context.Context, bot *agent.Agent) (*module.Prediction
 	if c.journal != "" {
 		return c.durable(ctx, bot)
 	}
-	return bot.Run(ctx, c.in)
+	pred, err := bot.Run(ctx, c.in)
+	if errors.Is(ctx.Err(), context.Canceled) && err != nil {
+		err = fmt.Errorf("%w; with -journal, Ctrl-C only pauses a task", err)
+	}
+	return pred, err
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,7 +52,7 @@ func TestChatResume(t *testing.T) {
 	flags := []string{"-ask", "-journal", t.TempDir(), "-config", config}
 	code, stdout, stderr := converse(t, "A color?\nWrite a file.\n", flags...) // then the input ends
 	id := resumes.FindStringSubmatch(stderr)
-	if stdout != "blue\n" || id == nil {
+	if code != 3 || stdout != "blue\n" || id == nil {
 		t.Fatalf("code %d, stdout %q\n%s", code, stdout, stderr)
 	}
 	code, stdout, stderr = converse(t, "y\nMore.\n", append(flags, "-resume", id[1])...)
@@ -59,6 +61,44 @@ func TestChatResume(t *testing.T) {
 	}
 	if last := string(model.Requests()[2].Raw); !strings.Contains(last, "A color?") || !strings.Contains(last, "written") {
 		t.Errorf("the last request has not the whole conversation:\n%s", last)
+	}
+}
+
+// canceler cancels a context when a text is written.
+type canceler struct {
+	written bytes.Buffer
+	text    string
+	cancel  func()
+}
+
+func (c *canceler) Write(text []byte) (int, error) {
+	if strings.Contains(string(text), c.text) {
+		c.cancel()
+	}
+	return c.written.Write(text)
+}
+
+// Ctrl-C ends a question that nobody answers, and says how the run is resumed, or could have been.
+func TestInterruptedQuestion(t *testing.T) {
+	config := writeConfig(t, map[string]any{"fs": testserver.Entry(files(t))})
+	for _, test := range []struct {
+		code  int
+		want  string
+		flags []string
+	}{
+		{3, "-resume r-", []string{"-journal", t.TempDir()}},
+		{1, "with -journal, Ctrl-C only pauses a task", nil},
+	} {
+		newOpenAI(t, "```js\nawait fs.write_file({path: 'a', content: '1'}); submit({answer: 'written'})\n```")
+		ctx, cancel := context.WithCancel(t.Context())
+		stdin, end := io.Pipe()
+		stderr := &canceler{text: "allow it?", cancel: cancel}
+		args := append(test.flags, "-ask", "-config", config, "-model", "openai:stub", "Write.")
+		if code := command(ctx, args, stdin, io.Discard, stderr); code != test.code ||
+			!strings.Contains(stderr.written.String(), test.want) {
+			t.Errorf("code %d\n%s", code, &stderr.written)
+		}
+		end.Close()
 	}
 }
 

@@ -47,11 +47,11 @@ func (c *config) durable(ctx context.Context, bot *agent.Agent) (*module.Predict
 		}
 	}
 	paused, ok := errors.AsType[*agent.PausedError](err)
-	for ok && len(paused.Checkpoint.Waiting) > 0 && c.asks() {
+	for ok && len(paused.Checkpoint.Waiting) > 0 && c.asks() && !errors.Is(err, errNoAnswer) {
 		pred, err = c.resumed(ctx, runs, bot, paused.Checkpoint)
 		paused, ok = errors.AsType[*agent.PausedError](err)
 	}
-	if ok || errors.Is(err, errNoAnswer) {
+	if ok {
 		fmt.Fprintf(c.stderr, "to resume it: go run ./examples/agent %s\n", c.again(id))
 	}
 	return pred, err
@@ -96,7 +96,9 @@ func (c *config) resumed(ctx context.Context, runs *agent.Runs, bot *agent.Agent
 			break
 		}
 		d, err := c.decideWaiting(w)
-		if err != nil {
+		if errors.Is(err, errNoAnswer) {
+			return nil, &agent.PausedError{Checkpoint: at, Err: err}
+		} else if err != nil {
 			return nil, err
 		}
 		decisions[w.ID] = d
@@ -149,12 +151,14 @@ func (c *config) ask(question string) (string, error) {
 	read := make(chan bool, 1)
 	go func() { read <- c.terminal.lines.Scan() }()
 	select {
-	case <-c.terminal.end:
-		return "", errNoAnswer
 	case ok := <-read:
 		if !ok {
+			fmt.Fprintln(c.stderr)
 			return "", errors.Join(errNoAnswer, c.terminal.lines.Err())
 		}
+	case <-c.terminal.end:
+		fmt.Fprintln(c.stderr)
+		return "", errNoAnswer
 	}
 	return strings.TrimSpace(c.terminal.lines.Text()), nil
 }
