@@ -31,26 +31,44 @@ func (c *config) durable(ctx context.Context, bot *agent.Agent) (*module.Predict
 		id = "r-" + strings.ToLower(rand.Text()[:6])
 	}
 	// Ctrl-C pauses the run: the calls in progress may end. A second Ctrl-C ends the process.
-	defer context.AfterFunc(ctx, func() { runs.Pause(id) })()
+	defer context.AfterFunc(ctx, func() {
+		if runs.Pause(id) {
+			fmt.Fprintln(c.stderr, "pausing once the calls in progress have ended; Ctrl-C again ends the process at once")
+		}
+	})()
 	ctx = context.WithoutCancel(ctx)
 	var pred *module.Prediction[agent.Answer]
 	if c.resume == "" {
-		pred, err = agent.Start(ctx, runs, id, bot, agent.Task{Task: c.task})
+		pred, err = agent.Start(ctx, runs, id, bot, c.in)
 	} else {
 		var at agent.Checkpoint
-		if at, err = runs.Checkpoint(ctx, id); err == nil {
+		if at, err = c.stored(ctx, runs); err == nil {
 			pred, err = c.resumed(ctx, runs, bot, at)
 		}
 	}
 	paused, ok := errors.AsType[*agent.PausedError](err)
-	for ok && len(paused.Checkpoint.Waiting) > 0 && c.asks() {
+	for ok && len(paused.Checkpoint.Waiting) > 0 && c.asks() && !errors.Is(err, errNoAnswer) {
 		pred, err = c.resumed(ctx, runs, bot, paused.Checkpoint)
 		paused, ok = errors.AsType[*agent.PausedError](err)
 	}
-	if ok || errors.Is(err, errNoAnswer) {
+	if ok {
 		fmt.Fprintf(c.stderr, "to resume it: go run ./examples/agent %s\n", c.again(id))
 	}
 	return pred, err
+}
+
+// stored reads the task and the state of the run of -resume.
+func (c *config) stored(ctx context.Context, runs *agent.Runs) (agent.Checkpoint, error) {
+	all, err := runs.List(ctx)
+	if err != nil {
+		return agent.Checkpoint{}, err
+	}
+	for _, r := range all {
+		if r.ID == c.resume {
+			_ = json.Unmarshal(r.Input, &c.in) // if it is not a task, Resume says so
+		}
+	}
+	return runs.Checkpoint(ctx, c.resume)
 }
 
 // again returns the flags that resume a run.
@@ -78,7 +96,9 @@ func (c *config) resumed(ctx context.Context, runs *agent.Runs, bot *agent.Agent
 			break
 		}
 		d, err := c.decideWaiting(w)
-		if err != nil {
+		if errors.Is(err, errNoAnswer) {
+			return nil, &agent.PausedError{Checkpoint: at, Err: err}
+		} else if err != nil {
 			return nil, err
 		}
 		decisions[w.ID] = d
@@ -114,9 +134,10 @@ func (c *config) asks() bool {
 type terminal struct {
 	mu    sync.Mutex
 	lines *bufio.Scanner
+	end   <-chan struct{} // closed by Ctrl-C
 }
 
-var errNoAnswer = errors.New("agent: the question has no answer, because the input has ended")
+var errNoAnswer = errors.New("agent: the question has no answer, because the input has ended or was interrupted")
 
 // ask prints a question and reads a line.
 func (c *config) ask(question string) (string, error) {
@@ -126,8 +147,18 @@ func (c *config) ask(question string) (string, error) {
 		c.terminal.lines = bufio.NewScanner(c.stdin)
 	}
 	fmt.Fprint(c.stderr, question)
-	if !c.terminal.lines.Scan() {
-		return "", errors.Join(errNoAnswer, c.terminal.lines.Err())
+	defer fmt.Fprint(c.stderr, "") // the person has ended the line
+	read := make(chan bool, 1)
+	go func() { read <- c.terminal.lines.Scan() }()
+	select {
+	case ok := <-read:
+		if !ok {
+			fmt.Fprintln(c.stderr)
+			return "", errors.Join(errNoAnswer, c.terminal.lines.Err())
+		}
+	case <-c.terminal.end:
+		fmt.Fprintln(c.stderr)
+		return "", errNoAnswer
 	}
 	return strings.TrimSpace(c.terminal.lines.Text()), nil
 }

@@ -2,8 +2,8 @@
 //
 //	go run ./examples/agent -config mcp_servers.json -model openai:gpt-5 "task"
 //
-// It prints progress to stderr and the answer to stdout. The exit code is 0 if the task
-// has an answer, 1 if it has no answer, 2 if the flags are wrong, and 3 if the run is paused.
+// It prints progress to stderr and the answer to stdout. The exit code is 0 if the task has an answer, 1 if it has no
+// answer or if -step differs from the record, 2 if the flags are wrong, and 3 if the run is paused.
 //
 // At a terminal, it asks before each call that a trusted server calls destructive, or with -ask before each call that
 // may change something. With -journal, a run can go on after Ctrl-C, after a
@@ -13,6 +13,12 @@
 //	go run ./examples/agent -journal runs -runs
 //	go run ./examples/agent -journal runs -config mcp_servers.json -model openai:gpt-5 -resume r-abc123
 //	go run ./examples/agent -journal runs -config mcp_servers.json -rollback r-abc123
+//
+// With -chat, it carries out one task after another. With -trajectory, it records what happens in a file, and with
+// -step, it runs a recorded program again, with the recorded results of its calls, without a model and servers:
+//
+//	go run ./examples/agent -trajectory run.json -config mcp_servers.json -model openai:gpt-5 "task"
+//	go run ./examples/agent -trajectory run.json -step 2
 package main
 
 import (
@@ -52,13 +58,18 @@ func interruptible(args []string, stdin io.Reader, stdout, stderr io.Writer) int
 
 // command is the program: arguments in, exit code out.
 func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	status := show.NewStatus(stderr)
+	if status != nil {
+		stderr = status
+	}
 	stdout, stderr = show.Writer(stdout), show.Writer(stderr)
-	c := config{stdin: stdin, stdout: stdout, stderr: stderr}
+	c := config{stdin: stdin, stdout: stdout, stderr: stderr, status: status, terminal: terminal{end: ctx.Done()}}
 	flags := flag.NewFlagSet("agent", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&c.servers, "config", "mcp_servers.json", "`file` that lists the MCP servers")
 	flags.StringVar(&c.model, "model", "", models.Usage)
 	flags.BoolVar(&c.json, "json", false, "print the result as JSON")
+	flags.BoolVar(&c.chat, "chat", false, "carry out tasks that are typed, one after another; Ctrl-D ends it")
 	flags.BoolVar(&c.quiet, "quiet", false, "do not print progress")
 	flags.IntVar(&c.steps, "steps", 0, "how many programs the model may write (default 5)")
 	flags.IntVar(&c.tokens, "tokens", 0, "how many tokens the model may read and write in total (default: no limit)")
@@ -70,6 +81,9 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		"calls of trusted servers")
 	flags.BoolVar(&c.runs, "runs", false, "list the runs in -journal, and how they ended")
 	flags.StringVar(&c.rollback, "rollback", "", "`ID` of the run in -journal whose effects are to be undone")
+	flags.StringVar(&c.trajectory, "trajectory", "", "`file` for the trajectory as JSON, also if there is no answer")
+	flags.IntVar(&c.step, "step", 0, "`number` of a step in the file of -trajectory to run again, with the recorded "+
+		"results of its calls, without a model and servers")
 	flags.Func("trust", "comma-separated `servers` to trust when they say which of their tools only read",
 		func(names string) error {
 			c.trust = strings.Split(names, ",")
@@ -85,8 +99,8 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		return 2
 	}
 	if i := slices.IndexFunc(flags.Args(), func(arg string) bool { return len(arg) > 1 && arg[0] == '-' }); i >= 0 ||
-		c.steps < 0 || c.tokens < 0 {
-		fmt.Fprintln(stderr, "agent: write flags before the task; -steps and -tokens must not be negative")
+		c.steps < 0 || c.tokens < 0 || c.step < 0 {
+		fmt.Fprintln(stderr, "agent: write flags before the task; -steps, -tokens and -step must not be negative")
 		return 2
 	}
 	c.task, c.flags = strings.Join(flags.Args(), " "), args[:len(args)-flags.NArg()]
@@ -94,8 +108,13 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		fmt.Fprintln(stderr, "agent: -runs, -resume and -rollback need -journal")
 		return 2
 	}
-	if c.resume != "" && (c.rollback != "" || c.task != "") || c.rollback != "" && c.task != "" {
-		fmt.Fprintln(stderr, "agent: pass a task, -resume or -rollback, but not two of them")
+	if c.step > 0 && c.trajectory == "" {
+		fmt.Fprintln(stderr, "agent: -step needs -trajectory")
+		return 2
+	}
+	if c.resume != "" && (c.rollback != "" || c.task != "") || c.rollback != "" && c.task != "" ||
+		c.chat && (c.rollback != "" || c.task != "") {
+		fmt.Fprintln(stderr, "agent: pass a task, -chat, -resume or -rollback, but not two of them, except -chat -resume")
 		return 2
 	}
 	err := c.perform(ctx)
@@ -111,32 +130,50 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 
 // perform does what the flags ask for.
 func (c *config) perform(ctx context.Context) error {
+	if c.runs || c.resume != "" || c.rollback != "" {
+		if _, err := os.Stat(c.journal); err != nil { // a new folder has no runs
+			return fmt.Errorf("the folder of -journal: %w", err)
+		}
+	}
 	if c.runs {
 		return c.list(ctx)
 	}
-	pred, err := c.run(ctx)
-	if c.rollback == "" {
-		err = show.Report(c.report, nil, pred, err)
-		c.print(c.stdout, pred, err)
+	if c.step > 0 {
+		return c.runAgain(ctx)
 	}
-	return err
+	pred, err := c.run(ctx)
+	if c.rollback != "" || c.chat {
+		return err
+	}
+	return c.finish(pred, err)
+}
+
+// finish prints the result of a run, and writes its report and its trajectory.
+func (c *config) finish(pred *module.Prediction[agent.Answer], err error) error {
+	err = show.Report(c.report, c.in, pred, err)
+	c.print(c.stdout, pred, err)
+	return errors.Join(err, c.record(pred, err))
 }
 
 type config struct {
 	servers, model, task      string
 	report                    string
 	journal, resume, rollback string
+	trajectory                string
+	in                        agent.Task
 	trust, flags              []string
 	json, quiet, runs, every  bool
-	steps, tokens             int
+	chat                      bool
+	steps, tokens, step       int
 	timeout                   time.Duration
 	stdin                     io.Reader
 	stdout, stderr            io.Writer
 	terminal                  terminal
+	status                    *show.Status // nil if stderr is not a terminal
 }
 
 func (c *config) run(ctx context.Context) (*module.Prediction[agent.Answer], error) {
-	if strings.TrimSpace(c.task) == "" && c.resume == "" && c.rollback == "" {
+	if strings.TrimSpace(c.task) == "" && c.resume == "" && c.rollback == "" && !c.chat {
 		return nil, agent.ErrNoTask
 	}
 	if c.timeout > 0 {
@@ -173,16 +210,17 @@ func (c *config) run(ctx context.Context) (*module.Prediction[agent.Answer], err
 	defer box.Close()
 	options := module.Options{MaxIters: c.steps, Logger: slog.New(slog.NewTextHandler(c.stderr, nil))}
 	if !c.quiet {
-		options.OnEvent = show.Progress(c.stderr)
+		options.OnEvent, ctx = show.Progress(c.stderr), module.Observe(ctx, c.status.Observe)
 	}
 	bot, err := agent.New(model, &agent.Options{Sandbox: box, Tools: set.With(c.approval()...), Module: options})
 	if err != nil {
 		return nil, err
 	}
-	if c.journal != "" {
-		return c.durable(ctx, bot)
+	if c.chat {
+		return nil, c.converse(ctx, bot)
 	}
-	return bot.Run(ctx, agent.Task{Task: c.task})
+	c.in.Task = c.task
+	return c.turn(ctx, bot)
 }
 
 // introduce prints the connected servers, and the errors for servers that could not be connected. Warnings are in the
@@ -221,16 +259,10 @@ func (c *config) print(w io.Writer, pred *module.Prediction[agent.Answer], err e
 		}
 		return
 	}
-	r := result{Success: err == nil, Calls: []call{}}
-	var t module.Trajectory
-	var incomplete *module.IncompleteError
-	switch {
-	case err == nil:
-		r.Answer, t = pred.Output.Answer, pred.Trajectory
-	case errors.As(err, &incomplete):
-		t = incomplete.Trajectory
-	}
-	if err != nil {
+	r, t := result{Success: err == nil, Calls: []call{}}, trajectoryOf(pred, err)
+	if err == nil {
+		r.Answer = pred.Output.Answer
+	} else {
 		r.Error = err.Error()
 	}
 	r.Steps, r.Usage = len(t.Steps), t.Usage()

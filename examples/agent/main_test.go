@@ -198,7 +198,7 @@ func TestFailures(t *testing.T) {
 		{"unknown flag", nil, []string{"-nonsense"}, nil, 2, "flag provided but not defined: -nonsense"},
 		{"flags after the task", nil, []string{"task", "-model", "openai:x"}, nil, 2, "write flags before the task"},
 		{"negative tokens", nil, []string{"-model", "openai:x", "-tokens", "-1", "task"}, nil, 2,
-			"-steps and -tokens must not be negative"},
+			"-steps, -tokens and -step must not be negative"},
 		{"no model", nil, []string{"-config", good, "task"}, nil, 1,
 			`models: "" does not name a provider and a model; write both, such as "openai:gpt-5.1"`},
 		{"unknown provider", nil, []string{"-model", "acme:x", "-config", good, "task"}, nil, 1,

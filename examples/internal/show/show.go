@@ -71,6 +71,8 @@ func Call(c sandbox.Call) string {
 	switch {
 	case c.Error != nil:
 		return line + "  failed: " + clip(c.Error.Message, 120)
+	case c.Pending:
+		return line + "  not finished"
 	case c.Recorded:
 		return line + "  from the record"
 	}

@@ -19,7 +19,8 @@ func TestProgress(t *testing.T) {
 	failed := sandbox.Call{Tool: "t", Error: &tools.ToolError{Message: evil}}
 	outcome := &sandbox.Outcome{Failure: &sandbox.Failure{Finding: sandbox.Finding{Message: evil}}}
 	for _, e := range []event.Event{
-		event.ProgramStart{Code: evil}, event.ToolCallEnd{Call: failed}, event.ProgramEnd{Outcome: outcome},
+		event.ProgramStart{Code: evil}, event.ToolCallEnd{Call: failed},
+		event.ToolCallEnd{Call: sandbox.Call{Tool: "t", Pending: true}}, event.ProgramEnd{Outcome: outcome},
 	} {
 		report(t.Context(), e)
 	}
@@ -27,6 +28,7 @@ func TestProgress(t *testing.T) {
    program:
    │ \u001b[2Ja\u202e\u009b
    → t()  0s  failed: \u001b[2Ja\u202e\u009b
+   → t()  0s  not finished
    failed after 0s:
    ✗ \u001b[2Ja\u202e\u009b
 `
