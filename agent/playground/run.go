@@ -151,6 +151,7 @@ func (p *Playground) begin(r *run, run attempt) error {
 // attempt starts or resumes a durable run. It is a module so that module.Start streams its text.
 type attempt func(ctx context.Context) (*module.Prediction[agent.Answer], error)
 
+// Run implements [module.Module].
 func (a attempt) Run(ctx context.Context, _ struct{}) (*module.Prediction[agent.Answer], error) {
 	return a(ctx)
 }

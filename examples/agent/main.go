@@ -259,7 +259,7 @@ func (c *config) print(w io.Writer, pred *module.Prediction[agent.Answer], err e
 		}
 		return
 	}
-	r, t := result{Success: err == nil, Calls: []call{}}, trajectoryOf(pred, err)
+	r, t := result{Success: err == nil, Calls: []call{}}, pred.TrajectoryOf(err)
 	if err == nil {
 		r.Answer = pred.Output.Answer
 	} else {
