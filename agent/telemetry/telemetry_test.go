@@ -68,6 +68,25 @@ func TestLogger(t *testing.T) {
 	}
 }
 
+// TestRemoteParent has a run within a run whose caller's span is in another process.
+func TestRemoteParent(t *testing.T) {
+	t.Parallel()
+	observer, err := telemetry.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	remote := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}})
+	ctx := observer.Observe(trace.ContextWithRemoteSpanContext(t.Context(), remote))
+	sig := signature.Must(signature.New[question, number]("Count."))
+	perfect := func(context.Context, question, *module.Prediction[number]) (module.Score, error) {
+		return module.Score{Value: 1}, nil
+	}
+	best := module.NewBestOfN(module.NewPredict(sig, llmtest.New(reply), nil), 1, perfect, 1, nil)
+	if _, err := best.Run(ctx, question{"How many?"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestObserveLate begins to observe within a run, of which only later runs are reported.
 func TestObserveLate(t *testing.T) {
 	t.Parallel()
