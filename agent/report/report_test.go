@@ -190,6 +190,28 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
+// A secret is not shown in part where text is cut, nor if invisible characters are within it.
+func TestSplitSecrets(t *testing.T) {
+	t.Parallel()
+	token := "ghp_" + strings.Repeat("a1B2", 9)
+	for _, text := range []string{
+		strings.Repeat(token+" ", 3000), // as redacted, it is much shorter
+		token[:10] + "\u200b" + token[10:],
+		strings.Repeat("x ", 1<<15-50) + token[:10] + "\xff" + token[10:] + strings.Repeat(" x", 100),
+	} {
+		raw, _ := json.Marshal(text)
+		html := render(t, module.Trajectory{Module: text, Steps: []module.Step{{
+			Predictor: text, Reply: text, Answer: raw,
+			Outcome: &sandbox.Outcome{Calls: []sandbox.Call{{Args: raw}}, Value: raw},
+		}}}, nil)
+		for _, part := range []string{token[:11], token[:4] + "a1B…"} {
+			if i := strings.Index(html, part); i >= 0 {
+				t.Errorf("%.60q: the page has …%s", text, html[max(0, i-60):i+20])
+			}
+		}
+	}
+}
+
 // Huge values and thousands of calls make a page that a browser can show.
 func TestBounds(t *testing.T) {
 	t.Parallel()
