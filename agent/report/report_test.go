@@ -235,6 +235,26 @@ func TestBounds(t *testing.T) {
 		"112 more steps, runs and calls in the record are not shown")
 }
 
+// Small values whose elements or indents are large do not make a large page.
+func TestBoundsOfElements(t *testing.T) {
+	t.Parallel()
+	deep := json.RawMessage(strings.Repeat("[", 8000) + strings.Repeat("]", 8000))
+	for name, step := range map[string]module.Step{
+		"lines": {Code: strings.Repeat("\n", 60_000) + "a"}, "tokens": {Code: strings.Repeat("1,", 30_000)},
+		"indents": {Outcome: &sandbox.Outcome{Value: deep}},
+	} {
+		run := module.Trajectory{Steps: slices.Repeat([]module.Step{step}, 100)}
+		if html := render(t, run, nil); len(html) > 12<<20 {
+			t.Errorf("%s: the page has %d bytes", name, len(html))
+		}
+	}
+	if html := render(t, module.Trajectory{Steps: []module.Step{{
+		Outcome: &sandbox.Outcome{Value: deep},
+	}}}, nil); strings.Contains(html, "[\n") {
+		t.Error("a deep value is indented")
+	}
+}
+
 func TestEvaluation(t *testing.T) {
 	t.Parallel()
 	score := func(v float64) module.Score { return module.Score{Value: v, Feedback: fmt.Sprint("because ", v)} }

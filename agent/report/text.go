@@ -68,12 +68,29 @@ func (b *builder) value(text string, limit int) value {
 // json returns a JSON value for display, indented if it is short.
 func (b *builder) json(raw json.RawMessage) value {
 	var indented bytes.Buffer
-	if len(raw) > maxValue || json.Indent(&indented, raw, "", "  ") != nil {
+	if len(raw) > min(maxValue, b.left) || deep(raw) || json.Indent(&indented, raw, "", "  ") != nil {
 		v := b.value(string(raw[:min(len(raw), maxValue+maxSecret+1)]), maxValue)
 		v.Size = len(raw)
 		return v
 	}
 	return b.value(indented.String(), maxValue)
+}
+
+// deep reports whether JSON is nested so deeply that most of its indented form would be white space.
+func deep(raw json.RawMessage) bool {
+	depth := 0
+	for _, c := range raw {
+		switch c {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		}
+		if depth > 50 {
+			return true
+		}
+	}
+	return false
 }
 
 // line returns text as a line of at most limit bytes.
