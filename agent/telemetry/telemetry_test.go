@@ -87,6 +87,22 @@ func TestRemoteParent(t *testing.T) {
 	}
 }
 
+// TestPanic has another observer that panics. All spans end nevertheless.
+func TestPanic(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	observer, err := telemetry.New(&telemetry.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := module.Observe(t.Context(), func(context.Context, event.Event) { panic("no") })
+	sig := signature.Must(signature.New[question, number]("Count."))
+	_, err = module.NewPredict(sig, llmtest.New(reply), nil).Run(observer.Observe(other), question{"How many?"})
+	if err == nil || !strings.Contains(log.String(), "invoke_agent Predict") {
+		t.Errorf("got %v, and the log\n%s", err, log.String())
+	}
+}
+
 // TestObserveLate begins to observe within a run, of which only later runs are reported.
 func TestObserveLate(t *testing.T) {
 	t.Parallel()
