@@ -255,6 +255,23 @@ func TestBoundsOfElements(t *testing.T) {
 	}
 }
 
+// A page does not list all earlier messages in each of many steps.
+func TestBoundsOfPrompts(t *testing.T) {
+	t.Parallel()
+	var run module.Trajectory
+	var prompt []llms.MessageContent
+	for i := range 500 {
+		prompt = append(prompt, llms.TextParts("human", fmt.Sprint("q", i)), llms.TextParts("ai", "a"))
+		run.Steps = append(run.Steps, module.Step{Prompt: prompt})
+	}
+	run.Orphans = make([]journal.Entry, 1001)
+	html := render(t, run, nil)
+	if len(html) > 5<<20 {
+		t.Errorf("the page has %d bytes", len(html))
+	}
+	expect(t, html, "<pre>q499</pre>", "1 more steps, runs and calls in the record are not shown")
+}
+
 func TestEvaluation(t *testing.T) {
 	t.Parallel()
 	score := func(v float64) module.Score { return module.Score{Value: v, Feedback: fmt.Sprint("because ", v)} }
