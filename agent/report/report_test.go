@@ -317,6 +317,7 @@ func TestOptimization(t *testing.T) {
 		{ID: 1, By: "reflection", Score: .75, Parents: []int{0}, Spent: spent(50)},
 		{ID: 2, By: "merge", Score: .5, Parents: []int{1, 0}, Failed: 3, Spent: spent(90)},
 		{ID: 3, By: "from a damaged file", Parents: []int{9, -1}},
+		{ID: 4, By: "a metric without a value", Score: math.NaN(), Parents: []int{0}},
 	}
 	r.Best = &r.Candidates[1]
 	var b strings.Builder
