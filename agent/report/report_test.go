@@ -203,7 +203,7 @@ func TestSplitSecrets(t *testing.T) {
 		html := render(t, module.Trajectory{Module: text, Steps: []module.Step{{
 			Predictor: text, Reply: text, Answer: raw,
 			Outcome: &sandbox.Outcome{Calls: []sandbox.Call{
-				{Args: raw, Duration: 1, Tool: strings.Repeat("x ", 24) + text}}, Value: raw},
+				{Args: raw, Duration: 1, Tool: strings.Repeat("x ", 22) + text}}, Value: raw},
 		}}}, nil)
 		for _, part := range []string{token[:11], token[:4] + "a1B…"} {
 			if i := strings.Index(html, part); i >= 0 {
