@@ -52,7 +52,7 @@ func Restore(record []byte, o *Options) (*Journal, error) {
 	for i := 0; i < len(list) && err == nil; i++ {
 		op := &list[i]
 		err = j.apply(op)
-		if op.Op == opSettle && !slices.Contains([]State{StateOK, StateFailed, StateUnknown}, op.State) {
+		if err == nil && op.Op == opSettle && !slices.Contains([]State{StateOK, StateFailed, StateUnknown}, op.State) {
 			err = fmt.Errorf("%s ended in the state %.50q, which Record does not write", op.ID, op.State)
 		}
 	}
