@@ -42,7 +42,7 @@ func Observe(ctx context.Context, f func(context.Context, event.Event)) context.
 	return s.in(ctx)
 }
 
-// both returns an observer that calls f and then g. Either may be nil.
+// both returns an observer that calls f and then g, even if f panics. Either may be nil.
 func both(f, g func(context.Context, event.Event)) func(context.Context, event.Event) {
 	switch {
 	case f == nil:
@@ -50,7 +50,7 @@ func both(f, g func(context.Context, event.Event)) func(context.Context, event.E
 	case g == nil:
 		return f
 	}
-	return func(ctx context.Context, e event.Event) { f(ctx, e); g(ctx, e) }
+	return func(ctx context.Context, e event.Event) { defer g(ctx, e); f(ctx, e) }
 }
 
 // named returns the scope for a run of m. It adds the predictors' paths within m; an enclosing module's predictors keep

@@ -31,9 +31,11 @@ func (b *builder) code(source string, findings []finding) (lines []line, other [
 		for i, part := range strings.Split(s.Text, "\n") {
 			if i > 0 {
 				lines = append(lines, line{})
+				b.left -= 40 // for the elements
 			}
-			last := &lines[len(lines)-1]
-			last.Text = append(last.Text, visible(part, s.Class)...)
+			last, pieces := &lines[len(lines)-1], visible(part, s.Class)
+			last.Text = append(last.Text, pieces...)
+			b.left -= 20 * len(pieces)
 		}
 	}
 	for _, f := range findings {

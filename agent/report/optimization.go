@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/writ-go/writ/module"
@@ -55,7 +56,9 @@ func optimizationOf[M any](r *optimize.Result[M], paths []string) *optimization 
 	for i := range all {
 		n := &candidate{Candidate: &all[i], Instructions: map[string]string{}, Calls: callsOf(all[i].Spent)}
 		nodes[i], o.Most = n, max(o.Most, n.Calls)
-		o.Scale = scale{min(o.Scale.Low, n.Score), max(o.Scale.High, n.Score)}
+		if !math.IsNaN(n.Score) {
+			o.Scale = scale{min(o.Scale.Low, n.Score), max(o.Scale.High, n.Score)}
+		}
 		var parent *candidate
 		if len(n.Parents) > 0 && n.Parents[0] >= 0 && n.Parents[0] < i {
 			parent = nodes[n.Parents[0]]

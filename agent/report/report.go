@@ -80,8 +80,9 @@ var (
 // builder prepares untrusted values for a page.
 type builder struct {
 	Options
-	left               int // bytes that values may still take
-	runs, steps, calls int // how many there are so far
+	left int // bytes that values may still take
+	// How many there are so far:
+	runs, steps, calls, messages int
 }
 
 // maxPage limits the bytes of all values in a page, so that a browser can show it at once.

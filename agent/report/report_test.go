@@ -190,6 +190,29 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
+// A secret is not shown in part where text is cut, nor if invisible characters are within it.
+func TestSplitSecrets(t *testing.T) {
+	t.Parallel()
+	token := "ghp_" + strings.Repeat("a1B2", 9)
+	for _, text := range []string{
+		strings.Repeat(token+" ", 3000), // as redacted, it is much shorter
+		token[:10] + "\u200b" + token[10:],
+		strings.Repeat("x ", 1<<15-50) + token[:10] + "\xff" + token[10:] + strings.Repeat(" x", 100),
+	} {
+		raw, _ := json.Marshal(text)
+		html := render(t, module.Trajectory{Module: text, Steps: []module.Step{{
+			Predictor: text, Reply: text, Answer: raw,
+			Outcome: &sandbox.Outcome{Calls: []sandbox.Call{
+				{Args: raw, Duration: 1, Tool: strings.Repeat("x ", 22) + text}}, Value: raw},
+		}}}, nil)
+		for _, part := range []string{token[:11], token[:4] + "a1B…"} {
+			if i := strings.Index(html, part); i >= 0 {
+				t.Errorf("%.60q: the page has …%s", text, html[max(0, i-60):i+20])
+			}
+		}
+	}
+}
+
 // Huge values and thousands of calls make a page that a browser can show.
 func TestBounds(t *testing.T) {
 	t.Parallel()
@@ -211,6 +234,43 @@ func TestBounds(t *testing.T) {
 	expect(t, html, "5000 calls", "100 more calls not shown", " of 10485760 bytes are shown.",
 		`&lt;&amp;<span class="hidden-char">U&#43;202E</span>`,
 		"112 more steps, runs and calls in the record are not shown")
+}
+
+// Small values whose elements or indents are large do not make a large page.
+func TestBoundsOfElements(t *testing.T) {
+	t.Parallel()
+	deep := json.RawMessage(strings.Repeat("[", 8000) + strings.Repeat("]", 8000))
+	for name, step := range map[string]module.Step{
+		"lines": {Code: strings.Repeat("\n", 60_000) + "a"}, "tokens": {Code: strings.Repeat("1,", 30_000)},
+		"indents": {Outcome: &sandbox.Outcome{Value: deep}},
+	} {
+		run := module.Trajectory{Steps: slices.Repeat([]module.Step{step}, 100)}
+		if html := render(t, run, nil); len(html) > 12<<20 {
+			t.Errorf("%s: the page has %d bytes", name, len(html))
+		}
+	}
+	if html := render(t, module.Trajectory{Steps: []module.Step{{
+		Outcome: &sandbox.Outcome{Value: deep},
+	}}}, nil); strings.Contains(html, "[\n") {
+		t.Error("a deep value is indented")
+	}
+}
+
+// A page does not list all earlier messages in each of many steps.
+func TestBoundsOfPrompts(t *testing.T) {
+	t.Parallel()
+	var run module.Trajectory
+	var prompt []llms.MessageContent
+	for i := range 500 {
+		prompt = append(prompt, llms.TextParts("human", fmt.Sprint("q", i)), llms.TextParts("ai", "a"))
+		run.Steps = append(run.Steps, module.Step{Prompt: prompt})
+	}
+	run.Orphans = make([]journal.Entry, 1001)
+	html := render(t, run, nil)
+	if len(html) > 5<<20 {
+		t.Errorf("the page has %d bytes", len(html))
+	}
+	expect(t, html, "<pre>q499</pre>", "1 more steps, runs and calls in the record are not shown")
 }
 
 func TestEvaluation(t *testing.T) {
@@ -257,6 +317,7 @@ func TestOptimization(t *testing.T) {
 		{ID: 1, By: "reflection", Score: .75, Parents: []int{0}, Spent: spent(50)},
 		{ID: 2, By: "merge", Score: .5, Parents: []int{1, 0}, Failed: 3, Spent: spent(90)},
 		{ID: 3, By: "from a damaged file", Parents: []int{9, -1}},
+		{ID: 4, By: "a metric without a value", Score: math.NaN(), Parents: []int{0}},
 	}
 	r.Best = &r.Candidates[1]
 	var b strings.Builder

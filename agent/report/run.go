@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -47,10 +48,11 @@ type call struct {
 }
 
 const (
-	maxRuns    = 500  // runs shown in a page
-	maxSteps   = 1000 // steps shown in a page
-	maxCalls   = 5000 // calls shown in a page
-	maxEntries = 1000 // entries shown of a run's journal
+	maxRuns     = 500    // runs shown in a page
+	maxSteps    = 1000   // steps shown in a page
+	maxCalls    = 5000   // calls shown in a page
+	maxMessages = 20_000 // messages in a page; of later steps, only new ones are shown
+	maxEntries  = 1000   // entries shown of a run's journal
 )
 
 func title(t module.Trajectory) string {
@@ -89,14 +91,19 @@ func (b *builder) run(t module.Trajectory) run {
 	for i, s := range steps {
 		one := b.step(s, fmt.Sprintf("%s-s%d", r.ID, i+1), before)
 		one.Number, before = i+1, one.Prompt
+		if b.messages += len(before); b.messages > maxMessages {
+			one.Prompt = slices.DeleteFunc(slices.Clone(before), func(m message) bool { return m.Same != "" })
+		}
 		r.Steps = append(r.Steps, one)
 	}
 	r.Calls, r.More = first(t.Calls, maxEntries)
+	orphans, moreOrphans := first(t.Orphans, maxEntries)
+	r.Orphans = orphans
 	for i := 0; i < len(t.Runs) && b.runs < maxRuns; i++ {
 		r.Runs = append(r.Runs, b.run(t.Runs[i]))
 		r.Runs[i].Chosen = t.Chosen == i+1
 	}
-	r.More += moreSteps + len(t.Runs) - len(r.Runs)
+	r.More += moreSteps + moreOrphans + len(t.Runs) - len(r.Runs)
 	return r
 }
 

@@ -24,7 +24,7 @@ type value struct {
 }
 
 // Line returns the beginning of the text, on a line.
-func (v value) Line() string { return display.OneLine(v.head) }
+func (v value) Line() string { return v.head }
 
 // Long reports whether the text is folded where short text is not.
 func (v value) Long() bool { return v.Shown > 2000 }
@@ -39,15 +39,25 @@ const (
 // cut returns the beginning of the text without secrets, and whether this is the whole text.
 func (b *builder) cut(text string, limit int) (shown string, whole bool) {
 	limit = min(limit, max(b.left, minValue))
-	shown = display.Cut(b.Secrets.Text(display.Cut(text, limit+maxSecret)), limit)
+	shown = b.clean(text, limit)
 	b.left -= len(shown)
 	return shown, len(text) <= limit
+}
+
+// clean returns the beginning of the text, valid and without secrets.
+func (b *builder) clean(text string, limit int) string {
+	head := display.Cut(text, limit+maxSecret)
+	clean := b.Secrets.Text(strings.ToValidUTF8(head, "\uFFFD"))
+	if len(head) < len(text) { // the end may have the beginning of a secret
+		limit = min(limit, max(len(clean)-maxSecret, 3))
+	}
+	return display.Cut(clean, limit)
 }
 
 // value returns text for display, of which at most limit bytes are shown.
 func (b *builder) value(text string, limit int) value {
 	shown, whole := b.cut(text, limit)
-	v := value{visible(shown, ""), len(text), len(shown), display.Cut(shown, 150)}
+	v := value{visible(shown, ""), len(text), len(shown), b.Secrets.Text(display.OneLine(display.Cut(shown, 150)))}
 	b.left -= 40 * len(v.Text) // for the elements
 	if whole {
 		v.Shown = v.Size
@@ -58,12 +68,29 @@ func (b *builder) value(text string, limit int) value {
 // json returns a JSON value for display, indented if it is short.
 func (b *builder) json(raw json.RawMessage) value {
 	var indented bytes.Buffer
-	if len(raw) > maxValue || json.Indent(&indented, raw, "", "  ") != nil {
-		v := b.value(string(raw[:min(len(raw), maxValue+maxSecret)]), maxValue)
+	if len(raw) > min(maxValue, b.left) || deep(raw) || json.Indent(&indented, raw, "", "  ") != nil {
+		v := b.value(string(raw[:min(len(raw), maxValue+maxSecret+1)]), maxValue)
 		v.Size = len(raw)
 		return v
 	}
 	return b.value(indented.String(), maxValue)
+}
+
+// deep reports whether JSON is nested so deeply that most of its indented form would be white space.
+func deep(raw json.RawMessage) bool {
+	depth := 0
+	for _, c := range raw {
+		switch c {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		}
+		if depth > 50 {
+			return true
+		}
+	}
+	return false
 }
 
 // line returns text as a line of at most limit bytes.
@@ -76,7 +103,7 @@ func (b *builder) line(text any, limit int) string {
 		s = fmt.Sprint(text)
 	}
 	b.left -= min(len(s), limit)
-	return display.Cut(display.OneLine(b.Secrets.Text(display.Cut(s, limit+maxSecret))), limit)
+	return display.Cut(b.Secrets.Text(display.OneLine(b.clean(s, limit))), limit) // again: OneLine removes characters
 }
 
 // visible returns text as spans of a class. Invisible characters have spans of their own, which name the code points.

@@ -96,7 +96,7 @@ func rowsOf(r *run, zero time.Time, depth int) (rows []row) {
 		for _, c := range o.Calls {
 			class, _ := describe(c)
 			calls.Bars = append(calls.Bars, bar{from: now + c.Started, length: c.Duration, Class: class,
-				Title: display.Cut(c.Tool, 60) + ", " + duration(c.Duration)})
+				Title: display.Cut(c.Tool, maxSecret) + ", " + duration(c.Duration)})
 		}
 		if len(o.Calls) > 0 {
 			rows = append(rows, calls)

@@ -29,7 +29,7 @@ type span struct {
 
 // run has the open spans of a run.
 type run struct {
-	outer                     trace.Span // the span in the context of the run
+	outer                     trace.SpanContext // of the span in the context of the run
 	mu                        sync.Mutex
 	root, step, chat, program *span // nil if they are not open
 	calls                     map[int]*span
@@ -118,8 +118,8 @@ func (t *Telemetry) observe(ctx context.Context, e event.Event) {
 // begin begins a run. Its parent is the span in its context or, if that is already the parent of the enclosing run, the
 // innermost span of the enclosing run.
 func (t *Telemetry) begin(ctx context.Context, o event.Origin) {
-	r := &run{outer: trace.SpanFromContext(ctx), calls: map[int]*span{}}
-	if enclosing := t.run(o.Parent); enclosing != nil && enclosing.outer == r.outer {
+	r := &run{outer: trace.SpanContextFromContext(ctx), calls: map[int]*span{}}
+	if enclosing := t.run(o.Parent); enclosing != nil && enclosing.outer.Equal(r.outer) {
 		enclosing.mu.Lock()
 		ctx = enclosing.innermost()
 		enclosing.mu.Unlock()

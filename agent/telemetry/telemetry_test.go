@@ -68,6 +68,41 @@ func TestLogger(t *testing.T) {
 	}
 }
 
+// TestRemoteParent has a run within a run whose caller's span is in another process.
+func TestRemoteParent(t *testing.T) {
+	t.Parallel()
+	observer, err := telemetry.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	remote := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}})
+	ctx := observer.Observe(trace.ContextWithRemoteSpanContext(t.Context(), remote))
+	sig := signature.Must(signature.New[question, number]("Count."))
+	perfect := func(context.Context, question, *module.Prediction[number]) (module.Score, error) {
+		return module.Score{Value: 1}, nil
+	}
+	best := module.NewBestOfN(module.NewPredict(sig, llmtest.New(reply), nil), 1, perfect, 1, nil)
+	if _, err := best.Run(ctx, question{"How many?"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPanic has another observer that panics. All spans end nevertheless.
+func TestPanic(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	observer, err := telemetry.New(&telemetry.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := module.Observe(t.Context(), func(context.Context, event.Event) { panic("no") })
+	sig := signature.Must(signature.New[question, number]("Count."))
+	_, err = module.NewPredict(sig, llmtest.New(reply), nil).Run(observer.Observe(other), question{"How many?"})
+	if err == nil || !strings.Contains(log.String(), "invoke_agent Predict") {
+		t.Errorf("got %v, and the log\n%s", err, log.String())
+	}
+}
+
 // TestObserveLate begins to observe within a run, of which only later runs are reported.
 func TestObserveLate(t *testing.T) {
 	t.Parallel()

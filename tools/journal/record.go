@@ -50,7 +50,11 @@ func Restore(record []byte, o *Options) (*Journal, error) {
 	}
 	err := jsonvalue.Strictly(record, &list)
 	for i := 0; i < len(list) && err == nil; i++ {
-		err = j.apply(&list[i])
+		op := &list[i]
+		err = j.apply(op)
+		if err == nil && op.Op == opSettle && !slices.Contains([]State{StateOK, StateFailed, StateUnknown}, op.State) {
+			err = fmt.Errorf("%s ended in the state %.50q, which Record does not write", op.ID, op.State)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("journal: the record is damaged: %w", err)

@@ -71,3 +71,19 @@ func TestRestoreChangedCall(t *testing.T) {
 		}
 	}
 }
+
+// A record with a state that is not known is refused, since its call would not count as uncertain.
+func TestRestoreUnknownState(t *testing.T) {
+	t.Parallel()
+	s := newScript(t, nil)
+	s.program("db.add = !timeout")
+	record, err := s.journal.Record()
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := strings.Replace(string(record), `"state":"unknown"`, `"state":"lost"`, 1)
+	want := `journal: the record is damaged: E1 ended in the state "lost", which Record does not write`
+	if _, err := journal.Restore([]byte(damaged), nil); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
