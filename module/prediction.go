@@ -43,8 +43,9 @@ func (t Trajectory) evidence() []sandbox.Finding {
 	return all
 }
 
-// TrajectoryOf returns what a run did, whether or not it found an answer: p's trajectory or, if p is nil, the one in err.
-// It returns a Trajectory that has only Err if err comes from before the first model call. P and err are what Run returned:
+// TrajectoryOf returns what a run did, whether or not it found an answer: p's trajectory or, if p is nil, the one in
+// err. It returns a Trajectory that has only Err if err comes from before the first model call. P and err are what Run
+// returned:
 //
 //	pred, err := m.Run(ctx, in)
 //	fmt.Print(pred.TrajectoryOf(err))

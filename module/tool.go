@@ -9,8 +9,8 @@ import (
 // Tool turns a module into a tool for another module's programs. The tool's arguments are the module's inputs, and its
 // result is the module's output, as in [tools.Func]. The module's run has its own limits: while a program waits only
 // for such tools, the time does not count against the program's limit (see [tools.Pause]). The run is in
-// Trajectory.Runs of the run that calls the tool, and has the tool's name. Nil hints mean the zero [tools.Hints], with which calls to the tool
-// count as effects; use Class: tools.Read for a module that has no tools with effects.
+// Trajectory.Runs of the run that calls the tool, and has the tool's name. Nil hints mean the zero [tools.Hints], with
+// which calls to the tool count as effects; use Class: tools.Read for a module that has no tools with effects.
 //
 // For a module that has the tool, [Predictors] also yields the predictors of m, so that they are saved, loaded and
 // optimized with those of the module, and [Clone] also copies m.

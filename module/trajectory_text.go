@@ -65,7 +65,8 @@ func (t *Trajectory) write(b *strings.Builder, margin string) {
 		if t.Chosen == i+1 {
 			mark = ", chosen"
 		}
-		fmt.Fprintf(b, "%srun %d: %s, %s%s\n", margin, i+1, t.Runs[i].title(), t.Runs[i].Duration.Round(time.Millisecond), mark)
+		took := t.Runs[i].Duration.Round(time.Millisecond)
+		fmt.Fprintf(b, "%srun %d: %s, %s%s\n", margin, i+1, t.Runs[i].title(), took, mark)
 		t.Runs[i].write(b, margin+"  ")
 	}
 }

@@ -14,8 +14,8 @@ import (
 // Key returns a call's key. Two calls with the same key count as the same effect. The key depends on the tool's server,
 // its original name, and its arguments, or only the arguments in [Hints].Identity. Different notations of a number,
 // such as 10 and 1e1, are equal, and a missing argument is equal to its default. For tools without a namespace, such as
-// those of [Func], null and a missing argument are equal if the argument is optional and nullable. Key returns an error
-// if args are not a JSON object.
+// those of [Func], null and a missing argument are equal if the argument is optional and nullable. Args must be
+// a JSON object, and null is one without members; Key returns an error for other values.
 func (b *Binding) Key(args json.RawMessage) (string, error) {
 	args = b.Complete(args)
 	nulls := b.Namespace == "" && b.input.get() != nil && bytes.Contains(args, []byte("null"))

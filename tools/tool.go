@@ -50,8 +50,8 @@ type Tool struct {
 	Handler Handler
 
 	// Revert, if set, undoes a call that was made with args and returned result, which is nil if it could not be used.
-	// Only package journal's Rollback calls Revert. After an error, the call may or may not be undone, and Revert is not
-	// called again, unless the error is a [ToolError] whose Kind says that nothing was done.
+	// Only package journal's Rollback calls Revert. After an error, the call may or may not be undone, and Revert is
+	// not called again, unless the error is a [ToolError] whose Kind says that nothing was done.
 	Revert func(ctx context.Context, args, result json.RawMessage) error
 
 	// RevertWith, if set and Revert is not, is the call that undoes a call.

@@ -33,7 +33,8 @@ func (c *config) durable(ctx context.Context, bot *agent.Agent) (*module.Predict
 	// Ctrl-C pauses the run: the calls in progress may end. A second Ctrl-C ends the process.
 	defer context.AfterFunc(ctx, func() {
 		if runs.Pause(id) {
-			fmt.Fprintln(c.stderr, "pausing once the calls in progress have ended; Ctrl-C again ends the process at once")
+			fmt.Fprintln(c.stderr, "pausing once the calls in progress have ended; "+
+				"Ctrl-C again ends the process at once")
 		}
 	})()
 	ctx = context.WithoutCancel(ctx)

@@ -114,7 +114,8 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	}
 	if c.resume != "" && (c.rollback != "" || c.task != "") || c.rollback != "" && c.task != "" ||
 		c.chat && (c.rollback != "" || c.task != "") {
-		fmt.Fprintln(stderr, "agent: pass a task, -chat, -resume or -rollback, but not two of them, except -chat -resume")
+		fmt.Fprintln(stderr,
+			"agent: pass a task, -chat, -resume or -rollback, but not two of them, except -chat -resume")
 		return 2
 	}
 	err := c.perform(ctx)

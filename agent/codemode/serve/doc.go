@@ -85,7 +85,7 @@
 //
 // The health paths need no token and reveal nothing else.
 //
-// Options.MeterProvider and QueueOptions.MeterProvider create OpenTelemetry metrics, which docs/telemetry.md lists. They
-// contain no principal names; the log contains them at level debug. The log never contains a token, a header, the query
-// of a URL, or a message.
+// Options.MeterProvider and QueueOptions.MeterProvider create OpenTelemetry metrics, which docs/telemetry.md lists.
+// They contain no principal names; the log contains them at level debug. The log never contains a token, a header, the
+// query of a URL, or a message.
 package serve
