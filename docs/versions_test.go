@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/writ-go/writ/agent"
+	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
@@ -70,6 +71,19 @@ func TestFormat(t *testing.T) {
 	}
 	if len(decisions) != 1 || pred.Output.Answer != "true" {
 		t.Errorf("got %q after %d decisions", pred.Output.Answer, len(decisions))
+	}
+}
+
+// TestNewerTrajectory reads a trajectory with fields of another version.
+func TestNewerTrajectory(t *testing.T) {
+	t.Parallel()
+	var got module.Trajectory
+	text := `{"module": "Predict", "novel": 1, "steps": [{"code": "submit({})", "novel": {}}], "error": "late"}`
+	if err := json.Unmarshal([]byte(text), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Module != "Predict" || len(got.Steps) != 1 || got.Steps[0].Code != "submit({})" || got.Err.Error() != "late" {
+		t.Errorf("got %+v", got)
 	}
 }
 

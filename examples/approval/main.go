@@ -16,11 +16,9 @@ import (
 	"os/signal"
 	"sync/atomic"
 
-	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/examples/internal/models"
 	"github.com/writ-go/writ/examples/internal/show"
 	"github.com/writ-go/writ/module"
-	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
@@ -87,12 +85,9 @@ func main() {
 }
 
 func run(ctx context.Context, name string, stdin io.Reader, w io.Writer) error {
-	var model llms.Model = llmtest.New(script)
-	if name != "" {
-		var err error
-		if model, err = models.Open(name, models.Options{Progress: w}); err != nil {
-			return err
-		}
+	model, err := models.OpenOr(name, models.Options{Progress: w}, script)
+	if err != nil {
+		return err
 	}
 	box, err := sandbox.New(nil)
 	if err != nil {

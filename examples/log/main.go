@@ -1,5 +1,5 @@
 // Log shows RLM: the input is a log of 4 MB, far more than a prompt can hold. The model never sees it whole. Its
-// programs search it, and show the model only what they print.
+// programs search it, and ask a model about the parts that they find.
 //
 //	go run ./examples/log
 //
@@ -15,11 +15,9 @@ import (
 	"os/signal"
 	"strings"
 
-	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/examples/internal/models"
 	"github.com/writ-go/writ/examples/internal/show"
 	"github.com/writ-go/writ/module"
-	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 )
@@ -34,6 +32,7 @@ type Input struct {
 type Output struct {
 	Host  string `json:"host"`
 	Count int    `json:"count" jsonschema:"description=Errors of this host."`
+	Cause string `json:"cause"`
 }
 
 var script = []string{"```js\n" + `const lines = log.split("\n");
@@ -42,22 +41,31 @@ console.log(lines.filter(line => line.includes("ERROR")).slice(0, 3).join("\n"))
 ` + "```", "```js\n" + `const counts = {};
 for (const [, host] of log.matchAll(/ERROR host=(\S+)/g)) counts[host] = (counts[host] ?? 0) + 1;
 const [host, count] = Object.entries(counts).sort((a, b) => b[1] - a[1])[0];
-submit({ host, count });
-` + "```"}
+const errors = log.split("\n").filter(line => line.includes("ERROR host=" + host + " "));
+const prompts = [];
+for (let i = 0; i < errors.length; i += 20) {
+  prompts.push("Name the main cause in two words:\n" + errors.slice(i, i + 20).join("\n"));
+}
+const votes = {};
+for (const cause of await llm(prompts)) votes[cause] = (votes[cause] ?? 0) + 1;
+console.log(votes);
+const cause = Object.keys(votes).sort((a, b) => votes[b] - votes[a])[0];
+submit({ host, count, cause });
+` + "```", "disk full", "disk full", "disk full", "disk full"}
 
 // generate returns a log of 60,000 lines. It is always the same one.
 func generate() string {
 	var b strings.Builder
 	for i := range 60_000 {
-		level, host := "INFO ", i*7%40
+		level, host, text := "INFO ", i*7%40, "ok"
 		if i%97 == 0 {
-			level = "ERROR"
+			level, text = "ERROR", "upstream timed out"
 		}
 		if i%1000 == 13 {
-			level, host = "ERROR", 17
+			level, host, text = "ERROR", 17, "write /data: no space left on device"
 		}
-		fmt.Fprintf(&b, "2026-03-02T%02d:%02d:%02d %s host=web-%02d request=%d took=%dms\n",
-			i/3600%24, i/60%60, i%60, level, host, i, i*31%900)
+		fmt.Fprintf(&b, "2026-03-02T%02d:%02d:%02d %s host=web-%02d request=%d took=%dms %s\n",
+			i/3600%24, i/60%60, i%60, level, host, i, i*31%900, text)
 	}
 	return b.String()
 }
@@ -74,12 +82,9 @@ func main() {
 }
 
 func run(ctx context.Context, name string, w io.Writer) error {
-	var model llms.Model = llmtest.New(script...)
-	if name != "" {
-		var err error
-		if model, err = models.Open(name, models.Options{Progress: w}); err != nil {
-			return err
-		}
+	model, err := models.OpenOr(name, models.Options{Progress: w}, script...)
+	if err != nil {
+		return err
 	}
 	box, err := sandbox.New(nil)
 	if err != nil {
@@ -87,7 +92,7 @@ func run(ctx context.Context, name string, w io.Writer) error {
 	}
 	defer box.Close()
 	sig := signature.Must(signature.New[Input, Output]("Answer the question about the log."))
-	in := Input{"Which host has the most errors?", generate()}
+	in := Input{"Which host has the most errors, and why?", generate()}
 	pred, err := module.NewRLM(sig, model, box, nil, nil).Run(ctx, in)
 	if err != nil {
 		return err
@@ -96,6 +101,7 @@ func run(ctx context.Context, name string, w io.Writer) error {
 		fmt.Fprintf(w, "program:\n%s\nthe model reads:\n%s\n",
 			show.Indent(step.Code, "   │ "), show.Indent(step.Observation, "   │ "))
 	}
-	fmt.Fprintf(w, "the log has %d bytes; %s has %d errors\n", len(in.Log), pred.Output.Host, pred.Output.Count)
+	fmt.Fprintf(w, "the log has %d bytes; %s has %d errors: %s\n", len(in.Log),
+		pred.Output.Host, pred.Output.Count, pred.Output.Cause)
 	return nil
 }

@@ -13,7 +13,8 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	log := generate()
-	want := fmt.Sprintf("the log has %d bytes; web-17 has %d errors\n", len(log), strings.Count(log, "ERROR host=web-17 "))
+	want := fmt.Sprintf("the log has %d bytes; web-17 has %d errors: disk full\n", len(log),
+		strings.Count(log, "ERROR host=web-17 "))
 	if !strings.HasSuffix(out.String(), want) {
 		t.Errorf("got\n%s\nwant the end to be %s", out.String(), want)
 	}

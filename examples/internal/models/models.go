@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
 )
 
@@ -36,6 +37,14 @@ func Open(name string, o Options) (llms.Model, error) {
 		return nil, err
 	}
 	return models.NewBudget(models.Limits{Tokens: o.Tokens}).Model(m, name), nil
+}
+
+// OpenOr is like [Open], but without a name the model gives the scripted replies.
+func OpenOr(name string, o Options, script ...string) (llms.Model, error) {
+	if name == "" {
+		return llmtest.New(script...), nil
+	}
+	return Open(name, o)
 }
 
 func open(name string, retry *models.RetryOptions) (llms.Model, error) {
