@@ -54,7 +54,7 @@ func TestDurable(t *testing.T) {
 	}
 	shutdown()
 	for want, n := range map[string]int{
-		`invoke_agent CodeAct [internal] error("") error.type="paused"`: 1, "invoke_agent CodeAct [internal] gen_ai": 1,
+		`invoke_agent Agent [internal] error("") error.type="paused"`: 1, "invoke_agent Agent [internal] gen_ai": 1,
 		`execute_tool send [internal] error("") error.type="pending"`: 1, "execute_tool send [internal] gen_ai": 1,
 	} {
 		if got := strings.Count(r.tree(), want); got != n {

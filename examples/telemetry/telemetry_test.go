@@ -160,7 +160,7 @@ func TestTraces(t *testing.T) {
 			t.Errorf("%s does not have the times of events", s.GetName())
 		}
 	}
-	if all, agent := inputTokens(r, "chat"), inputTokens(r, "invoke_agent CodeAct"); all == 0 || all != agent {
+	if all, agent := inputTokens(r, "chat"), inputTokens(r, "invoke_agent Agent"); all == 0 || all != agent {
 		t.Errorf("the agent has %d input tokens, and all requests have %d", agent, all)
 	}
 }
@@ -317,7 +317,7 @@ func TestRun(t *testing.T) {
 	if err := run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(r.tree(), "invoke_agent CodeAct [internal]") ||
+	if !strings.HasPrefix(r.tree(), "invoke_agent Agent [internal]") ||
 		!strings.Contains(r.table(), `gen_ai.operation.name="chat" gen_ai.provider.name="_OTHER"`) {
 		t.Errorf("got\n%s%s", r.tree(), r.table())
 	}
