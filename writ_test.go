@@ -23,6 +23,9 @@ var direct = []string{
 	"github.com/tailscale/hujson",
 	"github.com/tdewolff/parse/v2",
 	"github.com/tmc/langchaingo",
+	"go.opentelemetry.io/otel",
+	"go.opentelemetry.io/otel/metric",
+	"go.opentelemetry.io/otel/trace",
 	"go.uber.org/goleak", // tests only
 	"golang.org/x/oauth2",
 	"golang.org/x/sync",
