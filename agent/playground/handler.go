@@ -120,7 +120,7 @@ func (p *Playground) admit(r *http.Request) error {
 	}
 	origin := r.Header.Get("Origin")
 	if origin != "http://"+r.Host && (origin != "" || r.Method != http.MethodGet) {
-		return errors.New("playground: the request comes from another page")
+		return errors.New("playground: the header Origin must be the page itself, as browsers set it")
 	}
 	return nil
 }

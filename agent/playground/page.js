@@ -173,7 +173,7 @@ class View {
 		const c = d.call, call = s.calls.get(c.id);
 		call.took.textContent = took(c.duration_ns);
 		call.marks.append(...[c.decision && mark(c.decision.startsWith("approved") ? "good" : "warn", c.decision),
-			c.recorded && mark("", "from the record"), c.pending && mark("warn", "not ended"),
+			c.recorded && mark("", "from the record"), c.pending && mark("warn", "no result yet"),
 			c.error && mark("bad", c.error.kind)].filter(Boolean));
 		if (c.error) call.result.append(...titled("Error", c.error.message));
 		else if (!c.pending) call.result.append(...titled("Result", pretty(c.result)));
@@ -185,7 +185,8 @@ class View {
 		}
 		if (o.submitted) s.marks.append(mark("good", "submitted"));
 		else if (!f && "value" in o) s.after.append(...titled("Value", pretty(o.value)));
-		if (f) s.marks.append(mark(f.kind === "stopped" ? "warn" : "bad", f.kind.replaceAll("_", " ")));
+		if (f?.kind === "stopped") s.marks.append(mark("warn", "not finished")); // paused, or stopped
+		else if (f) s.marks.append(mark("bad", f.kind.replaceAll("_", " ")));
 		const findings = !f || f.kind === "stopped" ? [] : f.findings ?? [f];
 		for (const [kind, list] of [["warn", o.warnings ?? []], ["bad", findings]]) {
 			s.after.append(...list.map(one => said((one.line ? `line ${one.line}: ` : "") + one.message +
