@@ -349,6 +349,7 @@ func TestSessionIsRepeated(t *testing.T) {
 		var values [2]string
 		first := box.NewSession(nil)
 		for i, source := range sources {
+			var err error
 			if recordings[i], values[i], err = run(first, source, nil); err != nil {
 				t.Fatal(err)
 			}
