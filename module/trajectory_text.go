@@ -15,9 +15,9 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// String returns the trajectory for people to read: each step with the model's reply, the program with its time and
-// calls, and the observation; the runs of other modules; the answer, or why there is none, with the evidence against
-// it; and each model's usage. Characters that control a terminal are escaped.
+// String returns the trajectory for people to read. It shows each step: the reply, the program with its time and calls,
+// and the observation. The runs of other modules follow, then the answer and the evidence against it, or the reason why
+// there is no answer, and finally the usage of each model. Characters that control a terminal are escaped.
 func (t Trajectory) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %s\n", t.title(), t.Duration.Round(time.Millisecond))

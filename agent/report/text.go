@@ -54,7 +54,7 @@ func (b *builder) clean(text string, limit int) string {
 	return display.Cut(clean, limit)
 }
 
-// value returns text for display, of which at most limit bytes are shown.
+// value returns text for display, cut to limit bytes.
 func (b *builder) value(text string, limit int) value {
 	shown, whole := b.cut(text, limit)
 	v := value{visible(shown, ""), len(text), len(shown), b.Secrets.Text(display.OneLine(display.Cut(shown, 150)))}
@@ -128,7 +128,7 @@ type field struct {
 	Prose bool // the value is text, not JSON
 }
 
-// fields returns the first members of a JSON object, or the value itself if it is none.
+// fields returns the first members of a JSON object. It returns any other value as one field.
 func (b *builder) fields(raw json.RawMessage) (list []field) {
 	const maxFields = 50
 	if len(raw) == 0 {

@@ -9,7 +9,7 @@ import (
 )
 
 // Record returns what [Restore] needs to continue a conversation: the calls that Unresolved returns, and which effects
-// followed them. It returns nil if there are none. Call it between two turns.
+// followed them. If no call is uncertain, it returns nil. Call Record between two turns.
 func (j *Journal) Record() ([]byte, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -106,7 +106,7 @@ func (s *Status) erase() {
 	}
 }
 
-// text says what is in progress: calls or, if there are none, steps.
+// text says what is in progress. It names calls, and steps only if no call is in progress.
 func (s *Status) text() string {
 	tools, calls := map[string]int{}, 0
 	var parts []string
