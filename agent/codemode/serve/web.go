@@ -198,8 +198,7 @@ func (s *web) dispatch(w http.ResponseWriter, r *http.Request, p Principal, m me
 	ctx, cancel := context.WithCancel(s.middleware.mark(r.Context()))
 	defer cancel()
 	defer context.AfterFunc(life, cancel)()
-	r = r.WithContext(ctx)
-	return s.serveHTTP(w, r, p, m)
+	return s.serveHTTP(w, withTrace(r.WithContext(ctx)), p, m)
 }
 
 // serveHTTP serves a request with the SDK's handler for protocol versions with sessions, or with its handler
