@@ -126,10 +126,7 @@ func encode(list ...message) string {
 func clientAttributes(r effect.Request) []attribute.KeyValue {
 	list := []attribute.KeyValue{
 		semconv.McpMethodNameToolsCall, semconv.McpProtocolVersion(r.Protocol), semconv.JSONRPCRequestID(r.ID),
-		attribute.String("writ.mcp.server", r.Server),
-	}
-	if r.Code != 0 {
-		list = append(list, semconv.RPCResponseStatusCode(strconv.FormatInt(r.Code, 10)))
+		semconv.RPCResponseStatusCode(r.Code), attribute.String("writ.mcp.server", r.Server),
 	}
 	switch u := r.URL; {
 	case r.Pipe:

@@ -127,21 +127,19 @@ func (t *Telemetry) addSpan(next tools.Caller) tools.Caller {
 			call := sandbox.Call{ID: c.ID, Tool: c.Tool.Path(), Args: c.Args}
 			s = t.callStart(ctx, time.Now(), call)
 			defer func() {
-				if call.Result = result; err != nil {
+				if call.Result = result; err != nil && !errors.As(err, &call.Error) {
 					call.Error = &tools.ToolError{Message: err.Error()}
-					_ = errors.As(err, &call.Error)
 				}
 				t.callEnd(s, time.Now(), call)
 			}()
 		}
-		if s == nil {
-			return next.Call(ctx, c)
+		if s != nil {
+			ctx = effect.WithReport(trace.ContextWithSpan(ctx, s.Span), func(r effect.Request) {
+				if r.Server == c.Tool.Namespace && r.Tool == c.Tool.Name { // not if the tool calls other tools
+					s.SetAttributes(nonZero(clientAttributes(r)...)...)
+				}
+			})
 		}
-		ctx = effect.WithReport(trace.ContextWithSpan(ctx, s.Span), func(r effect.Request) {
-			if r.Server == c.Tool.Namespace && r.Tool == c.Tool.Name { // not a request of a tool that calls other tools
-				s.SetAttributes(nonZero(clientAttributes(r)...)...)
-			}
-		})
 		return next.Call(ctx, c)
 	})
 }

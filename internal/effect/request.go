@@ -5,20 +5,19 @@ import (
 	"net/url"
 )
 
-// Request describes a request of a call to an MCP server. Unknown fields have zero values.
+// Request describes a call's request to an MCP server. Unknown fields have zero values.
 type Request struct {
 	Server, Tool string   // the tool's namespace and name
-	ID           string   // of JSON-RPC
-	Code         int64    // of the JSON-RPC error that the server returned
 	Protocol     string   // the version of MCP
+	ID           string   // of JSON-RPC
+	Code         string   // of the JSON-RPC error that the server returned
 	Pipe         bool     // the server is a process, on stdio
 	URL          *url.URL // of a server over HTTP; its path and query may contain secrets
 }
 
 type reportKey struct{}
 
-// WithReport returns the context of a call. Report receives each request that the call has made to an MCP server, so
-// that tools/mcptools need not know how requests are traced.
+// WithReport returns the context of a call. Report receives the requests that the call has made to MCP servers.
 func WithReport(ctx context.Context, report func(Request)) context.Context {
 	return context.WithValue(ctx, reportKey{}, report)
 }

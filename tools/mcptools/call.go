@@ -118,14 +118,12 @@ func (r *remote) sendOver(ctx context.Context, c *connection, args json.RawMessa
 		c.questions.Store(0)
 		r.server.health.worked()
 	}
-	if report := effect.ReportOf(ctx); report != nil {
+	if report := effect.ReportOf(ctx); report != nil && call.ID.IsValid() {
 		request := effect.Request{Server: r.server.name, Tool: tool, Protocol: c.version(), Pipe: c.process != nil}
+		request.ID = fmt.Sprint(call.ID.Raw())
 		request.URL, _ = web.ParseURL(r.server.config.URL)
-		if call.ID.IsValid() {
-			request.ID = fmt.Sprint(call.ID.Raw())
-		}
 		if answered {
-			request.Code = wire.Code
+			request.Code = fmt.Sprint(wire.Code)
 		}
 		report(request)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/noop"
 	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
@@ -90,8 +91,10 @@ func (m *meters) operation(
 	if call, ok := r.(*mcp.CallToolRequest); ok {
 		if list = append(list, semconv.GenAIOperationNameExecuteTool); err == nil {
 			list = append(list, semconv.GenAIToolName(call.Params.Name))
+			span.SetName(method + " " + call.Params.Name)
 		}
 	}
+	known := len(list)
 	failure, coded := errors.AsType[*jsonrpc.Error](err)
 	switch answer, ok := result.(*mcp.CallToolResult); {
 	case coded:
@@ -102,8 +105,12 @@ func (m *meters) operation(
 	case ok && answer != nil && answer.IsError:
 		list = append(list, semconv.ErrorTypeKey.String("tool_error"))
 	}
+	if len(list) > known {
+		span.SetStatus(codes.Error, "") // the text of the error may have contents
+	}
+	span.SetAttributes(list...)
+	span.End()
 	m.operations.RecordSet(ctx, time.Since(began).Seconds(), attribute.NewSet(list...))
-	endSpan(span, list)
 }
 
 // session counts a session. It returns a function that records the session's end.

@@ -198,7 +198,8 @@ func (s *web) dispatch(w http.ResponseWriter, r *http.Request, p Principal, m me
 	ctx, cancel := context.WithCancel(s.middleware.mark(r.Context()))
 	defer cancel()
 	defer context.AfterFunc(life, cancel)()
-	return s.serveHTTP(w, withTrace(r.WithContext(ctx)), p, m)
+	r = r.WithContext(ctx)
+	return s.serveHTTP(w, r, p, m)
 }
 
 // serveHTTP serves a request with the SDK's handler for protocol versions with sessions, or with its handler
@@ -209,7 +210,8 @@ func (s *web) serveHTTP(w http.ResponseWriter, r *http.Request, p Principal, m m
 	case old && r.Header.Get(sessionHeader) != "":
 		s.sessions.use(w, r, p)
 		return nil
-	case old && m.opening:
+	case old && m.opening: // the SDK uses the context for all requests of the session
+		r = r.WithContext(withoutSpan(r.Context()))
 		return s.with(w, p, func(server *mcp.Server) *refusal { return s.sessions.begin(w, r, p, server) })
 	case old && (r.Method == http.MethodGet || r.Method == http.MethodDelete):
 		http.Error(w, "Mcp-Session-Id is missing", http.StatusBadRequest)
