@@ -118,12 +118,11 @@ func (t *Telemetry) Observe(ctx context.Context) context.Context {
 func (t *Telemetry) addSpan(next tools.Caller) tools.Caller {
 	return tools.CallerFunc(func(ctx context.Context, c tools.Call) (result json.RawMessage, err error) {
 		var s *span
-		switch r := t.run(effect.RunOf(ctx)); {
-		case r != nil:
+		if r := t.run(effect.RunOf(ctx)); r != nil {
 			r.mu.Lock()
 			s = r.calls[c.ID]
 			r.mu.Unlock()
-		case effect.RunOf(ctx) == 0: // a program that no module runs, whose calls are not reported
+		} else { // no module runs the program, so there are no events of its calls
 			call := sandbox.Call{ID: c.ID, Tool: c.Tool.Path(), Args: c.Args}
 			s = t.callStart(ctx, time.Now(), call)
 			defer func() {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/writ-go/writ/internal/effect"
 	"go.opentelemetry.io/otel/trace"
 )
 
@@ -61,7 +63,11 @@ func TestTraceContext(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := list(t, servers)["t"].Handler(c.ctx, nil); err != nil {
+		all, err := servers.Tools(traced)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := all[0].Handler(c.ctx, nil); err != nil {
 			t.Error(err)
 		}
 		servers.Close()
@@ -70,5 +76,24 @@ func TestTraceContext(t *testing.T) {
 		equal(t, "headers", head, c.head)
 		equal(t, "headers of other requests", strings.ReplaceAll(others, "own", ""), "")
 		mu.Unlock()
+	}
+}
+
+// Only requests that were sent are reported.
+func TestReport(t *testing.T) {
+	t.Parallel()
+	servers := open(t, ServerConfig{URL: serveWeb(t, script{"tools/call": func(json.RawMessage) string {
+		return `"error":{"code":-32000,"message":"no"}`
+	}}.handler(asJSON, nil)) + "/secret"}, nil)
+	tool := list(t, servers)["t"]
+	for args, want := range map[string]string{`{}`: "s t true -32000 http", `{`: ""} {
+		got := ""
+		ctx := effect.WithReport(t.Context(), func(r effect.Request) {
+			got += strings.Join([]string{r.Server, r.Tool, strconv.FormatBool(r.ID > "0"), r.Code, r.URL.Scheme}, " ")
+		})
+		if _, err := tool.Handler(ctx, json.RawMessage(args)); err == nil {
+			t.Errorf("%s: no error", args)
+		}
+		equal(t, args, got, want)
 	}
 }

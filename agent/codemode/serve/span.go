@@ -15,7 +15,7 @@ import (
 // without it, the span in ctx or, without both, the span in the headers.
 func (m *meters) span(ctx context.Context, method string, r mcp.Request) (context.Context, trace.Span) {
 	call, ok := r.(*mcp.CallToolRequest)
-	if !ok || call.Params == nil || m.tracer == nil {
+	if !ok || m.tracer == nil {
 		return ctx, noop.Span{}
 	}
 	var w3c propagation.TraceContext
