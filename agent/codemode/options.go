@@ -98,7 +98,7 @@ type Options struct {
 	MeterProvider metric.MeterProvider
 
 	// TracerProvider creates a span for each tool call of a client, instead of that of [serve.Options]. Nil means no
-	// spans. For spans of the tasks and tool calls within, pass Serve a context of package telemetry.
+	// spans. For spans of the tasks and tool calls within, pass Serve a context from Observe of package telemetry.
 	TracerProvider trace.TracerProvider
 
 	// Logger logs events, without the secrets of the servers in Config. Nil logs nothing.
