@@ -21,6 +21,7 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 	"github.com/writ-go/writ/tools/mcptools"
 	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // Options configures a [Server]. The zero value of every field is its default.
@@ -95,6 +96,10 @@ type Options struct {
 
 	// MeterProvider creates the metrics, instead of those of Queue and of [serve.Options]. Nil means no metrics.
 	MeterProvider metric.MeterProvider
+
+	// TracerProvider creates a span for each tool call of a client, instead of that of [serve.Options]. Nil means no
+	// spans. For spans of the tasks and tool calls within, pass Serve a context from Observe of package telemetry.
+	TracerProvider trace.TracerProvider
 
 	// Logger logs events, without the secrets of the servers in Config. Nil logs nothing.
 	Logger *slog.Logger

@@ -67,7 +67,7 @@ func (s *Server) serving(o *serve.Options) *serve.Options {
 	if o != nil {
 		complete = *o
 	}
-	complete.MeterProvider = s.options.MeterProvider
+	complete.MeterProvider, complete.TracerProvider = s.options.MeterProvider, s.options.TracerProvider
 	if complete.Logger == nil {
 		complete.Logger = s.log
 	}

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/internal/effect"
 	"github.com/writ-go/writ/internal/place"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/event"
@@ -117,6 +119,24 @@ func output(e event.ModelResponse) string {
 func encode(list ...message) string {
 	text, _ := json.Marshal(list) // always encodes
 	return string(text)
+}
+
+// clientAttributes returns the attributes that a request to an MCP server adds to the span of its call. The conventions
+// want no span of the request itself if the call has one.
+func clientAttributes(r effect.Request) []attribute.KeyValue {
+	list := []attribute.KeyValue{
+		semconv.McpMethodNameToolsCall, semconv.McpProtocolVersion(r.Protocol), semconv.JSONRPCRequestID(r.ID),
+		semconv.RPCResponseStatusCode(r.Code), attribute.String("writ.mcp.server", r.Server),
+	}
+	switch u := r.URL; {
+	case r.Pipe:
+		list = append(list, semconv.NetworkTransportPipe)
+	case u != nil:
+		port, _ := strconv.Atoi(cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme]))
+		list = append(list, semconv.NetworkTransportTCP, semconv.NetworkProtocolName("http"),
+			semconv.ServerAddress(u.Hostname()), semconv.ServerPort(port))
+	}
+	return list
 }
 
 // failure is why a span has an error. The zero value means that it has none.

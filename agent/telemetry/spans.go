@@ -102,12 +102,10 @@ func (t *Telemetry) observe(ctx context.Context, e event.Event) {
 		}
 	case event.ToolCallStart:
 		t.atStep(r, o)
-		c := e.Call
-		r.calls[c.ID] = t.start(r.innermost(), "execute_tool "+c.Tool, o.Time, trace.SpanKindInternal,
-			semconv.GenAIOperationNameExecuteTool, semconv.GenAIToolName(c.Tool), semconv.GenAIToolType("function"),
-			semconv.GenAIToolCallID(strconv.Itoa(c.ID)), t.content(semconv.GenAIToolCallArgumentsKey, string(c.Args)))
+		r.calls[e.Call.ID] = t.callStart(r.innermost(), o.Time, e.Call)
 	case event.ToolCallEnd:
-		t.callEnd(r, e)
+		t.callEnd(r.calls[e.Call.ID], o.Time, e.Call)
+		delete(r.calls, e.Call.ID)
 	case event.ProgramEnd:
 		t.programEnd(r, e)
 	case event.RunEnd:
@@ -165,13 +163,18 @@ func (t *Telemetry) response(r *run, e event.ModelResponse) {
 	}
 }
 
-func (t *Telemetry) callEnd(r *run, e event.ToolCallEnd) {
-	s, f := r.calls[e.Call.ID], failureOfCall(e.Call)
-	delete(r.calls, e.Call.ID)
-	t.end(s, e.Time, f, attribute.Bool("writ.tool.recorded", e.Call.Recorded),
-		t.content(semconv.GenAIToolCallResultKey, string(e.Call.Result)))
-	if s != nil && !e.Call.Recorded {
-		s.record(t.metrics.calls, e.Time, f, semconv.GenAIToolName(e.Call.Tool))
+func (t *Telemetry) callStart(ctx context.Context, at time.Time, c sandbox.Call) *span {
+	return t.start(ctx, "execute_tool "+c.Tool, at, trace.SpanKindInternal,
+		semconv.GenAIOperationNameExecuteTool, semconv.GenAIToolName(c.Tool), semconv.GenAIToolType("function"),
+		semconv.GenAIToolCallID(strconv.Itoa(c.ID)), t.content(semconv.GenAIToolCallArgumentsKey, string(c.Args)))
+}
+
+func (t *Telemetry) callEnd(s *span, at time.Time, c sandbox.Call) {
+	f := failureOfCall(c)
+	t.end(s, at, f, attribute.Bool("writ.tool.recorded", c.Recorded),
+		t.content(semconv.GenAIToolCallResultKey, string(c.Result)))
+	if s != nil && !c.Recorded {
+		s.record(t.metrics.calls, at, f, semconv.GenAIToolName(c.Tool))
 	}
 }
 

@@ -17,9 +17,11 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/writ-go/writ/internal/effect"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 	"go.opentelemetry.io/otel/metric"
 	meters "go.opentelemetry.io/otel/metric/noop"
@@ -101,8 +103,9 @@ func (i *instruments) open(m metric.Meter) error {
 type observedKey struct{ *Telemetry }
 
 // Observe returns a copy of ctx in which t observes all runs of all modules, including the runs that modules and tools
-// start. The spans of these runs are children of the span in ctx. The context of each tool call has the span of the
-// call, so that the tool's own spans, such as those of an HTTP client, are its children.
+// start, and the tool calls of programs that no module runs. Their spans are children of the span in ctx. The context of
+// each tool call has the span of the call, so that the tool's own spans, such as those of an HTTP client, are its
+// children, and so are those of an MCP server that continues the trace.
 func (t *Telemetry) Observe(ctx context.Context) context.Context {
 	if ctx.Value(observedKey{t}) != nil {
 		return ctx
@@ -113,13 +116,28 @@ func (t *Telemetry) Observe(ctx context.Context) context.Context {
 
 // addSpan is a [tools.Policy] that adds the span of a call to the call's context.
 func (t *Telemetry) addSpan(next tools.Caller) tools.Caller {
-	return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+	return tools.CallerFunc(func(ctx context.Context, c tools.Call) (result json.RawMessage, err error) {
+		var s *span
 		if r := t.run(effect.RunOf(ctx)); r != nil {
 			r.mu.Lock()
-			if s := r.calls[c.ID]; s != nil {
-				ctx = trace.ContextWithSpan(ctx, s.Span)
-			}
+			s = r.calls[c.ID]
 			r.mu.Unlock()
+		} else { // no module runs the program, so there are no events of its calls
+			call := sandbox.Call{ID: c.ID, Tool: c.Tool.Path(), Args: c.Args}
+			s = t.callStart(ctx, time.Now(), call)
+			defer func() {
+				if call.Result = result; err != nil && !errors.As(err, &call.Error) {
+					call.Error = &tools.ToolError{Message: err.Error()}
+				}
+				t.callEnd(s, time.Now(), call)
+			}()
+		}
+		if s != nil {
+			ctx = effect.WithReport(trace.ContextWithSpan(ctx, s.Span), func(r effect.Request) {
+				if r.Server == c.Tool.Namespace && r.Tool == c.Tool.Name { // not if the tool calls other tools
+					s.SetAttributes(nonZero(clientAttributes(r)...)...)
+				}
+			})
 		}
 		return next.Call(ctx, c)
 	})

@@ -269,16 +269,16 @@ func TestContents(t *testing.T) {
 	}
 }
 
-// TestServer compares the metrics of an MCP server with a golden file.
+// TestServer compares the spans and metrics of an MCP server, whose client has none, with a golden file.
 func TestServer(t *testing.T) {
 	r := newReceiver(t)
-	_, meters, shutdown := r.providers()
+	tracers, meters, shutdown := r.providers()
 	box, err := sandbox.NewInProcess(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer box.Close()
-	server, err := codemode.New(&codemode.Options{Sandbox: box, MeterProvider: meters})
+	server, err := codemode.New(&codemode.Options{Sandbox: box, MeterProvider: meters, TracerProvider: tracers})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +307,7 @@ func TestServer(t *testing.T) {
 	}
 	web.Close()
 	shutdown()
-	golden(t, "server.txt", r.table())
+	golden(t, "server.txt", r.tree()+"\n"+r.table())
 	conform(t, r)
 }
 

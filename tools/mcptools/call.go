@@ -16,6 +16,7 @@ import (
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 	"github.com/writ-go/writ/tools/mcptools/internal/web"
+	"go.opentelemetry.io/otel/propagation"
 )
 
 // remote is one tool on one server.
@@ -105,11 +106,26 @@ func (r *remote) sendOver(ctx context.Context, c *connection, args json.RawMessa
 	if id.Entry != "" && id.Server == r.server.name && id.Tool == tool {
 		params.Meta[effectKey] = id.String()
 	}
-	raw, err := c.request(ctx, func(ctx context.Context) (any, error) { return c.session.CallTool(ctx, params) })
-	var wire *jsonrpc.Error
-	if err == nil || errors.As(err, &wire) {
+	trace := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(ctx, trace)
+	for key, value := range trace {
+		params.Meta[key] = value
+	}
+	var call message.Call
+	raw, err := c.request(ctx, &call, func(ctx context.Context) (any, error) { return c.session.CallTool(ctx, params) })
+	wire, answered := errors.AsType[*jsonrpc.Error](err)
+	if err == nil || answered {
 		c.questions.Store(0)
 		r.server.health.worked()
+	}
+	if report := effect.ReportOf(ctx); report != nil && call.ID.IsValid() {
+		request := effect.Request{Server: r.server.name, Tool: tool, Protocol: c.version(), Pipe: c.process != nil}
+		request.ID = fmt.Sprint(call.ID.Raw())
+		request.URL, _ = web.ParseURL(r.server.config.URL)
+		if answered {
+			request.Code = fmt.Sprint(wire.Code)
+		}
+		report(request)
 	}
 	return raw, err
 }

@@ -106,12 +106,14 @@ func (c *connection) version() string {
 }
 
 // request makes one request and returns its result as the server wrote it.
-func (c *connection) request(ctx context.Context, do func(context.Context) (any, error)) (json.RawMessage, error) {
+func (c *connection) request(
+	ctx context.Context, call *message.Call, do func(context.Context) (any, error),
+) (json.RawMessage, error) {
 	own, cancel := context.WithCancel(ctx)
 	defer cancel()
-	call := message.Call{Cancel: cancel}
-	defer c.exchange.Forget(&call)
-	result, err := do(message.WithCall(own, &call))
+	call.Cancel = cancel
+	defer c.exchange.Forget(call)
+	result, err := do(message.WithCall(own, call))
 	if cause := call.Err(); cause != nil && err != nil && ctx.Err() == nil {
 		err = cause
 	}

@@ -136,7 +136,7 @@ func (c *connection) list(ctx context.Context) (*listing, error) {
 // readPage reads the page at a cursor.
 func (c *connection) readPage(ctx context.Context, cursor string) (*toolPage, error) {
 	var decoded *mcp.ListToolsResult // empty unless the page has an x-mcp-header
-	raw, err := c.request(ctx, func(ctx context.Context) (_ any, err error) {
+	raw, err := c.request(ctx, &message.Call{}, func(ctx context.Context) (_ any, err error) {
 		decoded, err = c.session.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
 		return decoded, err
 	})

@@ -86,6 +86,8 @@
 // The health paths need no token and reveal nothing else.
 //
 // Options.MeterProvider and QueueOptions.MeterProvider create OpenTelemetry metrics, which docs/telemetry.md lists.
-// They contain no principal names; the log contains them at level debug. The log never contains a token, a header, the
-// query of a URL, or a message.
+// Options.TracerProvider creates a span for each tool call, which continues the client's trace. Unless the provider's
+// sampler ignores remote parents, the client decides whether its trace is sampled.
+// Metrics and spans contain no principal names; the log contains them at level debug. The log never contains a token, a
+// header, the query of a URL, or a message.
 package serve

@@ -12,23 +12,27 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/noop"
 	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
 	"go.opentelemetry.io/otel/semconv/v1.41.0/httpconv"
 	"go.opentelemetry.io/otel/semconv/v1.41.0/mcpconv"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // bounds are the upper bounds of the histograms' buckets, in seconds.
 var bounds = metric.WithExplicitBucketBoundaries(0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
+const scope = "github.com/writ-go/writ/agent/codemode/serve"
+
 func meterOf(p metric.MeterProvider) metric.Meter {
 	p = cmp.Or[metric.MeterProvider](p, noop.NewMeterProvider())
-	return p.Meter("github.com/writ-go/writ/agent/codemode/serve", metric.WithSchemaURL(semconv.SchemaURL))
+	return p.Meter(scope, metric.WithSchemaURL(semconv.SchemaURL))
 }
 
-// meters are the metrics of a transport. Their attributes have bounded sets of values, so that clients cannot fill the
-// memory with their own values. Errors are ignored, because all names and units are valid.
+// meters are the metrics and spans of a transport. The attributes of metrics have bounded sets of values, so that clients
+// cannot fill the memory with their own values. Errors are ignored, because all names and units are valid.
 type meters struct {
 	requests   httpconv.ServerRequestDuration
 	open       httpconv.ServerActiveRequests
@@ -36,12 +40,16 @@ type meters struct {
 	ended      mcpconv.ServerSessionDuration
 	sessions   metric.Int64UpDownCounter
 	transport  attribute.KeyValue
+	tracer     trace.Tracer // nil means no spans
 }
 
 func newMeters(o *Options) *meters {
 	meter, m := meterOf(o.MeterProvider), &meters{transport: semconv.NetworkTransportTCP}
 	if o.Transport == Stdio {
 		m.transport = semconv.NetworkTransportPipe
+	}
+	if o.TracerProvider != nil {
+		m.tracer = o.TracerProvider.Tracer(scope, trace.WithSchemaURL(semconv.SchemaURL))
 	}
 	m.requests, _ = httpconv.NewServerRequestDuration(meter, bounds)
 	m.open, _ = httpconv.NewServerActiveRequests(meter)
@@ -74,17 +82,19 @@ func (m *meters) begin(r *http.Request) (end func(route string, status int, took
 	}
 }
 
-// operation records a request or notification of the protocol. Its attributes have only methods that the SDK knows, and
-// tools that exist: calls of other tools return an error.
+// operation records a request or notification of the protocol, and ends its span. The attributes have only methods that
+// the SDK knows, and tools that exist: calls of other tools return an error.
 func (m *meters) operation(
-	ctx context.Context, began time.Time, method string, r mcp.Request, result mcp.Result, err error,
+	ctx context.Context, span trace.Span, began time.Time, method string, r mcp.Request, result mcp.Result, err error,
 ) {
 	list := []attribute.KeyValue{semconv.McpMethodNameKey.String(method), m.transport}
 	if call, ok := r.(*mcp.CallToolRequest); ok {
 		if list = append(list, semconv.GenAIOperationNameExecuteTool); err == nil {
 			list = append(list, semconv.GenAIToolName(call.Params.Name))
+			span.SetName(method + " " + call.Params.Name)
 		}
 	}
+	known := len(list)
 	failure, coded := errors.AsType[*jsonrpc.Error](err)
 	switch answer, ok := result.(*mcp.CallToolResult); {
 	case coded:
@@ -95,6 +105,11 @@ func (m *meters) operation(
 	case ok && answer != nil && answer.IsError:
 		list = append(list, semconv.ErrorTypeKey.String("tool_error"))
 	}
+	if len(list) > known {
+		span.SetStatus(codes.Error, "") // the text of the error may have contents
+	}
+	span.SetAttributes(list...)
+	span.End()
 	m.operations.RecordSet(ctx, time.Since(began).Seconds(), attribute.NewSet(list...))
 }
 

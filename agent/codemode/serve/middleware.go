@@ -80,7 +80,8 @@ func (m *middleware) receive(next mcp.MethodHandler) mcp.MethodHandler {
 			defer one.leave()
 		}
 		began := time.Now()
-		defer func() { m.meters.operation(ctx, began, method, r, result, err) }()
+		ctx, span := m.meters.span(ctx, method, r)
+		defer func() { m.meters.operation(ctx, span, began, method, r, result, err) }()
 		defer func() {
 			if value := recover(); value != nil {
 				m.log.Error("a handler panicked", "method", method, "panic", value, "stack", string(debug.Stack()))

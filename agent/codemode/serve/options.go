@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // The transports, for Options.Transport.
@@ -72,6 +73,9 @@ type Options struct {
 
 	// MeterProvider creates the metrics; see the package comment. Nil means no metrics.
 	MeterProvider metric.MeterProvider
+
+	// TracerProvider creates a span for each tool call; see the package comment. Nil means no spans.
+	TracerProvider trace.TracerProvider
 
 	// Logger logs events, but no token, header or message. There are three exceptions: a handler's panic value, an
 	// error from Auth.Verifier (without the token) and, at level debug, a rejected host or origin. Nil logs nothing.

@@ -46,7 +46,7 @@ func Run(ctx context.Context, newServer func(Principal) *mcp.Server, o *Options)
 
 func (s *web) run(ctx context.Context, l net.Listener) error {
 	lasting := context.WithoutCancel(ctx)
-	base := WithPrincipal(lasting, local) // for the case without Auth, in which the listener is private
+	base := WithPrincipal(withoutSpan(lasting), local) // for the case without Auth, in which the listener is private
 	srv := &http.Server{
 		Handler:           s.handler(),
 		ReadHeaderTimeout: s.limits.stall,

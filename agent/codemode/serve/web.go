@@ -210,7 +210,8 @@ func (s *web) serveHTTP(w http.ResponseWriter, r *http.Request, p Principal, m m
 	case old && r.Header.Get(sessionHeader) != "":
 		s.sessions.use(w, r, p)
 		return nil
-	case old && m.opening:
+	case old && m.opening: // the SDK uses the context for all requests of the session
+		r = r.WithContext(withoutSpan(r.Context()))
 		return s.with(w, p, func(server *mcp.Server) *refusal { return s.sessions.begin(w, r, p, server) })
 	case old && (r.Method == http.MethodGet || r.Method == http.MethodDelete):
 		http.Error(w, "Mcp-Session-Id is missing", http.StatusBadRequest)

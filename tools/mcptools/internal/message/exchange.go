@@ -35,6 +35,9 @@ type Call struct {
 	err   atomic.Pointer[error] // why there is no result
 }
 
+// Lists reports whether the request lists tools.
+func (c *Call) Lists() bool { return c.lists }
+
 // Asked reports whether the result was a question to the client.
 func (c *Call) Asked() bool { return c.asked.Load() }
 

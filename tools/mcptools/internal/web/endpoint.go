@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 
 	"github.com/writ-go/writ/internal/keepalive"
+	"github.com/writ-go/writ/tools/mcptools/internal/message"
+	"go.opentelemetry.io/otel/propagation"
 )
 
 // endpoint sends requests with the server's headers, only to the server's origin. It hides the URL and the session ID
@@ -123,6 +125,9 @@ func (e *endpoint) prepare(req *http.Request) (*http.Request, error) {
 		if _, set := out.Header[name]; !set {
 			out.Header[name] = values
 		}
+	}
+	if call := message.CallOf(req.Context()); call != nil && !call.Lists() && out.Header.Get("Traceparent") == "" {
+		propagation.TraceContext{}.Inject(req.Context(), propagation.HeaderCarrier(out.Header))
 	}
 	e.secrets.addHeaders(headers)
 	preventRetry(out.Header)
