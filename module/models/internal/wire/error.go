@@ -109,6 +109,9 @@ func (c *Client) failureIn(data []byte) error {
 	return e
 }
 
+// Failure returns the error in a JSON object that has a member "error", or nil.
+func (a *Answer) Failure(data []byte) error { return a.client.failureIn(data) }
+
 // empty matches the error member of responses that are not errors.
 var empty = regexp.MustCompile(`^(null|false|0|""|\{\s*\}|\[\s*\])?$`)
 
@@ -160,7 +163,7 @@ type problem struct {
 func complaint(body []byte) (message, code string) {
 	body = bytes.TrimSpace(body)
 	var list []json.RawMessage
-	if !crowded(body, maxElements) && json.Unmarshal(body, &list) == nil && len(list) > 0 {
+	if !crowded(body, MaxElements) && json.Unmarshal(body, &list) == nil && len(list) > 0 {
 		body = list[0] // gemini sends a list with one error
 	}
 	if bytes.HasPrefix(body, []byte("<")) {

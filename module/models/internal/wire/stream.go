@@ -3,6 +3,7 @@ package wire
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -76,8 +77,9 @@ func (a *Answer) yield(e Event, yield func(Event, error) bool) bool {
 	switch {
 	case a.Size > maxReply:
 		err = a.client.strange("a reply of more than %d bytes; set a lower MaxTokens", maxReply)
-	case crowded(e.Data, maxObjects):
-		err = a.client.strange("an event of more than %d elements or %d objects", maxElements, maxObjects)
+	case crowded(e.Data, cmp.Or(a.Objects, maxObjects)):
+		err = a.client.strange("an event of more than %d elements or %d objects", MaxElements,
+			cmp.Or(a.Objects, maxObjects))
 	default:
 		err = a.client.failureIn(e.Data)
 	}
