@@ -69,8 +69,10 @@ func unreasoned(r Request) string {
 // unless they say otherwise.
 func strictTools(r Request) string {
 	for _, tool := range objects(r.Body["tools"]) {
-		if problem := cmp.Or(violation("strict", tool["parameters"]), incomplete(tool["parameters"])); problem != "" &&
-			tool["strict"] != false {
+		if tool["strict"] == false || tool["parameters"] == nil {
+			continue
+		}
+		if problem := cmp.Or(violation("strict", tool["parameters"]), incomplete(tool["parameters"])); problem != "" {
 			return fmt.Sprintf("Invalid schema for function '%s': %s", tool["name"], problem)
 		}
 	}
@@ -113,8 +115,8 @@ func (p responses) answer(w http.ResponseWriter, r Request, reply Reply) {
 // response returns a response, with the tools of the request as the provider repeats them.
 func (responses) response(r Request, reply Reply, output []map[string]any) map[string]any {
 	body := map[string]any{
-		"id": fmt.Sprintf("resp_%d", r.N), "object": "response", "created_at": 1, "model": r.Body["model"], "error": nil,
-		"status": "completed", "incomplete_details": nil, "output": output, "tools": r.Body["tools"], "store": r.Body["store"],
+		"id": fmt.Sprintf("resp_%d", r.N), "object": "response", "created_at": 1, "model": r.Body["model"],
+		"status": "completed", "error": nil, "incomplete_details": nil, "output": output, "tools": r.Body["tools"],
 		"usage": map[string]any{
 			"input_tokens": reply.InputTokens, "output_tokens": reply.OutputTokens,
 			"total_tokens":          reply.InputTokens + reply.OutputTokens,

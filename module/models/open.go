@@ -19,9 +19,9 @@ type OpenOptions struct {
 	// Key is the API key. If empty, it is read from the provider's environment variable, such as OPENAI_API_KEY.
 	Key string
 
-	// Token, if set, returns a bearer token for each request, in place of the key, such as one of Microsoft Entra ID for
-	// Azure. It should cache the token until it expires, and may be called concurrently. Its error is an [Error] of kind
-	// [KindAuth], unless it is itself an [Error].
+	// Token, if set, returns a bearer token for each request, which is sent in place of the key, such as a token of
+	// Microsoft Entra ID for Azure. It may be called concurrently, and should keep the token until it expires. If it
+	// fails, the call fails with [KindAuth], or with the [Error] that it returns.
 	Token func(context.Context) (string, error)
 
 	// BaseURL is the provider's URL. If empty, it is read from the provider's environment variable, such as

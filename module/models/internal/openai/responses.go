@@ -19,26 +19,27 @@ import (
 // Responses is an [llms.Model] that speaks OpenAI's Responses API. Nothing is stored at the provider: reasoning comes
 // encrypted, and is sent back with the next turn. It is safe for concurrent use.
 type Responses struct {
-	lm.CapableFunc
-	name      string
-	maxTokens int
-	client    wire.Client
-	path      string
-	schemas   wire.Schemas
-	plain     sync.Map // the models that do not encrypt reasoning, because they have none
+	*Model
+	plain sync.Map // the models that have no reasoning to encrypt
 }
 
-// NewResponses returns the model with the given name. It makes no request.
+// NewResponses returns the model with the given name. It makes no request. The dialect is openai-responses or
+// azure-responses.
 func NewResponses(model string, o *wire.Options) (*Responses, error) {
-	client, query, err := connect(o.Dialect, dialects()[strings.TrimSuffix(o.Dialect, "-responses")], o)
+	chat := *o
+	chat.Dialect = strings.TrimSuffix(o.Dialect, "-responses")
+	inner, err := New(model, &chat)
 	if err != nil {
 		return nil, err
 	}
-	m := &Responses{name: model, maxTokens: o.MaxTokens, client: client, path: "/responses" + query}
-	can := lm.Capabilities{Model: model, Schema: true, Tools: true, Thinking: true, Vision: true}
-	m.CapableFunc = lm.CapableFunc{Func: m.generate, States: func() lm.Capabilities { return can }}
+	m := &Responses{Model: inner}
+	m.client.Provider = o.Dialect // messages of chat completions are those of another provider
+	m.dialect.maxTokens, m.dialect.think, m.dialect.noUsage = "max_output_tokens", reasoningEffort, true
+	m.CapableFunc.Func = m.generate
 	return m, nil
 }
+
+func reasoningEffort(body map[string]any, effort string, _ int) { openRouterReasoning(body, effort, 0) }
 
 // generate implements GenerateContent. An error is a *models.Error or the error that a streaming function returned.
 func (m *Responses) generate(
@@ -78,7 +79,7 @@ func aboutReasoning(err error) bool {
 	return ok && e.Status == http.StatusBadRequest && encrypted.MatchString(e.Error())
 }
 
-// send makes one request. If plain is set, it is without encrypted reasoning.
+// send makes one request. If plain is set, it is without reasoning.
 func (m *Responses) send(ctx context.Context, body map[string]any, messages []llms.MessageContent,
 	call llms.CallOptions, plain bool) (*llms.ContentResponse, error) {
 	input, err := m.input(messages, plain)
@@ -86,11 +87,10 @@ func (m *Responses) send(ctx context.Context, body map[string]any, messages []ll
 		return nil, err
 	}
 	body["input"] = input
-	delete(body, "include")
-	if !plain {
+	if delete(body, "include"); !plain {
 		body["include"] = []string{"reasoning.encrypted_content"}
 	}
-	answer, err := m.client.Post(ctx, m.path, body)
+	answer, err := m.client.Post(ctx, "/responses"+m.query, body)
 	if err != nil {
 		return nil, err
 	}
@@ -105,48 +105,29 @@ func (m *Responses) send(ctx context.Context, body map[string]any, messages []ll
 	return r.response(m.client.Provider, answer)
 }
 
-// request returns a request's body without its input and schema.
+// request returns a request's body without its input and schema: that of a chat completion, converted.
 func (m *Responses) request(call llms.CallOptions, params lm.Params, sampling lm.Sampling) (map[string]any, error) {
-	if len(call.StopWords) > 0 || max(call.N, call.CandidateCount) > 1 ||
-		call.FrequencyPenalty != 0 || call.PresencePenalty != 0 {
-		return nil, wire.Invalid("OpenAI's Responses API has no stop words, penalties or several choices; leave them out, " +
-			"or use chat completions")
+	body, err := m.Model.request(call, params, sampling)
+	for _, name := range []string{"stop", "n", "frequency_penalty", "presence_penalty"} {
+		if body[name] != nil {
+			return nil, wire.Invalid("OpenAI's Responses API has no %q; leave it out, or use chat completions", name)
+		}
 	}
-	body := map[string]any{"model": cmp.Or(call.Model, m.name), "store": false}
-	set(body, "max_output_tokens", cmp.Or(call.MaxTokens, m.maxTokens))
-	if sampling.Temperature != nil {
-		body["temperature"] = *sampling.Temperature
+	body["store"] = false
+	delete(body, m.dialect.seed) // which the API lacks, and which chat completions follow only roughly
+	if format := body["response_format"]; format != nil {
+		delete(body, "response_format")
+		body["text"] = map[string]any{"format": format}
 	}
-	if sampling.TopP != nil {
-		body["top_p"] = *sampling.TopP
-	}
-	if params.Effort != "" {
-		body["reasoning"] = map[string]any{"effort": params.Effort}
-	}
-	if call.JSONMode {
-		body["text"] = map[string]any{"format": map[string]any{"type": "json_object"}}
-	}
-	set(body, "stream", wire.Streams(call))
-	if err := setTools(body, call); err != nil {
-		return nil, err
-	}
-	flattenTools(body)
-	return body, nil
-}
-
-// flattenTools converts the tools of a chat completion. They are not strict unless that is set; the API would otherwise
-// take their schemas for strict ones.
-func flattenTools(body map[string]any) {
 	tools, _ := body["tools"].([]any)
 	for i, tool := range tools {
-		function := tool.(map[string]any)["function"].(map[string]any)
-		flat := map[string]any{
-			"type": "function", "strict": false, "parameters": map[string]any{"type": "object", "properties": map[string]any{}},
-		}
-		maps.Copy(flat, function)
+		// The API takes schemas for strict ones unless strict is false.
+		flat := map[string]any{"type": "function", "strict": false, "parameters": json.RawMessage(`{"type":"object"}`)}
+		maps.Copy(flat, tool.(map[string]any)["function"].(map[string]any))
 		tools[i] = flat
 	}
 	if choice, ok := body["tool_choice"].(llms.ToolChoice); ok && choice.Function != nil {
 		body["tool_choice"] = map[string]any{"type": "function", "name": choice.Function.Name}
 	}
+	return body, err
 }

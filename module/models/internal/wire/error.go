@@ -163,7 +163,7 @@ type problem struct {
 func complaint(body []byte) (message, code string) {
 	body = bytes.TrimSpace(body)
 	var list []json.RawMessage
-	if !crowded(body, MaxElements) && json.Unmarshal(body, &list) == nil && len(list) > 0 {
+	if !crowded(body, maxElements) && json.Unmarshal(body, &list) == nil && len(list) > 0 {
 		body = list[0] // gemini sends a list with one error
 	}
 	if bytes.HasPrefix(body, []byte("<")) {

@@ -26,19 +26,20 @@ const (
 	maxBody     = 8 << 20   // bytes in a reply, or in a line of a stream
 	maxStream   = 256 << 20 // bytes in a stream; a piece's frame can be a hundred times its text
 	maxReply    = 4 << 20   // bytes of a streamed reply; some servers send reasoning twice
-	MaxElements = 1 << 18   // commas outside strings in a body or a line: each may become a Go value
+	maxElements = 1 << 18   // commas outside strings in a body or a line: each may become a Go value
 	maxObjects  = 4096      // objects in a line: each may be compared with the objects of earlier lines
 )
 
 // Options are a provider's options. models.OpenOptions documents them.
 type Options struct {
 	Key, BaseURL string
-	Token        func(context.Context) (string, error)
 	Client       *http.Client
 	MaxTokens    int
 	Context      int // for Ollama
 	Extra        map[string]any
 	Dialect      string // the provider, for the dialect of OpenAI's protocol
+
+	Token func(context.Context) (string, error)
 }
 
 // Invalid returns the error for a request that cannot be sent.
@@ -48,14 +49,15 @@ func Invalid(format string, args ...any) error {
 
 // Client posts to one provider. It is safe for concurrent use.
 type Client struct {
-	Provider string                                // names the provider in errors, such as "openai"
-	Variable string                                // the key's environment variable, for errors
-	BaseURL  string                                // has no slash at its end
-	Header   http.Header                           // added to every request
-	Key      string                                // removed from error messages
-	Token    func(context.Context) (string, error) // if set, returns the key for each request
-	HTTP     *http.Client                          // nil means a client without a timeout that follows no redirects
-	Extra    map[string]any                        // merged into every request; see [Client.Post]
+	Provider string         // names the provider in errors, such as "openai"
+	Variable string         // the key's environment variable, for errors
+	BaseURL  string         // has no slash at its end
+	Header   http.Header    // added to every request
+	Key      string         // removed from error messages
+	HTTP     *http.Client   // nil means a client without a timeout that follows no redirects
+	Extra    map[string]any // merged into every request; see [Client.Post]
+
+	Token func(context.Context) (string, error) // if set, returns the key for each request
 }
 
 // NewClient returns a client with the key and the URL from the options or, without them, the key from the environment
@@ -64,9 +66,8 @@ func NewClient(provider, variable, defaultURL string, local bool, o *Options) (C
 	c := Client{
 		Provider: provider, Variable: variable, BaseURL: cmp.Or(o.BaseURL, defaultURL), Header: http.Header{},
 		Key: cmp.Or(strings.TrimSpace(o.Key), strings.TrimSpace(os.Getenv(variable))), HTTP: o.Client, Extra: o.Extra,
-		Token: o.Token,
 	}
-	if c.Token != nil {
+	if c.Token = o.Token; c.Token != nil {
 		c.Key, c.Variable = "", "OpenOptions.Token"
 	} else if c.Key == "" && !local {
 		return c, &lm.Error{Kind: lm.KindAuth, Err: fmt.Errorf("%s is not set; set it or pass a key", variable)}
@@ -123,16 +124,13 @@ func (c *Client) authorized(ctx context.Context) (*Client, error) {
 		return c, nil
 	}
 	token, err := c.Token(ctx)
-	if err != nil {
-		if _, ok := errors.AsType[*lm.Error](err); !ok {
-			err = &lm.Error{Kind: lm.KindAuth, Err: fmt.Errorf("cannot get a token for %s: %w", c.Provider, err)}
-		}
-		return nil, err
+	if _, ok := errors.AsType[*lm.Error](err); err != nil && !ok {
+		err = &lm.Error{Kind: lm.KindAuth, Err: fmt.Errorf("cannot get a token for %s: %w", c.Provider, err)}
 	}
 	with := *c
 	with.Key, with.Header = token, c.Header.Clone()
 	with.Header.Set("Authorization", "Bearer "+token)
-	return &with, nil
+	return &with, err
 }
 
 // merged returns body with extra merged into it; neither is changed.
@@ -168,11 +166,11 @@ func (c *Client) http() *http.Client {
 
 // Answer is an HTTP response with status 2xx. If reading it fails, the call may have been charged.
 type Answer struct {
-	Header  http.Header
-	Size    int // bytes in a streamed reply so far; set by the stream's reader
-	Objects int // the maximum objects in an event; 0 means maxObjects
-	client  *Client
-	body    io.ReadCloser
+	Header http.Header
+	Size   int  // bytes in a streamed reply so far; set by the stream's reader
+	Echoes bool // events repeat the request's tools, so that they may have many objects
+	client *Client
+	body   io.ReadCloser
 }
 
 // Close closes the connection if the response was not read to its end.
@@ -185,8 +183,8 @@ func (a *Answer) Decode(ctx context.Context, into any) error {
 	if err != nil {
 		return a.client.broken(ctx, err, "the reply broke off: %w")
 	}
-	if len(data) > maxBody || crowded(data, MaxElements) {
-		return a.client.strange("a reply that is too large: more than %d bytes or %d elements", maxBody, MaxElements)
+	if len(data) > maxBody || crowded(data, maxElements) {
+		return a.client.strange("a reply that is too large: more than %d bytes or %d elements", maxBody, maxElements)
 	}
 	if err := a.client.failureIn(data); err != nil {
 		return err
@@ -197,8 +195,8 @@ func (a *Answer) Decode(ctx context.Context, into any) error {
 	return nil
 }
 
-// crowded reports whether data has at least MaxElements elements or more than maxObjects objects.
+// crowded reports whether data has at least maxElements elements or more than maxObjects objects.
 func crowded(data []byte, maxObjects int) bool {
 	commas, objects := jsonvalue.Count(data)
-	return commas >= MaxElements || objects > maxObjects
+	return commas >= maxElements || objects > maxObjects
 }

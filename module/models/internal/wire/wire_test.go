@@ -159,7 +159,7 @@ func TestDecode(t *testing.T) {
 		{"an error", `{"error":{"message":"overloaded","code":503}}`,
 			lm.Error{Kind: lm.KindTransient, Status: 503, MaybeCharged: true},
 			`the model: acme answered with an error: overloaded; try again`},
-		{"crowded", `[` + strings.Repeat(`{},`, MaxElements) + `{}]`, charged,
+		{"crowded", `[` + strings.Repeat(`{},`, maxElements) + `{}]`, charged,
 			`the model: acme sent a reply that is too large: more than 8388608 bytes or 262144 elements`},
 		{"large", `"` + strings.Repeat(`a`, maxBody) + `"`, charged,
 			`the model: acme sent a reply that is too large: more than 8388608 bytes or 262144 elements`},
@@ -172,7 +172,7 @@ func TestDecode(t *testing.T) {
 		})
 	}
 	var into struct{ A string }
-	if err := answer(`{"a":"`+strings.Repeat(`\",`, MaxElements)+`","error":null}`).Decode(t.Context(),
+	if err := answer(`{"a":"`+strings.Repeat(`\",`, maxElements)+`","error":null}`).Decode(t.Context(),
 		&into); err != nil {
 		t.Error(err)
 	}
