@@ -53,23 +53,28 @@ func TestRefused(t *testing.T) {
 		{"/responses", responses(`"input":"?","stop":["x"]`), "additional properties 'stop' not allowed"},
 		{"/responses", responses(`"input":"?","include":["reasoning"]`), "/include/0"},
 		{"/responses", responses(`"input":[{"role":"tool","content":"x"}]`), "/input/0/role"},
-		{"/responses", responses(`"input":[{"role":"user","content":[{"type":"text","text":"x"}]}]`), "/input/0/content"},
-		{"/responses", responses(`"input":[{"role":"user","content":"?"},` + outcome + `]`), "belongs to no open tool call"},
+		{"/responses", responses(`"input":[{"role":"user","content":[{"type":"text","text":"x"}]}]`),
+			"/input/0/content"},
+		{"/responses", responses(`"input":[{"role":"user","content":"?"},` + outcome + `]`), "belongs to no open " +
+			"tool call"},
 		{"/responses", responses(`"input":[` + called + `]`), "have no results: a"},
 		{"/responses", responses(`"input":[` + called + `,` + outcome + `]`), `"text":"{`},
 		{"/responses", responses(`"input":[` + thought + `,` + called + `,` + outcome + `]`), `"text":"{`},
-		{"/responses", responses(`"input":[` + called + `,` + thought + `,` + outcome + `]`), "without its required following"},
+		{"/responses", responses(`"input":[` + called + `,` + thought + `,` + outcome + `]`), "without its " +
+			"required following"},
 		{"/responses", responses(`"input":[` + thought + `,` + thought + `,` + called + `,` + outcome + `]`),
 			"without its required following"},
 		{"/responses", responses(`"input":[{"type":"message","id":"msg_1-rs_1","role":"assistant","content":"x"}]`),
 			"without its required 'reasoning' item: 'rs_1'"},
-		{"/responses", responses(`"store":false,"input":[{"type":"reasoning","id":"rs_1","summary":[]},` + called + `]`),
+		{"/responses",
+			responses(`"store":false,"input":[{"type":"reasoning","id":"rs_1","summary":[]},` + called + `]`),
 			"not persisted"},
 		{"/responses", responses(`"input":[` + strings.Replace(thought, "DW", "XX", 1) + `,` + called + `]`),
 			"could not be verified"},
 		{"/responses", responses(`"input":[` + strings.Replace(thought, `,"summary":[]`, "", 1) + `,` + called + `,` +
 			outcome + `]`), "/input/0"},
-		{"/responses", responses(`"input":"?","text":{"format":{"type":"json_schema","name":"n","strict":true,"schema":` +
+		{"/responses", responses(`"input":"?","text":{"format":{"type":"json_schema","name":"n","strict":true,` +
+			`"schema":` +
 			strings.Replace(strict, `["a"]`, `[]`, 1) + `}}`), "must include every key"},
 		{"/responses", responses(`"input":"?","tools":[{"type":"function","name":"f","parameters":{"type":"object"}}]`),
 			"Invalid schema for function 'f'"},

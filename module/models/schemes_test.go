@@ -74,7 +74,8 @@ func TestProviderKeys(t *testing.T) {
 			t.Setenv(s.key, "")
 		}
 		_, err := Open(s.name+":m", nil)
-		want := fmt.Sprintf("models: cannot open %q: %s is not set; set it or pass a key (%s is set)", s.name+":m", s.key,
+		want := fmt.Sprintf("models: cannot open %q: %s is not set; set it or pass a key (%s is set)", s.name+":m",
+			s.key,
 			variable)
 		if got := fmt.Sprint(err); s.key == "" && err != nil || s.key != "" && got != want {
 			t.Errorf("got  %s\nwant %s", got, want)

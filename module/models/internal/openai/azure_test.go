@@ -29,7 +29,8 @@ func azure(next http.Handler) http.Handler {
 			case key == "test-key" && r.Header.Get("Authorization") == "":
 				next.ServeHTTP(w, r)
 			default:
-				http.Error(w, `{"error":{"code":"401","message":"Access denied due to `+r.Header.Get("Authorization")+`."}}`,
+				http.Error(w,
+					`{"error":{"code":"401","message":"Access denied due to `+r.Header.Get("Authorization")+`."}}`,
 					http.StatusUnauthorized)
 			}
 		})
@@ -56,12 +57,16 @@ func TestAzure(t *testing.T) {
 		{"a token for responses", "/openai/v1/", "", entra, true, ""},
 		{"a preview", "/gateway/openai/v1?api-version=preview", "test-key", nil, true, ""},
 		{"an older version", "/openai/deployments/mine?api-version=2024-10-21", "test-key", nil, false, ""},
-		{"an older version without deployments", "/?api-version=2024-10-21", "test-key", nil, false, "the model: azure " +
+		{"an older version without deployments", "/?api-version=2024-10-21", "test-key", nil, false, "the model: " +
+			"azure " +
 			"answered 404 Not Found: Resource not found; check the model name and the base URL"},
-		{"a wrong key", "", "another", nil, false, "the model's provider refuses access: azure answered 401 Unauthorized: " +
+		{"a wrong key", "", "another", nil, false, "the model's provider refuses access: azure answered 401 " +
+			"Unauthorized: " +
 			"Access denied due to .; check the key in AZURE_OPENAI_API_KEY"},
-		{"a wrong token", "", "", func(context.Context) (string, error) { return "secret", nil }, false, "the model's " +
-			"provider refuses access: azure answered 401 Unauthorized: Access denied due to Bearer [key].; check the key in " +
+		{"a wrong token", "", "", func(context.Context) (string, error) { return "secret", nil }, false, "the " +
+			"model's " +
+			"provider refuses access: azure answered 401 Unauthorized: Access denied due to Bearer [key].; check " +
+			"the key in " +
 			"OpenOptions.Token"},
 		{"no token", "", "", func(context.Context) (string, error) { return "", errors.New("no identity") }, true,
 			"the model's provider refuses access: cannot get a token for azure-responses: no identity"},
@@ -104,7 +109,8 @@ func TestAzureWithoutURL(t *testing.T) {
 	for base, want := range map[string]string{
 		"": "the model: AZURE_OPENAI_ENDPOINT is not set; set it to the resource's endpoint, such as " +
 			"https://NAME.openai.azure.com, or pass it as the base URL",
-		"mine.openai.azure.com": "the model: the base URL is not valid; pass one such as https://api.example.com/v1, with " +
+		"mine.openai.azure.com": "the model: the base URL is not valid; pass one such as " +
+			"https://api.example.com/v1, with " +
 			"its scheme and without a query",
 		"https://mine.openai.azure.com?x=y": "the model: the base URL is not valid; pass one such as " +
 			"https://api.example.com/v1, with its scheme and without a query",

@@ -31,7 +31,8 @@ func serveResponses(t *testing.T, model string, o wire.Options, server *stub.Ser
 }
 
 // replied generates one choice and returns it.
-func replied(t *testing.T, m llms.Model, messages []llms.MessageContent, options ...llms.CallOption) *llms.ContentChoice {
+func replied(t *testing.T, m llms.Model, messages []llms.MessageContent,
+	options ...llms.CallOption) *llms.ContentChoice {
 	t.Helper()
 	response, err := m.GenerateContent(t.Context(), messages, options...)
 	if err != nil {
@@ -52,27 +53,34 @@ func TestResponsesReply(t *testing.T) {
 		raw   string
 		told  string
 	}{
-		{"text", stub.Reply{Text: "Hello, <world>."}, llms.ContentChoice{Content: "Hello, <world>.", StopReason: "completed"},
+		{"text", stub.Reply{Text: "Hello, <world>."}, llms.ContentChoice{Content: "Hello, <world>.",
+			StopReason: "completed"},
 			`[{"id":"msg_1","type":"message","role":"assistant","status":"completed",` +
 				`"content":[{"type":"output_text","text":"Hello, <world>.","annotations":[]}]}]`, "Hello, |<world>|."},
 		{"reasoning and a call", stub.Reply{Thinking: "Well, now.", ToolCalls: []stub.ToolCall{
 			{Name: "look", Arguments: look.FunctionCall.Arguments}}},
-			llms.ContentChoice{ReasoningContent: "Well, now.", StopReason: "completed", ToolCalls: []llms.ToolCall{look}},
+			llms.ContentChoice{ReasoningContent: "Well, now.", StopReason: "completed",
+				ToolCalls: []llms.ToolCall{look}},
 			`[{"id":"rs_1","type":"reasoning","summary":[{"type":"summary_text","text":"Well, now."}],` +
-				`"encrypted_content":"DWloTWxIECTBwCQeEIqMmAq0N2hYw0dyEkrUNhnXm7I="},{"id":"fc_1_0-rs_1","type":"function_call",` +
-				`"call_id":"call_1","name":"look","arguments":"{\"city\":\"Zürich\",\"days\":[1,2,3]}","status":"completed"}]`,
+				`"encrypted_content":"DWloTWxIECTBwCQeEIqMmAq0N2hYw0dyEkrUNhnXm7I="},{"id":"fc_1_0-rs_1",` +
+				`"type":"function_call",` +
+				`"call_id":"call_1","name":"look","arguments":"{\"city\":\"Zürich\",\"days\":[1,2,3]}",` +
+				`"status":"completed"}]`,
 			"(Well, n)|(ow.)"},
 		{"no arguments", stub.Reply{ToolCalls: []stub.ToolCall{{ID: "a", Name: "now"}}},
 			llms.ContentChoice{StopReason: "completed", ToolCalls: []llms.ToolCall{{ID: "a", Type: "function",
 				FunctionCall: &llms.FunctionCall{Name: "now", Arguments: "{}"}}}},
-			`[{"id":"fc_1_0","type":"function_call","call_id":"a","name":"now","arguments":"","status":"completed"}]`, ""},
+			`[{"id":"fc_1_0","type":"function_call","call_id":"a","name":"now","arguments":"",` +
+				`"status":"completed"}]`, ""},
 		{"truncated", stub.Reply{Text: "It is", Truncate: true},
 			llms.ContentChoice{Content: "It is", StopReason: "max_output_tokens"}, `[{"id":"msg_1","type":"message",` +
-				`"role":"assistant","status":"completed","content":[{"type":"output_text","text":"It is","annotations":[]}]}]`,
+				`"role":"assistant","status":"completed","content":[{"type":"output_text","text":"It is",` +
+				`"annotations":[]}]}]`,
 			"It is"},
 		{"refusal", stub.Reply{Refusal: "I cannot help."},
 			llms.ContentChoice{Content: "I cannot help.", StopReason: "refusal"}, `[{"id":"msg_1","type":"message",` +
-				`"role":"assistant","status":"completed","content":[{"type":"refusal","refusal":"I cannot help."}]}]`, ""},
+				`"role":"assistant","status":"completed","content":[{"type":"refusal","refusal":"I cannot ` +
+				`help."}]}]`, ""},
 	}
 	for _, test := range tests {
 		for _, stream := range []bool{false, true} {
@@ -85,7 +93,8 @@ func TestResponsesReply(t *testing.T) {
 				}
 				scripted := test.reply
 				scripted.CachedTokens, scripted.ReasoningTokens = 64, 5
-				got := *replied(t, serveResponses(t, "gpt-5.1", wire.Options{}, stub.Responses(nil, scripted)), question, options...)
+				got := *replied(t, serveResponses(t, "gpt-5.1", wire.Options{}, stub.Responses(nil, scripted)),
+					question, options...)
 				message, _ := got.GenerationInfo[lm.MessageKey].(*lm.Message)
 				same(t, "raw", decoded(t, `{"raw":`+string(message.Raw)+`}`), decoded(t, `{"raw":`+test.raw+`}`))
 				same(t, "provider and text", []string{message.Provider, message.Text},
@@ -111,7 +120,8 @@ func TestResponsesTurns(t *testing.T) {
 	t.Parallel()
 	for _, stream := range []bool{false, true} {
 		server := stub.Responses(nil,
-			stub.Reply{Thinking: "Hm.", Text: "I look.", ToolCalls: []stub.ToolCall{{Name: "f"}, {Name: "g", Arguments: `{"x":1}`}}},
+			stub.Reply{Thinking: "Hm.", Text: "I look.", ToolCalls: []stub.ToolCall{{Name: "f"}, {Name: "g",
+				Arguments: `{"x":1}`}}},
 			stub.Reply{Thinking: "So.", Text: "Done."}, stub.Reply{Text: "Bye."})
 		m := serveResponses(t, "gpt-5.1", wire.Options{}, server)
 		var told []string
@@ -119,7 +129,8 @@ func TestResponsesTurns(t *testing.T) {
 		if stream {
 			options = streamed(&told)
 		}
-		messages := append([]llms.MessageContent{llms.TextParts(llms.ChatMessageTypeSystem, "Be", "brief.")}, question...)
+		messages := append([]llms.MessageContent{llms.TextParts(llms.ChatMessageTypeSystem, "Be", "brief.")},
+			question...)
 		first := replied(t, m, messages, options...)
 		messages = append(messages, turn(first), llms.MessageContent{Role: llms.ChatMessageTypeTool,
 			Parts: []llms.ContentPart{
@@ -170,7 +181,8 @@ func TestResponsesWithoutReasoning(t *testing.T) {
 	said := lm.Message{TextContent: llms.TextPart("Hi."), Provider: "openai-responses", Raw: json.RawMessage(
 		`[{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"of another account"},` +
 			`{"type":"message","id":"msg_1-rs_1","role":"assistant","content":[{"type":"output_text","text":"Hi."}]}]`)}
-	talk := append(slices.Clone(question), llms.MessageContent{Role: llms.ChatMessageTypeAI, Parts: []llms.ContentPart{said}})
+	talk := append(slices.Clone(question), llms.MessageContent{Role: llms.ChatMessageTypeAI,
+		Parts: []llms.ContentPart{said}})
 	same(t, "reply", replied(t, m, talk).Content, ada.Text)
 	same(t, "reply", replied(t, m, question).Content, ada.Text)
 	line = ""
@@ -187,9 +199,10 @@ func TestReturned(t *testing.T) {
 		empty   = `{"type":"reasoning","id":"rs_0","summary":[]}`
 		open    = `{"type":"reasoning","id":"rs_1","summary":[],"content":[{"type":"reasoning_text","text":"Hm."}]}`
 		sealed  = `{"type":"reasoning","id":"rs_2","summary":[],"encrypted_content":"x"}`
-		message = `{"type":"message","id":"msg_1","phase":"commentary","role":"assistant","content":[],"status":"completed"}`
-		lost    = `{"content":[],"phase":"commentary","role":"assistant","status":"completed","type":"message"}`
-		search  = `{"type":"web_search_call","id":"ws_1","arguments":{},"content":{}}`
+		message = `{"type":"message","id":"msg_1","phase":"commentary","role":"assistant","content":[],` +
+			`"status":"completed"}`
+		lost   = `{"content":[],"phase":"commentary","role":"assistant","status":"completed","type":"message"}`
+		search = `{"type":"web_search_call","id":"ws_1","arguments":{},"content":{}}`
 	)
 	list := func(items ...string) string { return "[" + strings.Join(items, ",") + "]" }
 	for _, test := range []struct {
@@ -252,7 +265,8 @@ func TestResponsesInput(t *testing.T) {
 			llms.ToolCallResponse{ToolCallID: "b", Content: ""}),
 			`[{"call_id":"a","output":"1","type":"function_call_output"},` +
 				`{"call_id":"b","output":"","type":"function_call_output"}]`},
-		{"misplaced", message("tool", llms.TextPart("x")), "the model: message 1 (tool): a part of type llms.TextContent " +
+		{"misplaced", message("tool", llms.TextPart("x")), "the model: message 1 (tool): a part of type " +
+			"llms.TextContent " +
 			"is not allowed in this message; move it to a message with the role for that type"},
 	} {
 		got, err := m.input([]llms.MessageContent{test.in}, false)
@@ -290,7 +304,8 @@ func TestResponsesRequest(t *testing.T) {
 		{"extra", wire.Options{MaxTokens: 50, Extra: map[string]any{"reasoning": map[string]any{"summary": "auto"}}},
 			lm.Params{Effort: "low"}, []llms.CallOption{llms.WithTools(tools[:1]), llms.WithToolChoice("required")},
 			`{"max_output_tokens":50,"reasoning":{"effort":"low","summary":"auto"},"tool_choice":"required",
-			"tools":[{"type":"function","name":"f","description":"does","strict":false,"parameters":{"type":"object"}}]}`},
+			"tools":[{"type":"function","name":"f","description":"does","strict":false,
+				"parameters":{"type":"object"}}]}`},
 		{"stop words", wire.Options{}, lm.Params{}, []llms.CallOption{llms.WithStopWords([]string{"x"})},
 			`the model: OpenAI's Responses API has no "stop"; leave it out, or use chat completions`},
 		{"choices", wire.Options{}, lm.Params{}, []llms.CallOption{llms.WithN(2)},
@@ -333,7 +348,8 @@ func TestResponsesStreams(t *testing.T) {
 		return `{"type":"response.completed","response":{"status":"completed","error":null,"output":[` + items + `]}}`
 	}
 	added := func(index int, phase string) string {
-		return `{"type":"response.output_item.added","output_index":` + shown(index) + `,"item":{"phase":` + phase + `}}`
+		return `{"type":"response.output_item.added","output_index":` + shown(index) +
+			`,"item":{"phase":` + phase + `}}`
 	}
 	thought := func(kind string) string {
 		return `{"type":"response.reasoning_` + kind + `.delta","delta":"Hm."}`
@@ -354,14 +370,17 @@ func TestResponsesStreams(t *testing.T) {
 			whole(message("Paris", "null") + `,{"type":"new","content":{"x":1}}`)}, "Paris||Paris", lm.Error{}},
 		{"the tools repeated", []string{`{"type":"response.created","response":{"tools":[` + objects + `]}}`,
 			whole(message("Paris", "null"))}, "Paris||Paris", lm.Error{}},
-		{"commentary", []string{added(1, `"commentary"`), delta(1, "I look."), added(2, `"final_answer"`), delta(2, "{}"),
+		{"commentary", []string{added(1, `"commentary"`), delta(1, "I look."), added(2, `"final_answer"`), delta(2,
+			"{}"),
 			whole(message("I look.", `"commentary"`) + "," + message("{}", `"final_answer"`))},
 			"{}|I look.|(I look.),{}", lm.Error{}},
 		{"several thoughts", []string{part, thought("summary_text"), part, thought("summary_text"), thought("text"),
 			whole(`{"type":"reasoning","summary":[{"text":"Hm."},{"text":"Hm.Hm."}]}`)},
 			"|Hm.\n\nHm.Hm.|(Hm.),(\n\nHm.),(Hm.)", lm.Error{}},
-		{"a jump of the index", []string{delta(7, "Paris"), whole(message("Paris", "null"))}, "Paris||Paris", lm.Error{}},
-		{"a jump out of order", []string{delta(1, "B"), delta(0, "A"), whole(message("A", "null") + "," + message("B", "null"))},
+		{"a jump of the index", []string{delta(7, "Paris"), whole(message("Paris", "null"))}, "Paris||Paris",
+			lm.Error{}},
+		{"a jump out of order", []string{delta(1, "B"), delta(0, "A"), whole(message("A",
+			"null") + "," + message("B", "null"))},
 			contradiction, broken},
 		{"another text in the end", []string{delta(0, "Paris"), whole(message("Rome", "null"))}, contradiction, broken},
 		{"a call in the end", []string{delta(0, "Paris"), whole(`{"type":"function_call","call_id":"a","name":"f"}`)},
@@ -370,25 +389,32 @@ func TestResponsesStreams(t *testing.T) {
 			"the model: openai-responses ended the stream before the reply was complete; try again", broken},
 		{"no output", []string{`{"type":"response.completed","response":{}}`},
 			"the model: openai-responses sent a reply without output; try again", broken},
-		{"no response", []string{`{"type":"response.completed"}`}, "the model: openai-responses sent a malformed reply " +
+		{"no response", []string{`{"type":"response.completed"}`}, "the model: openai-responses sent a malformed " +
+			"reply " +
 			"(unexpected end of JSON input): ", broken},
 		{"another status", []string{`{"type":"response.completed","response":{"status":"queued","output":[]}}`},
 			`the model: openai-responses sent a reply with the status "queued"; try again`, broken},
-		{"malformed", []string{`{"type":1}`}, "the model: openai-responses sent a malformed reply (json: cannot unmarshal " +
+		{"malformed", []string{`{"type":1}`}, "the model: openai-responses sent a malformed reply (json: cannot " +
+			"unmarshal " +
 			`number into Go struct field responseEvent.Type of type string): {"type":1}`, broken},
 		{"a malformed item", []string{whole(`{"type":"message","content":1}`)}, "the model: openai-responses sent a " +
-			"malformed reply (json: cannot unmarshal number into Go struct field outputItem.Content of type []struct { " +
+			"malformed reply (json: cannot unmarshal number into Go struct field outputItem.Content of type " +
+			"[]struct { " +
 			`Text string; Refusal string }): {"type":"message","content":1}`, broken},
-		{"an error", []string{delta(0, "Pa"), `{"type":"error","code":"rate_limit_exceeded","message":"Too fast.","param":null}`},
-			"the model's rate limit is reached: openai-responses answered with an error: Too fast.; retry later or less often",
+		{"an error", []string{delta(0, "Pa"), `{"type":"error","code":"rate_limit_exceeded","message":"Too ` +
+			`fast.","param":null}`},
+			"the model's rate limit is reached: openai-responses answered with an error: Too fast.; retry later " +
+				"or less often",
 			lm.Error{Kind: lm.KindRateLimited, MaybeCharged: true}},
 		{"an error in the newer form", []string{`{"type":"error","error":{"code":"server_error","message":"Oh."}}`},
 			"the model: openai-responses answered with an error: Oh.; try again", broken},
-		{"a failure", []string{`{"type":"response.failed","response":{"status":"failed","error":{"code":"server_error",` +
+		{"a failure", []string{`{"type":"response.failed","response":{"status":"failed",` +
+			`"error":{"code":"server_error",` +
 			`"message":"Oh."}}}`}, "the model: openai-responses answered with an error: Oh.; try again", broken},
 		{"a failure without an error", []string{`{"type":"response.failed","response":{"status":"failed"}}`},
 			`the model: openai-responses sent a reply with the status "failed"; try again`, broken},
-		{"10 MB", []string{delta(0, strings.Repeat("x", 10<<20))}, "the model: openai-responses sent a stream that is too " +
+		{"10 MB", []string{delta(0, strings.Repeat("x", 10<<20))}, "the model: openai-responses sent a stream " +
+			"that is too " +
 			"long: more than 8388608 bytes in a line or 268435456 in all", broken},
 	} {
 		t.Run(test.name, func(t *testing.T) {
