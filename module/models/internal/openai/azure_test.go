@@ -42,6 +42,8 @@ func azure(next http.Handler) http.Handler {
 	return mux
 }
 
+func (m *Model) header() http.Header { return m.client.Header }
+
 func TestAzure(t *testing.T) {
 	t.Parallel()
 	entra := func(context.Context) (string, error) { return "entra", nil }
@@ -95,6 +97,9 @@ func TestAzure(t *testing.T) {
 				t.Fatal(err)
 			}
 			text, err := m.Call(t.Context(), "Hello?")
+			if header := m.(interface{ header() http.Header }).header(); header.Get("Authorization") != "" {
+				t.Error("the token is kept")
+			}
 			if test.want != "" {
 				same(t, "error", fmt.Sprint(err), test.want)
 			} else if err != nil || text != "Hi." || sent(t, inner)["model"] != "mine" {

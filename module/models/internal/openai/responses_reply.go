@@ -98,9 +98,8 @@ func (r *response) response(provider string, answer *wire.Answer) (*llms.Content
 		}
 	}
 	choice.ReasoningContent = strings.Join(thoughts, paragraph)
-	if len(items) > 0 {
-		choice.GenerationInfo[lm.MessageKey] = &lm.Message{
-			TextContent: llms.TextContent{Text: choice.Content}, Provider: provider, Raw: r.Output}
+	choice.GenerationInfo[lm.MessageKey] = &lm.Message{
+		TextContent: llms.TextContent{Text: choice.Content}, Provider: provider, Raw: r.Output,
 	}
 	return &llms.ContentResponse{Choices: []*llms.ContentChoice{choice}}, nil
 }
