@@ -265,8 +265,10 @@ func TestResponsesInput(t *testing.T) {
 			llms.ToolCallResponse{ToolCallID: "b", Content: ""}),
 			`[{"call_id":"a","output":"1","type":"function_call_output"},` +
 				`{"call_id":"b","output":"","type":"function_call_output"}]`},
-		{"a reply as a question", message("human", lm.Message{Provider: "openai-responses", Raw: json.RawMessage(`[]`)}),
-			"the model: message 1 (human): a part of type lm.Message is not allowed in this message; move it to a message " +
+		{"a reply as a question", message("human", lm.Message{Provider: "openai-responses",
+			Raw: json.RawMessage(`[]`)}),
+			"the model: message 1 (human): a part of type lm.Message is not allowed in this message; move it to " +
+				"a message " +
 				"with the role for that type"},
 		{"misplaced", message("tool", llms.TextPart("x")), "the model: message 1 (tool): a part of type " +
 			"llms.TextContent " +
@@ -394,7 +396,8 @@ func TestResponsesStreams(t *testing.T) {
 			"the model: openai-responses sent a reply without output; try again", broken},
 		{"null as output", []string{`{"type":"response.completed","response":{"output":null}}`},
 			"the model: openai-responses sent a reply without output; try again", broken},
-		{"6 MB", slices.Repeat([]string{delta(0, strings.Repeat("x", 1<<20))}, 6), "the model: openai-responses sent a " +
+		{"6 MB", slices.Repeat([]string{delta(0, strings.Repeat("x", 1<<20))}, 6), "the model: openai-responses " +
+			"sent a " +
 			"reply of more than 4194304 bytes; set a lower MaxTokens", broken},
 		{"no response", []string{`{"type":"response.completed"}`}, "the model: openai-responses sent a malformed " +
 			"reply " +
