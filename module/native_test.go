@@ -35,6 +35,7 @@ var protocols = map[string]struct {
 	model string
 }{
 	"openai":    {stub.OpenAI, "openai:gpt-5.1"},
+	"responses": {stub.Responses, "openai-responses:gpt-5.1"},
 	"anthropic": {stub.Anthropic, "anthropic:claude-sonnet-4-5"},
 	"ollama":    {stub.Ollama, "ollama:qwen3"},
 }

@@ -19,6 +19,9 @@ func (openAI) name() string { return "openai" }
 
 func (openAI) refuse(r Request, o *Options) (int, string) {
 	key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if strings.Contains(r.Path, "/openai/") && key == "" { // Azure's header for keys
+		key = r.Header.Get("Api-Key")
+	}
 	model, _ := r.Body["model"].(string)
 	switch {
 	case !strings.HasSuffix(r.Path, "/chat/completions"):

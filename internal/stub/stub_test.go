@@ -20,6 +20,11 @@ func TestRefused(t *testing.T) {
 		return openAI(`],"response_format":{"type":"json_schema","json_schema":{"name":"n","strict":true,"schema":` +
 			schema + `}}}`)
 	}
+	responses := func(rest string) string { return `{"model":"m",` + rest + `}` }
+	const called = `{"type":"function_call","call_id":"a","name":"f","arguments":"{}"}`
+	const outcome = `{"type":"function_call_output","call_id":"a","output":""}`
+	const thought = `{"type":"reasoning","id":"rs_1","summary":[],` +
+		`"encrypted_content":"DWloTWxIECTBwCQeEIqMmAq0N2hYw0dyEkrUNhnXm7I="}`
 	const hi = `"messages":[{"role":"user","content":"?"}]`
 	for _, test := range []struct {
 		path, body, want string // what the answer contains
@@ -42,12 +47,47 @@ func TestRefused(t *testing.T) {
 		{"/v1/messages", claude(`"messages":[{"role":"assistant","content":"?"}]}`), "/messages/0/role"},
 		{"/v1/messages", claude(`"messages":[{"role":"user","content":[{"type":"text","text":""}]}]}`),
 			"/messages/0/content"},
+		{"/responses", responses(`"input":"?"`), `"text":"{`},
+		{"/responses", responses(`"messages":[]`), "additional properties 'messages' not allowed"},
+		{"/responses", responses(`"input":"?","max_output_tokens":9`), "/max_output_tokens"},
+		{"/responses", responses(`"input":"?","stop":["x"]`), "additional properties 'stop' not allowed"},
+		{"/responses", responses(`"input":"?","include":["reasoning"]`), "/include/0"},
+		{"/responses", responses(`"input":[{"role":"tool","content":"x"}]`), "/input/0/role"},
+		{"/responses", responses(`"input":[{"role":"user","content":[{"type":"text","text":"x"}]}]`),
+			"/input/0/content"},
+		{"/responses", responses(`"input":[{"role":"user","content":"?"},` + outcome + `]`), "belongs to no open " +
+			"tool call"},
+		{"/responses", responses(`"input":[` + called + `]`), "have no results: a"},
+		{"/responses", responses(`"input":[` + called + `,` + outcome + `]`), `"text":"{`},
+		{"/responses", responses(`"input":[` + thought + `,` + called + `,` + outcome + `]`), `"text":"{`},
+		{"/responses", responses(`"input":[` + called + `,` + thought + `,` + outcome + `]`), "without its " +
+			"required following"},
+		{"/responses", responses(`"input":[` + thought + `,` + thought + `,` + called + `,` + outcome + `]`),
+			"without its required following"},
+		{"/responses", responses(`"input":[{"type":"message","id":"msg_1-rs_1","role":"assistant","content":"x"}]`),
+			"without its required 'reasoning' item: 'rs_1'"},
+		{"/responses",
+			responses(`"store":false,"input":[{"type":"reasoning","id":"rs_1","summary":[]},` + called + `]`),
+			"not persisted"},
+		{"/responses", responses(`"input":[` + strings.Replace(thought, "DW", "XX", 1) + `,` + called + `]`),
+			"could not be verified"},
+		{"/responses", responses(`"input":[` + strings.Replace(thought, `,"summary":[]`, "", 1) + `,` + called + `,` +
+			outcome + `]`), "/input/0"},
+		{"/responses", responses(`"input":"?","text":{"format":{"type":"json_schema","name":"n","strict":true,` +
+			`"schema":` +
+			strings.Replace(strict, `["a"]`, `[]`, 1) + `}}`), "must include every key"},
+		{"/responses", responses(`"input":"?","tools":[{"type":"function","name":"f","parameters":{"type":"object"}}]`),
+			"Invalid schema for function 'f'"},
+		{"/responses", responses(`"input":"?","tools":[{"type":"function","function":{"name":"f"}}]`), "/tools/0"},
+		{"/responses", strings.Replace(responses(`"input":"?","include":["reasoning.encrypted_content"]`), `"m"`,
+			`"gpt-4.1"`, 1), "Encrypted content is not supported"},
 		{"/api/chat", `{"model":"m","stream":false,` + hi + `}`, `"content":"{`},
 		{"/api/chat", `{"model":"m","think":"none",` + hi + `}`, "/think"},
 	} {
 		reply := stub.Reply{Text: `{"a":"b"}`}
 		mux := http.NewServeMux()
 		mux.Handle("/chat/", stub.OpenAI(nil, reply))
+		mux.Handle("/responses", stub.Responses(nil, reply))
 		mux.Handle("/v1/", stub.Anthropic(nil, reply))
 		mux.Handle("/api/", stub.Ollama(nil, reply))
 		r := httptest.NewRequest(http.MethodPost, test.path, strings.NewReader(test.body))

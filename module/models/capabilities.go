@@ -52,5 +52,6 @@ func ParamsOf(ctx context.Context) Params { return lm.ParamsOf(ctx) }
 //
 // A response has a *Message in its GenerationInfo under "writ:message" if the provider
 // needs it back: Gemini for thought signatures, DeepSeek for reasoning, Anthropic for
-// signed thinking. Tool calls follow as separate parts, which that provider ignores.
+// signed thinking, OpenAI's Responses API for encrypted reasoning. Tool calls follow as
+// separate parts, which that provider ignores.
 type Message = lm.Message

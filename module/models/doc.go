@@ -76,6 +76,21 @@
 // model, a [Fallback] has the capabilities that all of its models share, and a model opened with [Replay] has the
 // capabilities that its file records. Models of langchaingo do not state capabilities.
 //
+// # Custom providers
+//
+// An llms.Model of your own reports its usage in the GenerationInfo of a choice:
+//
+//	PromptTokens              the whole prompt, including its cached part
+//	CompletionTokens          everything generated, including reasoning
+//	ReasoningTokens           the part of the output that was reasoning
+//	PromptCachedTokens        the part of the prompt read from the provider's cache
+//	CacheCreationInputTokens  the part of the prompt written to that cache
+//	writ:model                the name of the model that answered, a string
+//	writ:id                   the provider's id of the reply, a string
+//	writ:message              a *[Message], if the provider needs the reply back in the next turn
+//
+// Without counts, a [Budget] estimates them. docs/models.md has a complete provider.
+//
 // # Streams
 //
 // Wrappers pass streams on. [Retry] and [Fallback] do not start again once part of a reply

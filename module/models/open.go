@@ -5,19 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/lm"
-	"github.com/writ-go/writ/module/models/internal/anthropic"
-	"github.com/writ-go/writ/module/models/internal/ollama"
-	"github.com/writ-go/writ/module/models/internal/openai"
-	"github.com/writ-go/writ/module/models/internal/wire"
 )
 
 // OpenOptions configures [Open]. Nil and the zero value mean the defaults.
@@ -25,8 +19,13 @@ type OpenOptions struct {
 	// Key is the API key. If empty, it is read from the provider's environment variable, such as OPENAI_API_KEY.
 	Key string
 
+	// Token, if set, returns a bearer token for each request, which is sent in place of the key, such as a token of
+	// Microsoft Entra ID for Azure. It may be called concurrently, and should keep the token until it expires. If it
+	// fails, the call fails with [KindAuth], or with the [Error] that it returns.
+	Token func(context.Context) (string, error)
+
 	// BaseURL is the provider's URL. If empty, it is read from the provider's environment variable, such as
-	// OPENAI_BASE_URL or OLLAMA_HOST, and defaults to the public address.
+	// OPENAI_BASE_URL, AZURE_OPENAI_ENDPOINT or OLLAMA_HOST, and defaults to the public address.
 	BaseURL string
 
 	// Client makes the requests. Nil means a client without a timeout, since Attempt and the context limit a call.
@@ -58,20 +57,27 @@ type OpenOptions struct {
 // model, such as "openai:gpt-5.1", "anthropic:claude-sonnet-4-5" or "ollama:qwen3:8b". The
 // providers and their environment variables are
 //
-//	openai      OPENAI_API_KEY
-//	anthropic   ANTHROPIC_API_KEY
-//	ollama      OLLAMA_HOST, if not on this machine
-//	gemini      GEMINI_API_KEY
-//	mistral     MISTRAL_API_KEY
-//	groq        GROQ_API_KEY
-//	openrouter  OPENROUTER_API_KEY
-//	deepseek    DEEPSEEK_API_KEY
-//	xai         XAI_API_KEY
-//	together    TOGETHER_API_KEY
-//	vllm        no key; BaseURL, if not on this machine
-//	lmstudio    no key; BaseURL, if not on this machine
+//	openai            OPENAI_API_KEY
+//	openai-responses  OPENAI_API_KEY
+//	azure             AZURE_OPENAI_ENDPOINT, and AZURE_OPENAI_API_KEY or OpenOptions.Token
+//	azure-responses   as azure
+//	anthropic         ANTHROPIC_API_KEY
+//	ollama            OLLAMA_HOST, if not on this machine
+//	gemini            GEMINI_API_KEY
+//	mistral           MISTRAL_API_KEY
+//	groq              GROQ_API_KEY
+//	openrouter        OPENROUTER_API_KEY
+//	deepseek          DEEPSEEK_API_KEY
+//	xai               XAI_API_KEY
+//	together          TOGETHER_API_KEY
+//	vllm              no key; BaseURL, if not on this machine
+//	lmstudio          no key; BaseURL, if not on this machine
 //
-// For other servers with OpenAI's protocol, use openai with a BaseURL.
+// The providers openai-responses and azure-responses use OpenAI's Responses API, so that models keep their reasoning
+// between turns; nothing is stored at the provider. The others with OpenAI's models use chat completions, as most
+// servers with OpenAI's protocol do: for those, use openai with a BaseURL. For azure, the model is the name of a
+// deployment, and BaseURL the endpoint of the resource, such as https://NAME.openai.azure.com. A BaseURL with a path is
+// used as it is, and may have the query api-version.
 //
 // Requests that fail because of the provider or the network are retried, as by [Retry]. Each attempt has its own time
 // limit. No temperature is sent unless a call sets one. The model states its [Capabilities].
@@ -84,15 +90,17 @@ func Open(model string, o *OpenOptions) (llms.Model, error) {
 		return nil, fmt.Errorf(
 			`models: %q does not name a provider and a model; write both, such as "openai:gpt-5.1"`, model)
 	}
-	if !slices.Contains(providers(), provider) {
+	at := slices.Index(names(), provider)
+	if at < 0 {
 		return nil, fmt.Errorf("models: provider %q of model %q is unknown; use one of %s, or openai with a BaseURL",
-			provider, model, strings.Join(providers(), ", "))
+			provider, model, strings.Join(names(), ", "))
 	}
-	opened, err := open(provider, name, o)
+	s := schemes()[at]
+	opened, err := s.open(name, s.options(o))
 	if e, ok := errors.AsType[*Error](err); ok && e.Err != nil {
 		err = e.Err // nothing was sent yet
 	}
-	if variable := strings.ToUpper(provider) + "_BASE_URL"; err != nil && o.BaseURL == "" && os.Getenv(variable) != "" {
+	if url, variable := s.baseURL(); err != nil && o.BaseURL == "" && url != "" {
 		err = fmt.Errorf("%w (%s is set)", err, variable)
 	}
 	if err != nil {
@@ -114,26 +122,4 @@ func limited(model llms.Model, limit time.Duration) llms.Model {
 		}
 		return response, err
 	})
-}
-
-// providers returns the provider names, as [Open] documents them.
-func providers() []string {
-	return []string{
-		"openai", "anthropic", "ollama", "gemini", "mistral", "groq", "openrouter", "deepseek", "xai", "together",
-		"vllm", "lmstudio",
-	}
-}
-
-func open(provider, name string, o *OpenOptions) (llms.Model, error) {
-	options := &wire.Options{
-		Key: o.Key, BaseURL: cmp.Or(o.BaseURL, os.Getenv(strings.ToUpper(provider)+"_BASE_URL")), Client: o.Client,
-		MaxTokens: o.MaxTokens, Context: o.Context, Extra: maps.Clone(o.Extra), Dialect: provider,
-	}
-	switch provider {
-	case "anthropic":
-		return anthropic.New(name, options)
-	case "ollama":
-		return ollama.New(name, options)
-	}
-	return openai.New(name, options)
 }

@@ -75,9 +75,10 @@ func TestOpen(t *testing.T) {
 // Errors of Open say what to do. Nothing is sent.
 func TestOpenErrors(t *testing.T) {
 	for _, provider := range []string{
-		"openai", "anthropic", "gemini", "mistral", "groq", "openrouter", "deepseek", "xai", "together",
+		"openai", "openai-responses", "anthropic", "gemini", "mistral", "groq", "openrouter", "deepseek", "xai",
+		"together",
 	} {
-		variable := strings.ToUpper(provider) + "_API_KEY"
+		variable := strings.ToUpper(strings.TrimSuffix(provider, "-responses")) + "_API_KEY"
 		t.Setenv(variable, "")
 		_, err := models.Open(provider+":m", nil)
 		want := `models: cannot open "` + provider + `:m": ` + variable + " is not set; set it or pass a key"
@@ -90,8 +91,9 @@ func TestOpenErrors(t *testing.T) {
 		"":        `models: ""` + unnamed,
 		"gpt-5.1": `models: "gpt-5.1"` + unnamed,
 		"openai:": `models: "openai:"` + unnamed,
-		"acme:m": `models: provider "acme" of model "acme:m" is unknown; use one of openai, anthropic, ollama, gemini, ` +
-			"mistral, groq, openrouter, deepseek, xai, together, vllm, lmstudio, or openai with a BaseURL",
+		"acme:m": `models: provider "acme" of model "acme:m" is unknown; use one of openai, openai-responses, ` +
+			"azure, azure-responses, anthropic, ollama, gemini, mistral, groq, openrouter, deepseek, xai, " +
+			"together, vllm, lmstudio, or openai with a BaseURL",
 	} {
 		if model, err := models.Open(name, nil); model != nil || err == nil || err.Error() != want {
 			t.Errorf("%q: got %v, want %s", name, err, want)

@@ -7,8 +7,9 @@ import (
 )
 
 // Message is a reply as its provider wrote it. It is sent back verbatim as the first part of the assistant message in
-// the next turn: Gemini needs its thought signatures, DeepSeek its reasoning, Anthropic its signed thinking. Other
-// providers receive the text. Tool calls follow as separate parts, which the provider that wrote the message ignores.
+// the next turn: Gemini needs its thought signatures, DeepSeek its reasoning, Anthropic its signed thinking, OpenAI's
+// Responses API its encrypted reasoning. Other providers receive the text. Tool calls follow as separate parts, which
+// the provider that wrote the message ignores.
 type Message struct {
 	llms.TextContent
 	Provider string          // the provider that wrote it, such as "anthropic"

@@ -10,6 +10,7 @@ type dialect struct {
 	// think sets how much the model thinks.
 	think func(body map[string]any, effort string, tokens int)
 
+	azure    bool // sends keys in a header of its own, and has one URL for each account
 	local    bool // needs no key
 	noSchema bool // has JSON mode only
 	noVision bool
@@ -28,6 +29,7 @@ func dialects() map[string]dialect {
 	return map[string]dialect{
 		"openai": {variable: "OPENAI_API_KEY", url: "https://api.openai.com/v1",
 			maxTokens: current, seed: "seed", think: byEffort},
+		"azure": {variable: "AZURE_OPENAI_API_KEY", maxTokens: current, seed: "seed", think: byEffort, azure: true},
 		"gemini": {variable: "GEMINI_API_KEY", url: "https://generativelanguage.googleapis.com/v1beta/openai",
 			maxTokens: old, seed: "seed", think: geminiThinking},
 		"mistral": {variable: "MISTRAL_API_KEY", url: "https://api.mistral.ai/v1",

@@ -21,6 +21,7 @@ func TestDialects(t *testing.T) {
 		echo           string // the assistant's message on the next turn
 	}{
 		"openai": {`{"max_completion_tokens":9,"seed":3,"reasoning_effort":"low"}`, `{}`, all, "raw"},
+		"azure":  {`{"max_completion_tokens":9,"seed":3,"reasoning_effort":"low"}`, `{}`, all, "raw"},
 		"gemini": {`{"max_tokens":9,"seed":3,"reasoning_effort":"low"}`, geminiBudget, all, "raw"},
 		"mistral": {`{"max_tokens":9,"random_seed":3,"reasoning_effort":"low","stream_options":null}`, `{}`,
 			all, "raw"},

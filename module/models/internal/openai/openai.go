@@ -1,5 +1,5 @@
 // Package openai is the provider of models that speak OpenAI's chat completions: OpenAI itself, and each provider and
-// server that speaks a dialect of that protocol.
+// server that speaks a dialect of that protocol. [Responses] are models that speak OpenAI's Responses API.
 package openai
 
 import (
@@ -20,17 +20,18 @@ type Model struct {
 	maxTokens int
 	dialect   dialect
 	client    wire.Client
+	query     string // of every request
 	schemas   wire.Schemas
 }
 
 // New returns the model with the given name. It makes no request.
 func New(model string, o *wire.Options) (*Model, error) {
 	d := dialects()[o.Dialect]
-	client, err := wire.NewClient(o.Dialect, d.variable, d.url, d.local, o)
+	client, query, err := connect(d, o)
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{name: model, maxTokens: o.MaxTokens, dialect: d, client: client}
+	m := &Model{name: model, maxTokens: o.MaxTokens, dialect: d, client: client, query: query}
 	can := lm.Capabilities{Model: model, Schema: !d.noSchema, Tools: true, Thinking: true, Vision: !d.noVision}
 	m.CapableFunc = lm.CapableFunc{Func: m.generate, States: func() lm.Capabilities { return can }}
 	return m, nil
@@ -68,7 +69,7 @@ func (m *Model) generate(
 
 // send makes one request.
 func (m *Model) send(ctx context.Context, body map[string]any, call llms.CallOptions) (*llms.ContentResponse, error) {
-	answer, err := m.client.Post(ctx, "/chat/completions", body)
+	answer, err := m.client.Post(ctx, "/chat/completions"+m.query, body)
 	if err != nil {
 		return nil, err
 	}

@@ -32,6 +32,11 @@ var protocols = map[string]struct {
 		return openai.New("gpt-5.1", o)
 	},
 		"OPENAI_API_KEY", "response_format"},
+	"openai-responses": {stub.Responses, func(o *wire.Options) (llms.Model, error) {
+		o.Dialect = "openai-responses"
+		return openai.NewResponses("gpt-5.1", o)
+	},
+		"OPENAI_API_KEY", "text"},
 	"anthropic": {stub.Anthropic, func(o *wire.Options) (llms.Model, error) { return anthropic.New(budgeted, o) },
 		"ANTHROPIC_API_KEY", "output_config"},
 	"ollama": {stub.Ollama, func(o *wire.Options) (llms.Model, error) { return ollama.New("qwen3", o) },

@@ -109,6 +109,9 @@ func (c *Client) failureIn(data []byte) error {
 	return e
 }
 
+// Failure returns the error in a JSON object that has a member "error", or nil.
+func (a *Answer) Failure(data []byte) error { return a.client.failureIn(data) }
+
 // empty matches the error member of responses that are not errors.
 var empty = regexp.MustCompile(`^(null|false|0|""|\{\s*\}|\[\s*\])?$`)
 

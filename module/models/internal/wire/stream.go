@@ -76,7 +76,7 @@ func (a *Answer) yield(e Event, yield func(Event, error) bool) bool {
 	switch {
 	case a.Size > maxReply:
 		err = a.client.strange("a reply of more than %d bytes; set a lower MaxTokens", maxReply)
-	case crowded(e.Data, maxObjects):
+	case crowded(e.Data, maxElements), !a.Echoes && crowded(e.Data, maxObjects):
 		err = a.client.strange("an event of more than %d elements or %d objects", maxElements, maxObjects)
 	default:
 		err = a.client.failureIn(e.Data)

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -37,6 +38,8 @@ type Options struct {
 	Context      int // for Ollama
 	Extra        map[string]any
 	Dialect      string // the provider, for the dialect of OpenAI's protocol
+
+	Token func(context.Context) (string, error)
 }
 
 // Invalid returns the error for a request that cannot be sent.
@@ -53,6 +56,8 @@ type Client struct {
 	Key      string         // removed from error messages
 	HTTP     *http.Client   // nil means a client without a timeout that follows no redirects
 	Extra    map[string]any // merged into every request; see [Client.Post]
+
+	Token func(context.Context) (string, error) // if set, returns the key for each request
 }
 
 // NewClient returns a client with the key and the URL from the options or, without them, the key from the environment
@@ -62,7 +67,9 @@ func NewClient(provider, variable, defaultURL string, local bool, o *Options) (C
 		Provider: provider, Variable: variable, BaseURL: cmp.Or(o.BaseURL, defaultURL), Header: http.Header{},
 		Key: cmp.Or(strings.TrimSpace(o.Key), strings.TrimSpace(os.Getenv(variable))), HTTP: o.Client, Extra: o.Extra,
 	}
-	if c.Key == "" && !local {
+	if c.Token = o.Token; c.Token != nil {
+		c.Key, c.Variable = "", "OpenOptions.Token"
+	} else if c.Key == "" && !local {
 		return c, &lm.Error{Kind: lm.KindAuth, Err: fmt.Errorf("%s is not set; set it or pass a key", variable)}
 	}
 	u, err := url.Parse(c.BaseURL)
@@ -81,6 +88,10 @@ func NewClient(provider, variable, defaultURL string, local bool, o *Options) (C
 // Post sends body as JSON to a path below BaseURL and returns the response if its status is 2xx. The caller closes it.
 // Client.Extra takes precedence over body: objects are merged, other values are replaced, and nil removes a member.
 func (c *Client) Post(ctx context.Context, path string, body map[string]any) (*Answer, error) {
+	c, err := c.authorized(ctx)
+	if err != nil {
+		return nil, err
+	}
 	data, err := jsonvalue.Marshal(merged(body, c.Extra))
 	if err != nil {
 		return nil, Invalid("cannot encode the request to %s: %w", c.Provider, err)
@@ -105,6 +116,21 @@ func (c *Client) Post(ctx context.Context, path string, body map[string]any) (*A
 		return nil, c.strange("%s; check the base URL", page(c.withoutKey(body)))
 	}
 	return &Answer{Header: response.Header, client: c, body: response.Body}, nil
+}
+
+// authorized returns a client with a current token as its key.
+func (c *Client) authorized(ctx context.Context) (*Client, error) {
+	if c.Token == nil {
+		return c, nil
+	}
+	token, err := c.Token(ctx)
+	if _, ok := errors.AsType[*lm.Error](err); err != nil && !ok {
+		err = &lm.Error{Kind: lm.KindAuth, Err: fmt.Errorf("cannot get a token for %s: %w", c.Provider, err)}
+	}
+	with := *c
+	with.Key, with.Header = token, c.Header.Clone()
+	with.Header.Set("Authorization", "Bearer "+token)
+	return &with, err
 }
 
 // merged returns body with extra merged into it; neither is changed.
@@ -141,7 +167,8 @@ func (c *Client) http() *http.Client {
 // Answer is an HTTP response with status 2xx. If reading it fails, the call may have been charged.
 type Answer struct {
 	Header http.Header
-	Size   int // bytes in a streamed reply so far; set by the stream's reader
+	Size   int  // bytes in a streamed reply so far; set by the stream's reader
+	Echoes bool // events repeat the request's tools, so that they may have many objects
 	client *Client
 	body   io.ReadCloser
 }

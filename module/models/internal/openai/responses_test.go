@@ -1,0 +1,496 @@
+package openai
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/internal/stub"
+	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/module/models/internal/wire"
+)
+
+// serveResponses returns a model whose requests a stub of the Responses API answers.
+func serveResponses(t *testing.T, model string, o wire.Options, server *stub.Server) *Responses {
+	t.Helper()
+	s := httptest.NewServer(server)
+	t.Cleanup(s.Close)
+	o.Dialect, o.BaseURL, o.Client = cmp.Or(o.Dialect, "openai-responses"), s.URL, s.Client()
+	o.Key = "test-key"
+	m, err := NewResponses(model, &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// replied generates one choice and returns it.
+func replied(t *testing.T, m llms.Model, messages []llms.MessageContent,
+	options ...llms.CallOption) *llms.ContentChoice {
+	t.Helper()
+	response, err := m.GenerateContent(t.Context(), messages, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.Choices[0]
+}
+
+// TestResponsesReply compares replies, streamed and not streamed.
+func TestResponsesReply(t *testing.T) {
+	t.Parallel()
+	look := llms.ToolCall{ID: "call_1", Type: "function", FunctionCall: &llms.FunctionCall{Name: "look",
+		Arguments: `{"city":"Zürich","days":[1,2,3]}`}}
+	tests := []struct {
+		name  string
+		reply stub.Reply
+		want  llms.ContentChoice
+		raw   string
+		told  string
+	}{
+		{"text", stub.Reply{Text: "Hello, <world>."}, llms.ContentChoice{Content: "Hello, <world>.",
+			StopReason: "completed"},
+			`[{"id":"msg_1","type":"message","role":"assistant","status":"completed",` +
+				`"content":[{"type":"output_text","text":"Hello, <world>.","annotations":[]}]}]`, "Hello, |<world>|."},
+		{"reasoning and a call", stub.Reply{Thinking: "Well, now.", ToolCalls: []stub.ToolCall{
+			{Name: "look", Arguments: look.FunctionCall.Arguments}}},
+			llms.ContentChoice{ReasoningContent: "Well, now.", StopReason: "completed",
+				ToolCalls: []llms.ToolCall{look}},
+			`[{"id":"rs_1","type":"reasoning","summary":[{"type":"summary_text","text":"Well, now."}],` +
+				`"encrypted_content":"DWloTWxIECTBwCQeEIqMmAq0N2hYw0dyEkrUNhnXm7I="},{"id":"fc_1_0-rs_1",` +
+				`"type":"function_call",` +
+				`"call_id":"call_1","name":"look","arguments":"{\"city\":\"Zürich\",\"days\":[1,2,3]}",` +
+				`"status":"completed"}]`,
+			"(Well, n)|(ow.)"},
+		{"no arguments", stub.Reply{ToolCalls: []stub.ToolCall{{ID: "a", Name: "now"}}},
+			llms.ContentChoice{StopReason: "completed", ToolCalls: []llms.ToolCall{{ID: "a", Type: "function",
+				FunctionCall: &llms.FunctionCall{Name: "now", Arguments: "{}"}}}},
+			`[{"id":"fc_1_0","type":"function_call","call_id":"a","name":"now","arguments":"",` +
+				`"status":"completed"}]`, ""},
+		{"truncated", stub.Reply{Text: "It is", Truncate: true},
+			llms.ContentChoice{Content: "It is", StopReason: "max_output_tokens"}, `[{"id":"msg_1","type":"message",` +
+				`"role":"assistant","status":"completed","content":[{"type":"output_text","text":"It is",` +
+				`"annotations":[]}]}]`,
+			"It is"},
+		{"refusal", stub.Reply{Refusal: "I cannot help."},
+			llms.ContentChoice{Content: "I cannot help.", StopReason: "refusal"}, `[{"id":"msg_1","type":"message",` +
+				`"role":"assistant","status":"completed","content":[{"type":"refusal","refusal":"I cannot ` +
+				`help."}]}]`, ""},
+	}
+	for _, test := range tests {
+		for _, stream := range []bool{false, true} {
+			t.Run(test.name+map[bool]string{true: ", streamed"}[stream], func(t *testing.T) {
+				t.Parallel()
+				var told []string
+				var options []llms.CallOption
+				if stream {
+					options = streamed(&told)
+				}
+				scripted := test.reply
+				scripted.CachedTokens, scripted.ReasoningTokens = 64, 5
+				got := *replied(t, serveResponses(t, "gpt-5.1", wire.Options{}, stub.Responses(nil, scripted)),
+					question, options...)
+				message, _ := got.GenerationInfo[lm.MessageKey].(*lm.Message)
+				same(t, "raw", decoded(t, `{"raw":`+string(message.Raw)+`}`), decoded(t, `{"raw":`+test.raw+`}`))
+				same(t, "provider and text", []string{message.Provider, message.Text},
+					[]string{"openai-responses", test.want.Content})
+				delete(got.GenerationInfo, lm.MessageKey)
+				same(t, "info", got.GenerationInfo, map[string]any{
+					"PromptTokens": 100, "CompletionTokens": 20, "TotalTokens": 120, "ReasoningTokens": 5,
+					"PromptCachedTokens": 64, "CacheCreationInputTokens": 0, lm.ModelKey: "gpt-5.1", lm.IDKey: "resp_1",
+				})
+				got.GenerationInfo = nil
+				same(t, "choice", got, test.want)
+				if stream {
+					same(t, "streamed", strings.Join(told, "|"), test.told)
+				}
+			})
+		}
+	}
+}
+
+// TestResponsesTurns sends replies back, with the reasoning that came before each. The stub refuses a conversation
+// without it.
+func TestResponsesTurns(t *testing.T) {
+	t.Parallel()
+	for _, stream := range []bool{false, true} {
+		server := stub.Responses(nil,
+			stub.Reply{Thinking: "Hm.", Text: "I look.", ToolCalls: []stub.ToolCall{{Name: "f"}, {Name: "g",
+				Arguments: `{"x":1}`}}},
+			stub.Reply{Thinking: "So.", Text: "Done."}, stub.Reply{Text: "Bye."})
+		m := serveResponses(t, "gpt-5.1", wire.Options{}, server)
+		var told []string
+		var options []llms.CallOption
+		if stream {
+			options = streamed(&told)
+		}
+		messages := append([]llms.MessageContent{llms.TextParts(llms.ChatMessageTypeSystem, "Be", "brief.")},
+			question...)
+		first := replied(t, m, messages, options...)
+		messages = append(messages, turn(first), llms.MessageContent{Role: llms.ChatMessageTypeTool,
+			Parts: []llms.ContentPart{
+				llms.ToolCallResponse{ToolCallID: "call_1", Name: "f", Content: "1"},
+				llms.ToolCallResponse{ToolCallID: "call_2", Name: "g", Content: "2"},
+			}})
+		second := replied(t, m, messages, options...)
+		messages = append(messages, turn(second), llms.TextParts(llms.ChatMessageTypeHuman, "Thanks."))
+		same(t, "last", replied(t, m, messages, options...).Content, "Bye.")
+		body := sent(t, server)
+		same(t, "stored", body["store"], false)
+		var kinds []string
+		for _, item := range body["input"].([]any) {
+			fields := item.(map[string]any)
+			kinds = append(kinds, fmt.Sprint(cmp.Or(fields["type"], fields["role"])))
+		}
+		same(t, "items", strings.Join(kinds, " "), "system user reasoning message function_call function_call "+
+			"function_call_output function_call_output reasoning message user")
+		if server.Requests()[2].N != 3 {
+			t.Errorf("%d requests", len(server.Requests()))
+		}
+	}
+}
+
+// Models without reasoning refuse to encrypt it, which is found out once. Reasoning from another account is left out.
+func TestResponsesWithoutReasoning(t *testing.T) {
+	t.Parallel()
+	ada := stub.Reply{Text: `{"a":"Ada"}`}
+	server := stub.Responses(nil, ada, ada, ada)
+	m := serveResponses(t, "gpt-4.1", wire.Options{}, server)
+	schema := `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`
+	loose := `{"type":"object","properties":{"a":{"type":"string"}}}`
+	for _, s := range []string{schema, schema, loose} {
+		ctx := lm.WithParams(t.Context(), lm.Params{Schema: json.RawMessage(s)})
+		if text, err := m.Call(ctx, "Name?"); err != nil || text != ada.Text {
+			t.Errorf("%s, %v", text, err)
+		}
+	}
+	line := ""
+	for _, r := range server.Requests() {
+		line += map[bool]string{true: "reasoning", false: "plain"}[r.Body["include"] != nil] +
+			map[bool]string{true: "+schema ", false: " "}[r.Body["text"] != nil]
+	}
+	same(t, "requests", line, "reasoning+schema plain+schema plain+schema plain+schema plain ")
+
+	server = stub.Responses(nil, ada, ada)
+	m = serveResponses(t, "gpt-5.1", wire.Options{}, server)
+	said := lm.Message{TextContent: llms.TextPart("Hi."), Provider: "openai-responses", Raw: json.RawMessage(
+		`[{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"of another account"},` +
+			`{"type":"message","id":"msg_1-rs_1","role":"assistant","content":[{"type":"output_text","text":"Hi."}]}]`)}
+	talk := append(slices.Clone(question), llms.MessageContent{Role: llms.ChatMessageTypeAI,
+		Parts: []llms.ContentPart{said}})
+	same(t, "reply", replied(t, m, talk).Content, ada.Text)
+	same(t, "reply", replied(t, m, question).Content, ada.Text)
+	line = ""
+	for _, r := range server.Requests() {
+		line += map[bool]string{true: "reasoning ", false: "plain "}[r.Body["include"] != nil]
+	}
+	same(t, "requests", line, "reasoning plain reasoning ")
+}
+
+// TestReturned checks which items of a reply are sent back.
+func TestReturned(t *testing.T) {
+	t.Parallel()
+	const (
+		empty   = `{"type":"reasoning","id":"rs_0","summary":[]}`
+		open    = `{"type":"reasoning","id":"rs_1","summary":[],"content":[{"type":"reasoning_text","text":"Hm."}]}`
+		sealed  = `{"type":"reasoning","id":"rs_2","summary":[],"encrypted_content":"x"}`
+		message = `{"type":"message","id":"msg_1","phase":"commentary","role":"assistant","content":[],` +
+			`"status":"completed"}`
+		lost   = `{"content":[],"phase":"commentary","role":"assistant","status":"completed","type":"message"}`
+		search = `{"type":"web_search_call","id":"ws_1","arguments":{},"content":{}}`
+	)
+	list := func(items ...string) string { return "[" + strings.Join(items, ",") + "]" }
+	for _, test := range []struct {
+		in    string
+		plain bool
+		want  string
+	}{
+		{list(sealed, message), false, list(sealed, message)},
+		{list(sealed, message), true, list(lost)},
+		{list(open, message), false, list(open, message)},
+		{list(empty, message, sealed, message), false, list(lost, sealed, message)},
+		{list(sealed, sealed, message), false, list(sealed, message)},
+		{list(message, sealed), false, list(message)},
+		{list(sealed, search, message), false, list(sealed, search, message)},
+		{list(), false, "null"},
+		{`{}`, false, "the earlier reply in the conversation is not a list of items; remove it"},
+		{`[1]`, false, "item 1 of the earlier reply in the conversation is malformed: " +
+			"json: cannot unmarshal number into Go value of type struct { Type string }"},
+	} {
+		items, err := returned(json.RawMessage(test.in), test.plain)
+		got := shown(items)
+		if err != nil {
+			got = err.Error()
+		}
+		same(t, test.in, got, test.want)
+	}
+}
+
+func TestResponsesInput(t *testing.T) {
+	t.Parallel()
+	m, err := NewResponses("m", &wire.Options{Dialect: "openai-responses", Key: "k"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	chat := lm.Message{TextContent: llms.TextPart("Hm."), Provider: "openai", Raw: json.RawMessage(`{}`)}
+	message := func(role llms.ChatMessageType, parts ...llms.ContentPart) llms.MessageContent {
+		return llms.MessageContent{Role: role, Parts: parts}
+	}
+	call := llms.ToolCall{ID: "a", FunctionCall: &llms.FunctionCall{Name: "f"}}
+	for _, test := range []struct {
+		name string
+		in   llms.MessageContent
+		want string // JSON, or an error
+	}{
+		{"media", message("human", llms.TextPart("See:"), llms.BinaryPart("image/png", []byte("p")),
+			llms.ImageURLWithDetailPart("https://x.example/i", "low"), llms.BinaryPart("application/pdf", []byte("f"))),
+			`[{"content":[{"text":"See:","type":"input_text"},` +
+				`{"detail":"auto","image_url":"data:image/png;base64,cA==","type":"input_image"},` +
+				`{"detail":"low","image_url":"https://x.example/i","type":"input_image"},` +
+				`{"file_data":"data:application/pdf;base64,Zg==","filename":"attachment-4.pdf","type":"input_file"}],` +
+				`"role":"user"}]`},
+		{"audio", message("human", llms.BinaryPart("audio/mpeg", []byte("a"))),
+			"the model: message 1 (human): OpenAI's Responses API does not take audio; use chat completions"},
+		{"of chat completions", message("ai", chat, call), `[{"content":"Hm.","role":"assistant"},` +
+			`{"arguments":"{}","call_id":"a","name":"f","type":"function_call"}]`},
+		{"only a call", message("ai", call), `[{"arguments":"{}","call_id":"a","name":"f","type":"function_call"}]`},
+		{"of nobody", message("ai", lm.Message{TextContent: llms.TextPart("Hm."), Raw: json.RawMessage(`{}`)}),
+			`[{"content":"Hm.","role":"assistant"}]`},
+		{"results", message("tool", llms.ToolCallResponse{ToolCallID: "a", Content: "1"},
+			llms.ToolCallResponse{ToolCallID: "b", Content: ""}),
+			`[{"call_id":"a","output":"1","type":"function_call_output"},` +
+				`{"call_id":"b","output":"","type":"function_call_output"}]`},
+		{"a reply as a question", message("human", lm.Message{Provider: "openai-responses",
+			Raw: json.RawMessage(`[]`)}),
+			"the model: message 1 (human): a part of type lm.Message is not allowed in this message; move it to " +
+				"a message " +
+				"with the role for that type"},
+		{"misplaced", message("tool", llms.TextPart("x")), "the model: message 1 (tool): a part of type " +
+			"llms.TextContent " +
+			"is not allowed in this message; move it to a message with the role for that type"},
+	} {
+		got, err := m.input([]llms.MessageContent{test.in}, false)
+		if text := shown(got); err == nil && text != test.want || err != nil && err.Error() != test.want {
+			t.Errorf("%s: %s, %v\nwant %s", test.name, text, err, test.want)
+		}
+	}
+}
+
+func TestResponsesRequest(t *testing.T) {
+	t.Parallel()
+	tools := []llms.Tool{
+		{Type: "function", Function: &llms.FunctionDefinition{Name: "f", Description: "does"}},
+		{Type: "function", Function: &llms.FunctionDefinition{Name: "g", Strict: true, Parameters: json.RawMessage(
+			`{"type":"object","properties":{},"required":[],"additionalProperties":false}`)}},
+	}
+	for _, test := range []struct {
+		name    string
+		options wire.Options
+		params  lm.Params
+		call    []llms.CallOption
+		want    string // JSON, or an error
+	}{
+		{"plain", wire.Options{}, lm.Params{}, nil, `{}`},
+		{"all", wire.Options{MaxTokens: 50}, lm.Params{Effort: "high", ThinkingTokens: 9, CacheSystem: true},
+			[]llms.CallOption{
+				llms.WithMaxTokens(70), llms.WithTemperature(0), llms.WithTopP(0.5), llms.WithTools(tools),
+				llms.WithToolChoice(llms.ToolChoice{Type: "function", Function: &llms.FunctionReference{Name: "f"}}),
+				llms.WithJSONMode(), llms.WithModel("gpt-5.2"), llms.WithSeed(3),
+			}, `{"model":"gpt-5.2","max_output_tokens":70,"temperature":0,"top_p":0.5,"reasoning":{"effort":"high"},
+			"tools":[{"type":"function","name":"f","description":"does","strict":false,"parameters":{"type":"object"}},
+				{"type":"function","name":"g","description":"","strict":true,
+				"parameters":{"type":"object","properties":{},"required":[],"additionalProperties":false}}],
+			"tool_choice":{"type":"function","name":"f"},"text":{"format":{"type":"json_object"}}}`},
+		{"extra", wire.Options{MaxTokens: 50, Extra: map[string]any{"reasoning": map[string]any{"summary": "auto"}}},
+			lm.Params{Effort: "low"}, []llms.CallOption{llms.WithTools(tools[:1]), llms.WithToolChoice("required")},
+			`{"max_output_tokens":50,"reasoning":{"effort":"low","summary":"auto"},"tool_choice":"required",
+			"tools":[{"type":"function","name":"f","description":"does","strict":false,
+				"parameters":{"type":"object"}}]}`},
+		{"stop words", wire.Options{}, lm.Params{}, []llms.CallOption{llms.WithStopWords([]string{"x"})},
+			`the model: OpenAI's Responses API has no "stop"; leave it out, or use chat completions`},
+		{"choices", wire.Options{}, lm.Params{}, []llms.CallOption{llms.WithN(2)},
+			`the model: OpenAI's Responses API has no "n"; leave it out, or use chat completions`},
+		{"a nameless tool", wire.Options{}, lm.Params{}, []llms.CallOption{llms.WithTools(make([]llms.Tool, 1))},
+			"the model: tool 1 has no function with a name; set Tool.Function"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			server := stub.Responses(nil, stub.Reply{Text: "ok"})
+			m := serveResponses(t, "gpt-5.1", test.options, server)
+			_, err := m.GenerateContent(lm.WithParams(t.Context(), test.params), question, test.call...)
+			if err != nil {
+				same(t, "error", err.Error(), test.want)
+				return
+			}
+			want := decoded(t, test.want)
+			want["input"] = []any{map[string]any{"role": "user", "content": "Hi."}}
+			want["store"], want["include"] = false, []any{"reasoning.encrypted_content"}
+			if want["model"] == nil {
+				want["model"] = "gpt-5.1"
+			}
+			same(t, "request", sent(t, server), want)
+		})
+	}
+}
+
+// TestResponsesStreams reads streams that no correct server sends, and unusual ones.
+func TestResponsesStreams(t *testing.T) {
+	t.Parallel()
+	broken := lm.Error{Kind: lm.KindTransient, MaybeCharged: true}
+	delta := func(index int, text string) string {
+		return `{"type":"response.output_text.delta","output_index":` + shown(index) + `,"delta":` + shown(text) + `}`
+	}
+	message := func(text, phase string) string {
+		return `{"type":"message","role":"assistant","phase":` + phase +
+			`,"content":[{"type":"output_text","text":` + shown(text) + `}]}`
+	}
+	whole := func(items string) string {
+		return `{"type":"response.completed","response":{"status":"completed","error":null,"output":[` + items + `]}}`
+	}
+	added := func(index int, phase string) string {
+		return `{"type":"response.output_item.added","output_index":` + shown(index) +
+			`,"item":{"phase":` + phase + `}}`
+	}
+	thought := func(kind string) string {
+		return `{"type":"response.reasoning_` + kind + `.delta","delta":"Hm."}`
+	}
+	const part = `{"type":"response.reasoning_summary_part.added"}`
+	objects := strings.Repeat("{},", 5000) + "{}"
+	contradiction := "the model: openai-responses sent a reply that contradicts its streamed pieces; try again"
+	for _, test := range []struct {
+		name   string
+		events []string
+		want   string // the text, the thoughts and what was told, or an error
+		kind   lm.Error
+	}{
+		{"one piece", []string{delta(0, "Paris"), whole(message("Paris", "null"))}, "Paris||Paris", lm.Error{}},
+		{"no pieces", []string{whole(message("Paris", "null"))}, "Paris||Paris", lm.Error{}},
+		{"not all pieces", []string{delta(0, "Pa"), whole(message("Paris", "null"))}, "Paris||Pa,ris", lm.Error{}},
+		{"unknown events", []string{`{"type":"response.new.delta","delta":{"x":1},"item":{"arguments":{}}}`, `{}`,
+			whole(message("Paris", "null") + `,{"type":"new","content":{"x":1}}`)}, "Paris||Paris", lm.Error{}},
+		{"the tools repeated", []string{`{"type":"response.created","response":{"tools":[` + objects + `]}}`,
+			whole(message("Paris", "null"))}, "Paris||Paris", lm.Error{}},
+		{"commentary", []string{added(1, `"commentary"`), delta(1, "I look."), added(2, `"final_answer"`), delta(2,
+			"{}"),
+			whole(message("I look.", `"commentary"`) + "," + message("{}", `"final_answer"`))},
+			"{}|I look.|(I look.),{}", lm.Error{}},
+		{"several thoughts", []string{part, thought("summary_text"), part, thought("summary_text"), thought("text"),
+			whole(`{"type":"reasoning","summary":[{"text":"Hm."},{"text":"Hm.Hm."}]}`)},
+			"|Hm.\n\nHm.Hm.|(Hm.),(\n\nHm.),(Hm.)", lm.Error{}},
+		{"a jump of the index", []string{delta(7, "Paris"), whole(message("Paris", "null"))}, "Paris||Paris",
+			lm.Error{}},
+		{"a jump out of order", []string{delta(1, "B"), delta(0, "A"), whole(message("A",
+			"null") + "," + message("B", "null"))},
+			contradiction, broken},
+		{"another text in the end", []string{delta(0, "Paris"), whole(message("Rome", "null"))}, contradiction, broken},
+		{"a call in the end", []string{delta(0, "Paris"), whole(`{"type":"function_call","call_id":"a","name":"f"}`)},
+			contradiction, broken},
+		{"no end", []string{delta(0, "Paris")},
+			"the model: openai-responses ended the stream before the reply was complete; try again", broken},
+		{"no output", []string{`{"type":"response.completed","response":{}}`},
+			"the model: openai-responses sent a reply without output; try again", broken},
+		{"null as output", []string{`{"type":"response.completed","response":{"output":null}}`},
+			"the model: openai-responses sent a reply without output; try again", broken},
+		{"6 MB", slices.Repeat([]string{delta(0, strings.Repeat("x", 1<<20))}, 6), "the model: openai-responses " +
+			"sent a " +
+			"reply of more than 4194304 bytes; set a lower MaxTokens", broken},
+		{"no response", []string{`{"type":"response.completed"}`}, "the model: openai-responses sent a malformed " +
+			"reply " +
+			"(unexpected end of JSON input): ", broken},
+		{"another status", []string{`{"type":"response.completed","response":{"status":"queued","output":[]}}`},
+			`the model: openai-responses sent a reply with the status "queued"; try again`, broken},
+		{"malformed", []string{`{"type":1}`}, "the model: openai-responses sent a malformed reply (json: cannot " +
+			"unmarshal " +
+			`number into Go struct field responseEvent.Type of type string): {"type":1}`, broken},
+		{"a malformed item", []string{whole(`{"type":"message","content":1}`)}, "the model: openai-responses sent a " +
+			"malformed reply (json: cannot unmarshal number into Go struct field outputItem.Content of type " +
+			"[]struct { " +
+			`Text string; Refusal string }): {"type":"message","content":1}`, broken},
+		{"an error", []string{delta(0, "Pa"), `{"type":"error","code":"rate_limit_exceeded","message":"Too ` +
+			`fast.","param":null}`},
+			"the model's rate limit is reached: openai-responses answered with an error: Too fast.; retry later " +
+				"or less often",
+			lm.Error{Kind: lm.KindRateLimited, MaybeCharged: true}},
+		{"an error in the newer form", []string{`{"type":"error","error":{"code":"server_error","message":"Oh."}}`},
+			"the model: openai-responses answered with an error: Oh.; try again", broken},
+		{"a failure", []string{`{"type":"response.failed","response":{"status":"failed",` +
+			`"error":{"code":"server_error",` +
+			`"message":"Oh."}}}`}, "the model: openai-responses answered with an error: Oh.; try again", broken},
+		{"a failure without an error", []string{`{"type":"response.failed","response":{"status":"failed"}}`},
+			`the model: openai-responses sent a reply with the status "failed"; try again`, broken},
+		{"10 MB", []string{delta(0, strings.Repeat("x", 10<<20))}, "the model: openai-responses sent a stream " +
+			"that is too " +
+			"long: more than 8388608 bytes in a line or 268435456 in all", broken},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			body := "data: " + strings.Join(test.events, "\n\ndata: ") + "\n\n"
+			m := serveResponses(t, "gpt-5.1", wire.Options{}, stub.Responses(nil, stub.Reply{Status: 200, Body: body}))
+			var told []string
+			response, err := m.GenerateContent(t.Context(), question, streamed(&told)...)
+			if err != nil {
+				checkError(t, err, test.kind, test.want)
+				return
+			}
+			c := response.Choices[0]
+			same(t, "reply", c.Content+"|"+c.ReasoningContent+"|"+strings.Join(told, ","), test.want)
+		})
+	}
+}
+
+// A reply that is cut at any byte of its stream is an error.
+func TestResponsesCutStream(t *testing.T) {
+	t.Parallel()
+	reply := stub.Reply{Thinking: "Hm.", Text: "Paris.", ToolCalls: []stub.ToolCall{{Name: "f"}}}
+	complete := 0
+	for cut := 1; ; cut += 97 {
+		reply.Cut = cut
+		m := serveResponses(t, "gpt-5.1", wire.Options{}, stub.Responses(nil, reply))
+		var told []string
+		response, err := m.GenerateContent(t.Context(), question, streamed(&told)...)
+		if err == nil {
+			same(t, "reply", response.Choices[0].Content, "Paris.")
+			complete = cut
+			break
+		}
+		if e, ok := errors.AsType[*lm.Error](err); !ok || e.Kind != lm.KindTransient || !e.MaybeCharged {
+			t.Fatalf("cut after %d bytes: %v", cut, err)
+		}
+	}
+	if complete < 1000 {
+		t.Errorf("complete after %d bytes", complete)
+	}
+}
+
+func TestResponsesAnswers(t *testing.T) {
+	t.Parallel()
+	broken := lm.Error{Kind: lm.KindTransient, MaybeCharged: true}
+	for _, test := range []struct {
+		name, body string
+		want       lm.Error
+		text       string
+	}{
+		{"HTML", "<html><title>Sign in</title>", broken,
+			`the model: openai-responses sent an HTML page with the title "Sign in"; check the base URL`},
+		{"a chat completion", `{"choices":[{"message":{"content":"Hi."}}]}`, broken,
+			"the model: openai-responses sent a reply without output; try again"},
+		{"failed", `{"status":"failed","error":{"code":"server_error","message":"Oh."},"output":[]}`, broken,
+			"the model: openai-responses answered with an error: Oh.; try again"},
+		{"in the background", `{"status":"in_progress","error":null,"output":[]}`, broken,
+			`the model: openai-responses sent a reply with the status "in_progress"; try again`},
+	} {
+		m := serveResponses(t, "gpt-5.1", wire.Options{}, stub.Responses(nil, stub.Reply{Status: 200, Body: test.body}))
+		_, err := m.GenerateContent(t.Context(), question)
+		checkError(t, err, test.want, test.text)
+	}
+	filtered := `{"status":"incomplete","incomplete_details":{"reason":"content_filter"},"output":[]}`
+	m := serveResponses(t, "gpt-5.1", wire.Options{}, stub.Responses(nil, stub.Reply{Status: 200, Body: filtered}))
+	_, err := lm.Ask(t.Context(), m, lm.Call{}, question)
+	checkError(t, err, lm.Error{Kind: lm.KindRefused, MaybeCharged: true},
+		"the model refuses to answer: the stop reason is content_filter")
+}
