@@ -9,12 +9,10 @@ package main
 import (
 	"context"
 	_ "embed"
-	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 
+	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/examples/internal/models"
 	"github.com/writ-go/writ/examples/internal/show"
 	"github.com/writ-go/writ/module"
@@ -25,45 +23,19 @@ import (
 //go:embed data/energy.csv
 var energy string
 
-// Input is the file.
 type Input struct {
 	CSV string `json:"csv"`
 }
 
-// Output is what the program computes.
 type Output struct {
 	Total   float64 `json:"total" jsonschema:"description=kWh in all months."`
 	Median  float64 `json:"median" jsonschema:"description=kWh in a month."`
 	Outlier string  `json:"outlier" jsonschema:"description=The month farthest from the median."`
 }
 
-const script = "```js\n" + `const rows = csv.trim().split("\n").slice(1).map(line => {
-  const [month, kwh] = line.split(",");
-  return { month, kwh: Number(kwh) };
-});
-const sorted = rows.map(r => r.kwh).sort((a, b) => a - b), n = sorted.length;
-const median = (sorted[(n - 1) >> 1] + sorted[n >> 1]) / 2;
-const distance = r => Math.abs(r.kwh - median);
-const outlier = rows.reduce((far, r) => distance(r) > distance(far) ? r : far).month;
-submit({ total: sorted.reduce((sum, x) => sum + x, 0), median, outlier });
-` + "```"
+func main() { models.Main(run, script) }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	name := flag.String("model", "", models.Usage+"; without it the reply is scripted")
-	flag.Parse()
-	if err := run(ctx, *name, show.Writer(os.Stdout)); err != nil {
-		fmt.Fprintln(os.Stderr, "numbers:", err)
-		os.Exit(1)
-	}
-}
-
-func run(ctx context.Context, name string, w io.Writer) error {
-	model, err := models.OpenOr(name, models.Options{Progress: w}, script)
-	if err != nil {
-		return err
-	}
+func run(ctx context.Context, model llms.Model, w io.Writer) error {
 	box, err := sandbox.New(nil)
 	if err != nil {
 		return err
@@ -80,3 +52,14 @@ func run(ctx context.Context, name string, w io.Writer) error {
 	fmt.Fprintf(w, "total %g kWh, median %g kWh, outlier %s\n", out.Total, out.Median, out.Outlier)
 	return nil
 }
+
+const script = "```js\n" + `const rows = csv.trim().split("\n").slice(1).map(line => {
+  const [month, kwh] = line.split(",");
+  return { month, kwh: Number(kwh) };
+});
+const sorted = rows.map(r => r.kwh).sort((a, b) => a - b), n = sorted.length;
+const median = (sorted[(n - 1) >> 1] + sorted[n >> 1]) / 2;
+const distance = r => Math.abs(r.kwh - median);
+const outlier = rows.reduce((far, r) => distance(r) > distance(far) ? r : far).month;
+submit({ total: sorted.reduce((sum, x) => sum + x, 0), median, outlier });
+` + "```"
