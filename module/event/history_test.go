@@ -37,7 +37,7 @@ func ExampleHistory() {
 	}
 	fmt.Print(history.Last(1))
 	// Output:
-	// === Predict, step 1, unknown model ===
+	// === Predict, step 1, scripted ===
 	// --- system ---
 	// Reply with [[ ## answer ## ]] and the name of a city.
 	// --- human ---
