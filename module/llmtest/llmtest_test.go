@@ -37,8 +37,8 @@ func TestScriptEnds(t *testing.T) {
 		{strings.Repeat("é", 1000), strings.Repeat("é", 43) + "\n…\n" + strings.Repeat("é", 149)},
 	} {
 		_, err := model.GenerateContent(t.Context(), messages(c.prompt))
-		want := fmt.Sprintf("llmtest: request %d has no reply: the script contains 1, one for each request; add a reply to "+
-			"this request:\n--- human ---\n%s\n", i+2, c.excerpt)
+		want := fmt.Sprintf("llmtest: request %d has no reply: the script contains 1, one for each request; add a "+
+			"reply to this request:\n--- human ---\n%s\n", i+2, c.excerpt)
 		if err == nil || err.Error() != want {
 			t.Errorf("got %q, want %q", err, want)
 		}
