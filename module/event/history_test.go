@@ -104,3 +104,14 @@ func TestHistoryLimit(t *testing.T) {
 		t.Errorf("%d calls, want 100", n/2)
 	}
 }
+
+func TestHistoryFailedBefore(t *testing.T) {
+	t.Parallel()
+	var h event.History
+	h.Observe(t.Context(), event.ModelRequest{})
+	h.Observe(t.Context(), event.ModelResponse{Text: "yes", Failed: "(1) slow down", Thinking: "hm"})
+	want := "--- failed before ---\n(1) slow down\n--- thinking ---\nhm\n--- ai ---\nyes\n"
+	if got := h.Last(1); !strings.Contains(got, want) {
+		t.Errorf("got %s", got)
+	}
+}

@@ -77,8 +77,8 @@ type Reply struct {
 func New(replies ...string) *Model {
 	return Func(func(_ context.Context, r Request) (Reply, error) {
 		if r.N > len(replies) {
-			return Reply{}, fmt.Errorf("llmtest: request %d has no reply: the script contains %d, one for each request; "+
-				"add a reply to this request:\n%s", r.N, len(replies), excerpt(r.Text()))
+			return Reply{}, fmt.Errorf("llmtest: request %d has no reply: the script contains %d, one for each "+
+				"request; add a reply to this request:\n%s", r.N, len(replies), excerpt(r.Text()))
 		}
 		return Reply{Text: replies[r.N-1]}, nil
 	})
