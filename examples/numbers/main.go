@@ -14,7 +14,6 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/examples/internal/models"
-	"github.com/writ-go/writ/examples/internal/show"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
@@ -46,10 +45,8 @@ func run(ctx context.Context, model llms.Model, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	steps := pred.Trajectory.Steps
-	fmt.Fprintf(w, "the program:\n%s\n", show.Indent(steps[len(steps)-1].Code, "   │ "))
 	out := pred.Output
-	fmt.Fprintf(w, "total %g kWh, median %g kWh, outlier %s\n", out.Total, out.Median, out.Outlier)
+	fmt.Fprintf(w, "%v\ntotal %g kWh, median %g kWh, outlier %s\n", pred.Trajectory, out.Total, out.Median, out.Outlier)
 	return nil
 }
 

@@ -29,8 +29,7 @@ func orders(_ context.Context, c Customer) ([]string, error) { // any Go functio
 const servers = `{"mcpServers": {"files": {
 	"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem@2026.8.31", "."]}}}`
 
-const scripted = "I look up the orders and write them to a file.\n\n```js\n" +
-	"const list = await orders({ name: \"Ann\" });\n" +
+const scripted = "I write the orders to a file.\n\n```js\nconst list = await orders({ name: \"Ann\" });\n" +
 	"await files.write_file({ path: \"orders.txt\", content: list.join(\"\\n\") });\n" +
 	"submit({ answer: `orders.txt has ${list.length} orders.` });\n```"
 

@@ -99,8 +99,8 @@ func try(t *testing.T, npx string) {
 	if _, err := os.Stat(filepath.Join(dir, "orders.txt")); err == nil {
 		t.Error("the file was written without approval")
 	}
-	post(t, url+"runs/"+run.ID+"/resume", fmt.Sprintf(`{"hash": %q, "decisions": {%q: {"approved": true}}}`, paused.Hash,
-		paused.Waiting[0].ID))
+	decision := fmt.Sprintf(`{"hash": %q, "decisions": {%q: {"approved": true}}}`, paused.Hash, paused.Waiting[0].ID)
+	post(t, url+"runs/"+run.ID+"/resume", decision)
 	if done := until(t, url, "done"); !strings.Contains(done.Answer, "orders.txt has 2 orders.") {
 		t.Errorf("got %+v", done)
 	}

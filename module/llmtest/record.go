@@ -1,7 +1,6 @@
 package llmtest
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -144,15 +143,11 @@ func (r *recording) write(set *tools.Set) error {
 }
 
 func (r *recording) writeFile(name string, v any) error {
-	text, err := json.Marshal(v)
+	text, err := json.MarshalIndent(v, "", "\t")
 	if err != nil {
 		return err
 	}
-	var clean bytes.Buffer
-	if err := json.Indent(&clean, r.secrets.JSON(text), "", "\t"); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(r.dir, name), append(clean.Bytes(), '\n'), 0o600)
+	return os.WriteFile(filepath.Join(r.dir, name), append(r.secrets.JSON(text), '\n'), 0o600)
 }
 
 func (r *recording) readFile(name string, v any) error {
