@@ -13,7 +13,7 @@ import (
 
 // TestRefund is the code of testing.md.
 func TestRefund(t *testing.T) {
-	model, set := llmtest.Record(t, "testdata/refund", realModel(t), refunds(t))
+	model, set := llmtest.Record(t, "testdata/refund", realModel(t), refunds(t), nil)
 	box, err := sandbox.NewInProcess(nil)
 	if err != nil {
 		t.Fatal(err)

@@ -58,7 +58,7 @@ func ExampleReAct() {
 	fmt.Println(pred.Output.Total)
 	// Output:
 	// ReAct, 0s
-	// step 1, 0s
+	// step 1, 0s, scripted
 	//   reply:
 	//     [[ ## thought ## ]]
 	//     Look it up.
@@ -73,7 +73,7 @@ func ExampleReAct() {
 	//   told:
 	//     Nothing was called: there is no tool "inhabitant"; did you mean inhabitants?
 	//     To give the answer, call submit.
-	// step 2, 0s
+	// step 2, 0s, scripted
 	//   reasoning:
 	//     Once more.
 	//   program, 0s:
@@ -82,14 +82,14 @@ func ExampleReAct() {
 	//   told:
 	//     inhabitants returned:
 	//     720000
-	// step 3, 0s
+	// step 3, 0s, scripted
 	//   reasoning:
 	//     That is it.
 	//   program, 0s:
 	//     submit({"total":720000})
 	// answer:
 	//   {"total":720000}
-	// 3 calls of the model, 1386 tokens in, 86 out
+	// scripted: 3 calls of the model, 1386 tokens in, 86 out
 	// 720000
 }
 

@@ -94,7 +94,7 @@ func TestRun(t *testing.T) {
 	expect(t, html,
 		"<title>Run of CodeAct</title>", "2026-03-04 05:06:07 UTC", "How many?",
 		`<span class="mark warn">fallback to the model: the compiled program threw</span>`,
-		`<span class="mark warn">fallback from another model: other: 503</span>`,
+		`<span class="mark warn">failed before: other: 503</span>`,
 		`<span class="mark warn">held</span>`, `<span class="mark note">from the record</span>`,
 		`<span class="mark note">approved by ann</span>`, `<span class="mark warn">not ended</span>`,
 		`<span class="mark note">submitted</span>`, "printed", "2.0000</td>", "1000000 → 5 tokens",

@@ -154,7 +154,7 @@ func marksOfStep(s module.Step) (marks []mark) {
 	add(s.Extracted, "warn", "asked for an answer without further steps")
 	add(s.Truncated, "bad", "reply cut off")
 	add(s.Usage.Hits > 0, "note", "reply from the cache")
-	add(s.Failed != "", "warn", "fallback from another model: "+s.Failed)
+	add(s.Failed != "", "warn", "failed before: "+s.Failed)
 	return marks
 }
 

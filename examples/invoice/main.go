@@ -9,14 +9,11 @@ package main
 import (
 	"context"
 	_ "embed"
-	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 
+	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/examples/internal/models"
-	"github.com/writ-go/writ/examples/internal/show"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/signature"
 )
@@ -24,12 +21,10 @@ import (
 //go:embed data/invoice.txt
 var text string
 
-// Document is the input.
 type Document struct {
 	Text string `json:"text"`
 }
 
-// Invoice is the output.
 type Invoice struct {
 	Number string  `json:"number"`
 	Seller string  `json:"seller"`
@@ -39,34 +34,15 @@ type Invoice struct {
 	Total  float64 `json:"total" jsonschema:"description=With VAT."`
 }
 
-// Item is one position of an invoice.
 type Item struct {
 	Description string  `json:"description"`
 	Quantity    int     `json:"quantity" jsonschema:"minimum=1"`
 	UnitPrice   float64 `json:"unit_price"`
 }
 
-const script = `{"number": "2025-0417", "seller": "Hansen Marine Supply AS", "due": "2025-04-13", "items": [
-	{"description": "Mooring rope, 14 mm, 50 m", "quantity": 4, "unit_price": 890},
-	{"description": "Fender, inflatable, navy blue", "quantity": 6, "unit_price": 345.5},
-	{"description": "Navigation light, LED", "quantity": 2, "unit_price": 1120}], "vat": 1968.25, "total": 9841.25}`
+func main() { models.Main(run, script) }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	name := flag.String("model", "", models.Usage+"; without it the reply is scripted")
-	flag.Parse()
-	if err := run(ctx, *name, show.Writer(os.Stdout)); err != nil {
-		fmt.Fprintln(os.Stderr, "invoice:", err)
-		os.Exit(1)
-	}
-}
-
-func run(ctx context.Context, name string, w io.Writer) error {
-	model, err := models.OpenOr(name, models.Options{Progress: w}, script)
-	if err != nil {
-		return err
-	}
+func run(ctx context.Context, model llms.Model, w io.Writer) error {
 	sig := signature.Must(signature.New[Document, Invoice]("Extract the invoice."))
 	pred, err := module.NewPredict(sig, model, nil).Run(ctx, Document{text})
 	if err != nil {
@@ -81,3 +57,8 @@ func run(ctx context.Context, name string, w io.Writer) error {
 	fmt.Fprintf(w, "total %.2f; items and VAT add up to %.2f\n", invoice.Total, sum)
 	return nil
 }
+
+const script = `{"number": "2025-0417", "seller": "Hansen Marine Supply AS", "due": "2025-04-13", "items": [
+	{"description": "Mooring rope, 14 mm, 50 m", "quantity": 4, "unit_price": 890},
+	{"description": "Fender, inflatable, navy blue", "quantity": 6, "unit_price": 345.5},
+	{"description": "Navigation light, LED", "quantity": 2, "unit_price": 1120}], "vat": 1968.25, "total": 9841.25}`

@@ -3,12 +3,14 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/writ-go/writ/module/llmtest"
 )
 
 func TestRun(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	if err := run(t.Context(), "", &out); err != nil {
+	if err := run(t.Context(), llmtest.New(script), &out); err != nil {
 		t.Fatal(err)
 	}
 	want := `2025-0417 from Hansen Marine Supply AS, due 2025-04-13

@@ -9,14 +9,11 @@ package main
 import (
 	"context"
 	_ "embed"
-	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 
+	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/examples/internal/models"
-	"github.com/writ-go/writ/examples/internal/show"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
@@ -25,16 +22,32 @@ import (
 //go:embed data/energy.csv
 var energy string
 
-// Input is the file.
 type Input struct {
 	CSV string `json:"csv"`
 }
 
-// Output is what the program computes.
 type Output struct {
 	Total   float64 `json:"total" jsonschema:"description=kWh in all months."`
 	Median  float64 `json:"median" jsonschema:"description=kWh in a month."`
 	Outlier string  `json:"outlier" jsonschema:"description=The month farthest from the median."`
+}
+
+func main() { models.Main(run, script) }
+
+func run(ctx context.Context, model llms.Model, w io.Writer) error {
+	box, err := sandbox.New(nil)
+	if err != nil {
+		return err
+	}
+	defer box.Close()
+	sig := signature.Must(signature.New[Input, Output]("Summarize the energy use."))
+	pred, err := module.NewProgramOfThought(sig, model, box, nil).Run(ctx, Input{energy})
+	if err != nil {
+		return err
+	}
+	out := pred.Output
+	fmt.Fprintf(w, "%v\ntotal %g kWh, median %g kWh, outlier %s\n", pred.Trajectory, out.Total, out.Median, out.Outlier)
+	return nil
 }
 
 const script = "```js\n" + `const rows = csv.trim().split("\n").slice(1).map(line => {
@@ -47,36 +60,3 @@ const distance = r => Math.abs(r.kwh - median);
 const outlier = rows.reduce((far, r) => distance(r) > distance(far) ? r : far).month;
 submit({ total: sorted.reduce((sum, x) => sum + x, 0), median, outlier });
 ` + "```"
-
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	name := flag.String("model", "", models.Usage+"; without it the reply is scripted")
-	flag.Parse()
-	if err := run(ctx, *name, show.Writer(os.Stdout)); err != nil {
-		fmt.Fprintln(os.Stderr, "numbers:", err)
-		os.Exit(1)
-	}
-}
-
-func run(ctx context.Context, name string, w io.Writer) error {
-	model, err := models.OpenOr(name, models.Options{Progress: w}, script)
-	if err != nil {
-		return err
-	}
-	box, err := sandbox.New(nil)
-	if err != nil {
-		return err
-	}
-	defer box.Close()
-	sig := signature.Must(signature.New[Input, Output]("Summarize the energy use."))
-	pred, err := module.NewProgramOfThought(sig, model, box, nil).Run(ctx, Input{energy})
-	if err != nil {
-		return err
-	}
-	steps := pred.Trajectory.Steps
-	fmt.Fprintf(w, "the program:\n%s\n", show.Indent(steps[len(steps)-1].Code, "   │ "))
-	out := pred.Output
-	fmt.Fprintf(w, "total %g kWh, median %g kWh, outlier %s\n", out.Total, out.Median, out.Outlier)
-	return nil
-}

@@ -88,8 +88,9 @@ func TestStore(t *testing.T) {
 		t.Errorf("%d spans are from the store, want 1:\n%s", n, r.tree())
 	}
 	for _, want := range []string{
-		`gen_ai.client.operation.duration s gen_ai.operation.name="chat" gen_ai.provider.name="_OTHER": 1 measured`,
-		`gen_ai.provider.name="_OTHER" gen_ai.token.type="input": 1 measured`,
+		`gen_ai.client.operation.duration s gen_ai.operation.name="chat" gen_ai.provider.name="_OTHER" ` +
+			`gen_ai.response.model="scripted": 1 measured`,
+		`gen_ai.provider.name="_OTHER" gen_ai.response.model="scripted" gen_ai.token.type="input": 1 measured`,
 	} {
 		if !strings.Contains(r.table(), want) {
 			t.Errorf("%q is missing in\n%s", want, r.table())

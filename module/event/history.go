@@ -70,11 +70,12 @@ func (c modelCall) reply() []llms.MessageContent {
 	if r.Err != nil {
 		said = llms.TextParts("error", message(r.Err))
 	}
-	list := []llms.MessageContent{
-		llms.TextParts("thinking", r.Thinking), said, llms.TextParts("usage", r.Usage.String()),
+	var list []llms.MessageContent
+	if r.Failed != "" {
+		list = append(list, llms.TextParts("failed before", r.Failed))
 	}
-	if r.Thinking == "" {
-		list = list[1:]
+	if r.Thinking != "" {
+		list = append(list, llms.TextParts("thinking", r.Thinking))
 	}
-	return list
+	return append(list, said, llms.TextParts("usage", r.Usage.String()))
 }

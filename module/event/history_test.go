@@ -37,7 +37,7 @@ func ExampleHistory() {
 	}
 	fmt.Print(history.Last(1))
 	// Output:
-	// === Predict, step 1, unknown model ===
+	// === Predict, step 1, scripted ===
 	// --- system ---
 	// Reply with [[ ## answer ## ]] and the name of a city.
 	// --- human ---
@@ -102,5 +102,16 @@ func TestHistoryLimit(t *testing.T) {
 	wg.Wait()
 	if n := strings.Count(h.Last(1000), "==="); n != 200 {
 		t.Errorf("%d calls, want 100", n/2)
+	}
+}
+
+func TestHistoryFailedBefore(t *testing.T) {
+	t.Parallel()
+	var h event.History
+	h.Observe(t.Context(), event.ModelRequest{})
+	h.Observe(t.Context(), event.ModelResponse{Text: "yes", Failed: "(1) slow down", Thinking: "hm"})
+	want := "--- failed before ---\n(1) slow down\n--- thinking ---\nhm\n--- ai ---\nyes\n"
+	if got := h.Last(1); !strings.Contains(got, want) {
+		t.Errorf("got %s", got)
 	}
 }

@@ -44,7 +44,7 @@ var _ llms.Model = (*Model)(nil)
 func (m *Model) With(c lm.Capabilities) llms.Model {
 	generate := func(ctx context.Context, messages []llms.MessageContent,
 		options []llms.CallOption) (*llms.ContentResponse, error) {
-		return m.GenerateContent(ctx, messages, options...)
+		return m.generate(ctx, c.Model, messages, options)
 	}
 	return lm.CapableFunc{Func: generate, States: func() lm.Capabilities { return c }}
 }
@@ -68,17 +68,17 @@ type Reply struct {
 
 	ToolCalls []llms.ToolCall
 	Message   *lm.Message // a *models.Message: the reply in the protocol of a provider
-	Model     string      // the model that answered
+	Model     string      // the model that answered; default: the one of the call options or of With, or "scripted"
 	ID        string      // the ID of the reply
 }
 
-// New returns a model that gives the replies in order, and then an error that
-// shows the question for which there is no reply.
+// New returns a model that gives the replies in order, and then an error that shows the beginning and the end of the
+// request for which there is no reply.
 func New(replies ...string) *Model {
 	return Func(func(_ context.Context, r Request) (Reply, error) {
 		if r.N > len(replies) {
-			return Reply{}, fmt.Errorf("llmtest: the script has no reply to request %d, which ends: %s",
-				r.N, tail(r.Text()))
+			return Reply{}, fmt.Errorf("llmtest: request %d has no reply: the script contains %d, one for each "+
+				"request; add a reply to this request:\n%s", r.N, len(replies), excerpt(r.Text()))
 		}
 		return Reply{Text: replies[r.N-1]}, nil
 	})
@@ -101,6 +101,11 @@ func (m *Model) Requests() []Request {
 // GenerateContent implements [llms.Model].
 func (m *Model) GenerateContent(ctx context.Context, messages []llms.MessageContent,
 	options ...llms.CallOption) (*llms.ContentResponse, error) {
+	return m.generate(ctx, "", messages, options)
+}
+
+func (m *Model) generate(ctx context.Context, name string, messages []llms.MessageContent,
+	options []llms.CallOption) (*llms.ContentResponse, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -112,6 +117,7 @@ func (m *Model) GenerateContent(ctx context.Context, messages []llms.MessageCont
 	if err := reply.stream(ctx, request.Options); err != nil {
 		return nil, err
 	}
+	reply.Model = cmp.Or(reply.Model, request.Options.Model, name, "scripted")
 	return reply.response(messages), nil
 }
 
@@ -158,12 +164,10 @@ func (r Reply) response(messages []llms.MessageContent) *llms.ContentResponse {
 	info := map[string]any{
 		"PromptTokens":     cmp.Or(r.InputTokens, len(Request{Messages: messages}.Text())/4),
 		"CompletionTokens": cmp.Or(r.OutputTokens, len(r.Text)/4),
+		lm.ModelKey:        r.Model,
 	}
 	if r.Message != nil {
 		info[lm.MessageKey] = r.Message
-	}
-	if r.Model != "" {
-		info[lm.ModelKey] = r.Model
 	}
 	if r.ID != "" {
 		info[lm.IDKey] = r.ID
@@ -198,10 +202,11 @@ func (r Request) Last() string {
 	return strings.Join(parts, "\n")
 }
 
-func tail(text string) string {
-	const maxBytes = 300
-	if len(text) > maxBytes {
-		text = "…" + strings.ToValidUTF8(text[len(text)-maxBytes:], "")
+// excerpt returns the beginning and the end of text.
+func excerpt(text string) string {
+	const head, tail = 100, 300 // bytes
+	if len(text) > head+tail {
+		text = strings.ToValidUTF8(text[:head], "") + "\n…\n" + strings.ToValidUTF8(text[len(text)-tail:], "")
 	}
 	return display.Text(text)
 }

@@ -32,10 +32,16 @@ func TestScriptEnds(t *testing.T) {
 	if _, err := model.Call(t.Context(), "first"); err != nil {
 		t.Fatal(err)
 	}
-	_, err := model.GenerateContent(t.Context(), messages("a", "second"))
-	want := "llmtest: the script has no reply to request 2, which ends: --- human ---\na\n--- human ---\nsecond\n"
-	if err == nil || err.Error() != want {
-		t.Errorf("got %q, want %q", err, want)
+	for i, c := range []struct{ prompt, excerpt string }{
+		{"second\x1b", "second\\u001b"},
+		{strings.Repeat("é", 1000), strings.Repeat("é", 43) + "\n…\n" + strings.Repeat("é", 149)},
+	} {
+		_, err := model.GenerateContent(t.Context(), messages(c.prompt))
+		want := fmt.Sprintf("llmtest: request %d has no reply: the script contains 1, one for each request; add a "+
+			"reply to this request:\n--- human ---\n%s\n", i+2, c.excerpt)
+		if err == nil || err.Error() != want {
+			t.Errorf("got %q, want %q", err, want)
+		}
 	}
 }
 
@@ -71,8 +77,8 @@ func TestReplyDefaults(t *testing.T) {
 		return llmtest.Reply{Text: "x", Reasoning: "y", StopReason: "length", InputTokens: 5, OutputTokens: 6}, nil
 	})
 	for _, want := range []string{
-		"12345678 stop map[CompletionTokens:2 PromptTokens:5]",
-		"x y length map[CompletionTokens:6 PromptTokens:5]",
+		"12345678 stop map[CompletionTokens:2 PromptTokens:5 writ:model:scripted]",
+		"x y length map[CompletionTokens:6 PromptTokens:5 writ:model:scripted]",
 	} {
 		response, err := model.GenerateContent(t.Context(), messages("hello"))
 		if err != nil {
@@ -206,7 +212,8 @@ func Example() {
 	// Output:
 	// Paris <nil>
 	// Rome <nil>
-	//  llmtest: the script has no reply to request 3, which ends: --- human ---
+	//  llmtest: request 3 has no reply: the script contains 2, one for each request; add a reply to this request:
+	// --- human ---
 	// The capital of Spain?
 	//
 	// The capital of Italy?

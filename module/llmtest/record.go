@@ -17,6 +17,7 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/policy"
 )
 
 // The files of a recording.
@@ -39,11 +40,16 @@ const again = `to record again, run the test with -update, if its package has th
 // so that a test notices when they change. Each test needs a folder of its own. Identical concurrent requests or calls
 // are answered in any order.
 //
-// The folder has everything that was sent to and received from the model and the tools, but no keys of providers.
-// Look for secrets in it before you commit it; [policy.Redact] removes those in the tools' results.
-func Record(t testing.TB, dir string, model llms.Model, set *tools.Set) (llms.Model, *tools.Set) {
+// The folder has everything that was sent to and received from the model and the tools, but no keys of providers, and
+// [redacted] instead of each secret that secrets finds. Nil means the predefined patterns of [policy.NewSecrets]. While
+// recording, the model and the tools get the secrets; otherwise, requests and calls are compared without them.
+func Record(t testing.TB, dir string, model llms.Model, set *tools.Set,
+	secrets *policy.Secrets) (llms.Model, *tools.Set) {
 	t.Helper()
-	r := &recording{t: t, dir: dir, asked: map[string]int{}}
+	if secrets == nil {
+		secrets, _ = policy.NewSecrets(policy.SecretOptions{}) // fails only because of options
+	}
+	r := &recording{t: t, dir: dir, secrets: secrets, asked: map[string]int{}}
 	var err error
 	if update() {
 		model, err = r.record(model, set)
@@ -65,6 +71,7 @@ func update() bool {
 type recording struct {
 	t         testing.TB
 	dir       string
+	secrets   *policy.Secrets
 	recording bool
 	store     *models.Store
 
@@ -106,7 +113,8 @@ func (r *recording) record(model llms.Model, set *tools.Set) (llms.Model, error)
 	if err := os.RemoveAll(file + ".new"); err != nil {
 		return nil, err
 	}
-	store, err := models.OpenStore(&models.StoreOptions{Mode: models.Resume, Path: file + ".new"})
+	store, err := models.OpenStore(&models.StoreOptions{Mode: models.Resume, Path: file + ".new",
+		Redact: r.secrets.Text})
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +147,7 @@ func (r *recording) writeFile(name string, v any) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(r.dir, name), append(text, '\n'), 0o600)
+	return os.WriteFile(filepath.Join(r.dir, name), append(r.secrets.JSON(text), '\n'), 0o600)
 }
 
 func (r *recording) readFile(name string, v any) error {
@@ -160,7 +168,7 @@ func (r *recording) replay(set *tools.Set) (llms.Model, *tools.Set, error) {
 		return nil, nil, err
 	}
 	file := filepath.Join(r.dir, exchangesFile)
-	store, err := models.OpenStore(&models.StoreOptions{Mode: models.Replay, Path: file})
+	store, err := models.OpenStore(&models.StoreOptions{Mode: models.Replay, Path: file, Redact: r.secrets.Text})
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w; %s", err, again)
 	}
@@ -183,7 +191,8 @@ func (r *recording) replay(set *tools.Set) (llms.Model, *tools.Set, error) {
 		options []llms.CallOption) (*llms.ContentResponse, error) {
 		response, err := lm.Generate(ctx, stored, messages, options...)
 		if err != nil && store.Stats().Misses > 0 {
-			r.t.Errorf("llmtest: %v; %s\n%s", err, again, difference(file, lm.Transcript(messages, nil, nil)))
+			now := r.secrets.Text(lm.Transcript(messages, nil, nil))
+			r.t.Errorf("llmtest: %v; %s\n%s", err, again, difference(file, now))
 		}
 		return response, err
 	}), set, nil
@@ -194,6 +203,7 @@ func (r *recording) policy(next tools.Caller) tools.Caller {
 	return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
 		call := recordedCall{Tool: c.Tool.Path(), Args: c.Args}
 		if !r.recording {
+			call.Args = r.secrets.JSON(c.Args)
 			return r.answer(call)
 		}
 		result, err := next.Call(ctx, c)

@@ -15,6 +15,7 @@ import (
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/policy"
 )
 
 // fakeTB is a test whose failures are collected.
@@ -27,6 +28,12 @@ type fakeTB struct {
 func (f *fakeTB) Helper()           {}
 func (f *fakeTB) Failed() bool      { return len(f.failures) > 0 }
 func (f *fakeTB) Cleanup(fn func()) { f.cleanups = append(f.cleanups, fn) }
+
+func (f *fakeTB) end() {
+	for _, fn := range f.cleanups {
+		fn()
+	}
+}
 func (f *fakeTB) Errorf(format string, args ...any) {
 	f.failures = append(f.failures, fmt.Sprintf(format, args...))
 }
@@ -41,12 +48,10 @@ func weather(t *testing.T, dir, instructions, city string, model llms.Model, set
 	}
 	defer box.Close()
 	fake := &fakeTB{TB: t}
-	model, set = llmtest.Record(fake, dir, model, set)
+	model, set = llmtest.Record(fake, dir, model, set, nil)
 	sig := signature.Must(signature.New[Task, Answer](instructions))
 	pred, err := module.NewCodeAct(sig, model, box, set, nil).Run(t.Context(), Task{city})
-	for _, fn := range fake.cleanups {
-		fn()
-	}
+	fake.end()
 	if err != nil {
 		return err.Error(), fake.failures
 	}
@@ -110,4 +115,62 @@ func TestRecord(t *testing.T) {
 		}
 	}()
 	weather(t, t.TempDir(), ask, "Oslo", nil, nil)
+}
+
+// A recording has no secrets, and replays nevertheless: a program passes a key from its input and from one tool to
+// another.
+func TestRecordRedacts(t *testing.T) {
+	type key struct {
+		Key string `json:"key"`
+	}
+	const password, token = "correct horse", "ghp_" + "0123456789abcdefghijABCDEFGHIJ012345"
+	secrets, err := policy.NewSecrets(policy.SecretOptions{Values: []string{password}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := sandbox.NewInProcess(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	recording := true
+	set, err := tools.NewSet(t.Context(),
+		tools.Func("login", "The password is "+password+".", func(_ context.Context, in key) (key, error) {
+			if !recording || in.Key != password {
+				t.Errorf("login with %q", in.Key)
+			}
+			return key{token}, nil
+		}, &tools.Hints{Class: tools.Read}),
+		tools.Func("use", "", func(_ context.Context, in key) (bool, error) {
+			return false, fmt.Errorf("%s is not %s", in.Key, password)
+		}, &tools.Hints{Class: tools.Read}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sig := signature.Must(signature.New[key, Answer]("Use it."))
+	dir := t.TempDir()
+	run := func(model llms.Model, set *tools.Set) {
+		t.Helper()
+		fake := &fakeTB{TB: t}
+		model, set = llmtest.Record(fake, dir, model, set, secrets)
+		pred, err := module.NewCodeAct(sig, model, box, set, nil).Run(t.Context(), key{password})
+		fake.end()
+		if err != nil || pred.Output.Umbrella || fake.failures != nil {
+			t.Fatalf("recording: %v; got %v, %v, %q", recording, pred, err, fake.failures)
+		}
+	}
+	t.Setenv("WRIT_UPDATE", "1")
+	run(llmtest.New("```js\nconst t = await login({key});\nconsole.log(t, await use(t).catch(e => e.message));\n```",
+		"```js\nsubmit({umbrella: false})\n```"), set)
+	for _, name := range []string{"exchanges.jsonl", "calls.json", "tools.json"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || strings.Contains(string(text), password) || strings.Contains(string(text), token) ||
+			!strings.Contains(string(text), "[redacted]") {
+			t.Errorf("%s (%v): %s", name, err, text)
+		}
+	}
+	recording = false
+	t.Setenv("WRIT_UPDATE", "")
+	run(nil, set)
+	run(nil, nil)
 }

@@ -63,7 +63,7 @@ func Fallback(models ...llms.Model) llms.Model {
 	}}
 }
 
-// noteFailed adds the earlier models' errors to a response.
+// noteFailed adds the errors of the attempts before to a response.
 func noteFailed(response *llms.ContentResponse, failures []*Error) {
 	if response == nil || len(failures) == 0 {
 		return

@@ -32,7 +32,8 @@ type RetryOptions struct {
 // Retry returns a model that retries requests that fail with [KindRateLimited] or [KindTransient], after the wait that
 // the provider demands, or else after growing waits. It does not retry a request if part of the reply was already
 // streamed, or if the context's deadline would pass during the wait. In these cases, it returns the model's last error.
-// The error is MaybeCharged if any attempt's error is.
+// The error is MaybeCharged if any attempt's error is. The events and the trajectory of a run have the errors of the
+// failed attempts with the reply.
 func Retry(model llms.Model, o *RetryOptions) llms.Model {
 	return lm.Wrap(model, (&retry{model, o.orDefault()}).generate)
 }
@@ -56,13 +57,17 @@ type retry struct {
 func (r *retry) generate(ctx context.Context, messages []llms.MessageContent,
 	options []llms.CallOption) (*llms.ContentResponse, error) {
 	charged := false // any attempt may have been charged
+	var failures []*Error
 	for attempt := 1; ; attempt++ {
 		tapped, tap := lm.NewTap(options)
 		response, err := lm.Generate(ctx, r.model, messages, tapped...)
 		charged = charged || lm.MaybeCharged(err)
 		if tap.Close() || attempt == r.options.Attempts || !again(err) {
+			noteFailed(response, failures)
 			return response, lm.Charged(err, charged)
 		}
+		failed, _ := errors.AsType[*Error](err)
+		failures = append(failures, failed)
 		if !r.wait(ctx, attempt, err) {
 			if ctx.Err() != nil {
 				err = lm.CancelledBy(ctx)

@@ -209,3 +209,18 @@ func TestSilentErrors(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A reply has the errors of the attempts before, for records of the run.
+func TestRetryNotesFailures(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		reply := mustAsk(t, models.Retry(script(limited(0), errOverloaded), nil), lm.Call{}, question("Capital?"))
+		if !strings.Contains(reply.Failed, "(1) ") || !strings.Contains(reply.Failed, "slow down; (2) ") ||
+			!strings.Contains(reply.Failed, "Overloaded") {
+			t.Errorf("got %q", reply.Failed)
+		}
+		if reply = mustAsk(t, models.Retry(script(), nil), lm.Call{}, question("Capital?")); reply.Failed != "" {
+			t.Errorf("without failures: %q", reply.Failed)
+		}
+	})
+}

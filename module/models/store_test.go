@@ -529,7 +529,7 @@ func TestRedact(t *testing.T) {
 		`"f52fbd32b2b3b86ff88ef6c490628285f482af15ddcb29541f94bcf526a3f6c7","type":"image/png"}}}},` +
 		`{"kind":"llms.ImageURLContent","value":{"image_url":{"url":"https://x/?key=[password]"},"type":"image_url"}}],` +
 		`"role":"human"}],"options":{"metadata":{"user":"[password]"},"seed":1152921504606846977},"temperature":0}`
-	want := request + `,"reply":[{"info":{"CompletionTokens":3,"PromptTokens":10},"message":{"provider":"p",` +
+	want := request + `,"reply":[{"info":{"CompletionTokens":3,"PromptTokens":10,"writ:model":"scripted"},"message":{"provider":"p",` +
 		`"raw":{"p":["[password]"]},"text":""},"reasoning":"[password]!","stop_reason":"tool_calls","text":"It is [password].",` +
 		`"tool_calls":[{"function":{"arguments":"{\"p\":\"[password]\"}","name":"f"},"id":"[password]","type":""}]}]}
 {"key":"","n":1,` + request + `,"failure":{"kind":"","message":"who told you [password]?"}}

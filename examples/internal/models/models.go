@@ -4,12 +4,16 @@ package models
 import (
 	"cmp"
 	"context"
+	"flag"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"strings"
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/examples/internal/show"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
 )
@@ -39,12 +43,24 @@ func Open(name string, o Options) (llms.Model, error) {
 	return models.NewBudget(models.Limits{Tokens: o.Tokens}).Model(m, name), nil
 }
 
-// OpenOr is like [Open], but without a name the model gives the scripted replies.
-func OpenOr(name string, o Options, script ...string) (llms.Model, error) {
-	if name == "" {
-		return llmtest.New(script...), nil
+// Main is the main function of an example: it calls run with the model that the flag -model names, or else with one
+// that gives the scripted replies.
+func Main(run func(ctx context.Context, model llms.Model, w io.Writer) error, script ...string) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	name := flag.String("model", "", Usage+"; without it, the replies are scripted")
+	flag.Parse()
+	w, model, err := show.Writer(os.Stdout), llms.Model(llmtest.New(script...)), error(nil)
+	if *name != "" {
+		model, err = Open(*name, Options{Progress: w})
 	}
-	return Open(name, o)
+	if err == nil {
+		err = run(ctx, model, w)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
 }
 
 func open(name string, retry *models.RetryOptions) (llms.Model, error) {

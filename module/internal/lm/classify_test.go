@@ -94,7 +94,7 @@ func TestTexts(t *testing.T) {
 		{&net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ECONNRESET)}, KindTransient, 0, true, 0},
 		{&net.DNSError{Err: "no such host", Name: "x"}, KindTransient, 0, false, 0},
 		{fmt.Errorf("the client's own: %w", context.DeadlineExceeded), KindTransient, 0, true, 0},
-		{text("llmtest: the script has no reply to request 3"), KindUnknown, 0, false, 0},
+		{text("llmtest: request 3 has no reply"), KindUnknown, 0, false, 0},
 		{text("expected exactly one part for role tool, got 2"), KindUnknown, 0, false, 0},
 	} {
 		got := (*Error)(nil)

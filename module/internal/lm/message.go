@@ -44,5 +44,5 @@ const (
 	MessageKey = "writ:message" // *Message: the reply as the provider wrote it
 	ModelKey   = "writ:model"   // string: the model that answered
 	IDKey      = "writ:id"      // string: the provider's id of the reply
-	FailedKey  = "writ:failed"  // string: the errors from models that were tried first
+	FailedKey  = "writ:failed"  // string: the errors of the attempts before
 )

@@ -21,7 +21,7 @@ type Reply struct {
 	Model      string   // the model that answered; "" if unknown
 	ID         string   // the provider's id of the reply; "" if unknown
 	StopReason string   // why the reply ended, in the provider's words
-	Failed     string   // the errors from the models that a fallback tried first
+	Failed     string   // the errors of the attempts before
 
 	refusal string // the stop reason, if it is a refusal
 	ended   bool   // the provider gave a stop reason or tool calls
