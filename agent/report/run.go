@@ -153,7 +153,9 @@ func marksOfStep(s module.Step) (marks []mark) {
 		held := f != nil && f.Kind == sandbox.KindHeld
 		add(held, "warn", "held")
 		add(f != nil && !held && !f.Ran(), "bad", "rejected by the check")
-		add(f != nil && !held && f.Ran(), "bad", "failed")
+		stopped := f != nil && f.Kind == sandbox.KindStopped // also by a pause
+		add(stopped, "warn", "not finished")
+		add(f != nil && !held && !stopped && f.Ran(), "bad", "failed")
 		add(o.Submitted, "note", "submitted")
 	}
 	add(s.Answer != nil, "good", "answer")

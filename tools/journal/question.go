@@ -15,16 +15,9 @@ import (
 // them again, and OnRepeat has the answer. It implements [dispatch.Entry].
 type question struct{}
 
-// Effect implements [dispatch.Entry].
-func (question) Effect() (id effect.ID) { return id }
-
-// Recorded implements [dispatch.Entry].
-func (question) Recorded() (json.RawMessage, error, bool) { return nil, nil, false }
-
-// Dispatched implements [dispatch.Entry].
-func (question) Dispatched(json.RawMessage) error { return place.ErrPaused }
-
-// Settled implements [dispatch.Entry].
+func (question) Effect() (id effect.ID)                              { return id }
+func (question) Recorded() (json.RawMessage, error, bool)            { return nil, nil, false }
+func (question) Dispatched(json.RawMessage) error                    { return place.ErrPaused }
 func (question) Settled(json.RawMessage, error, string, bool) string { return "" }
 
 // ask asks Options.OnRepeat about a held call. It returns nil if the model decides, also if nothing can be answered
