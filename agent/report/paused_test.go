@@ -55,7 +55,7 @@ func TestPaused(t *testing.T) {
 			t.Fatal(err2)
 		}
 		for _, run := range []module.Trajectory{pred.TrajectoryOf(err), read} {
-			expect(t, render(t, run, nil), `<span class="mark warn">paused</span>`)
+			expect(t, render(t, run, nil), `<span class="mark warn">paused</span>`, `<span class="mark warn">not finished</span>`)
 		}
 		w := paused.Checkpoint.Waiting[0]
 		pred, err = agent.Resume(t.Context(), runs, bot, paused.Checkpoint,
