@@ -2,13 +2,17 @@ package agent_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/writ-go/writ/agent"
+	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 )
@@ -128,29 +132,33 @@ func TestHoldDecisionsAreChecked(t *testing.T) {
 func TestHoldAmongOtherCalls(t *testing.T) {
 	t.Parallel()
 	o, store := &office{}, journal.NewMemory()
-	begun := make(chan struct{})
+	begun := make(chan struct{}, 2)
 	slow := tools.Func("slow", "Do it.", func(ctx context.Context, m mail) (int, error) {
-		if m.To == "wait" {
-			close(begun)
+		switch m.To {
+		case "wait":
+			begun <- struct{}{}
 			time.Sleep(50 * time.Millisecond) // until the question is open
+		case "long":
+			begun <- struct{}{}
+			time.Sleep(150 * time.Millisecond) // until the program has made another call
 		}
 		return o.did("slow:" + m.To), ctx.Err()
 	}, &tools.Hints{Class: tools.Effect})
 	wait := tools.Func("begun", "Waits.", func(context.Context, struct{}) (bool, error) {
-		<-begun
+		_, _ = <-begun, <-begun
 		return true, nil
 	}, &tools.Hints{Class: tools.Read})
-	model := llmtest.New("```js\n"+noteThenFail+"\n```", "```js\n"+`const a = slow({to: "wait"}), p = send({to: "eve"});
+	model := llmtest.New("```js\n"+noteThenFail+"\n```", "```js\n"+`const c = slow({to: "long"}), a = slow({to: "wait"}), p = send({to: "eve"});
 await begun({});
 const q = note({to: "Ann"}), b = a.then(() => slow({to: "later"}, {distinct: "all"}));
-submit({answer: (await Promise.all([a, p, q, b])).join()})`+"\n```")
+submit({answer: (await Promise.all([a, c, p, q, b])).join()})`+"\n```")
 	bot, err := agent.New(model, &agent.Options{Sandbox: open(t), Tools: o.tools(t, slow, wait)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = agent.Start(t.Context(), asking(store), "r-1", bot, task)
 	at := paused(t, err)
-	if got := o.String(); got != "note:ann slow:wait" {
+	if got := o.String(); got != "note:ann slow:long slow:wait" {
 		t.Fatalf("the tools did %s", got)
 	}
 	for range 3 {
@@ -163,14 +171,14 @@ submit({answer: (await Promise.all([a, p, q, b])).join()})`+"\n```")
 		}
 		pred, err := agent.Resume(t.Context(), asking(store), bot, at, decisions)
 		if err == nil {
-			if pred.Output.Answer != "2,3,1,4" && pred.Output.Answer != "2,4,1,3" {
+			if pred.Output.Answer != "2,3,4,1,5" && pred.Output.Answer != "2,3,5,1,4" {
 				t.Errorf("the answer is %s", pred.Output.Answer)
 			}
 			break
 		}
 		at = paused(t, err)
 	}
-	if got := o.String(); got != "note:ann send:eve slow:later slow:wait" || len(model.Requests()) != 2 {
+	if got := o.String(); got != "note:ann send:eve slow:later slow:long slow:wait" || len(model.Requests()) != 2 {
 		t.Errorf("the tools did %s; %d requests", got, len(model.Requests()))
 	}
 }
@@ -207,5 +215,115 @@ func TestHoldOfFailedCall(t *testing.T) {
 		map[string]agent.Decision{at.Waiting[0].ID: repeat(tools.Repeat{Distinct: []string{"all"}})})
 	if err != nil || pred.Output.Answer != "paid ann" || tries != 3 {
 		t.Errorf("got %v, %v after %d tries", pred, err, tries)
+	}
+}
+
+// A question within an agent's tool, and one in a ReAct, pause the whole run.
+func TestHoldInOtherModules(t *testing.T) {
+	t.Parallel()
+	sig, err := signature.New[agent.Task, agent.Answer]("Do it.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, tries := &office{}, 0
+	inner, _ := o.bot(t, noteThenFail, `submit({answer: "inner " + await note({to: "Ann"})})`)
+	set, err := tools.NewSet(t.Context(), module.Tool("helper", "Does it.", inner, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	outer := module.NewCodeAct(sig, llmtest.New("```js\nsubmit(await helper({task: 'x'}))\n```"), open(t), set, nil)
+	pay, err := tools.NewSet(t.Context(), tools.Func("pay", "Pays.", func(context.Context, mail) (string, error) {
+		if tries++; tries == 1 {
+			return "", errors.New("504")
+		}
+		return "paid", nil
+	}, &tools.Hints{Class: tools.Effect}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const call = `{"tool": "pay", "args": {"to": "bob"}}`
+	react := module.NewReAct(sig, llmtest.New(call, call, `{"tool": "submit", "args": {"answer": "paid"}}`), pay, nil)
+	for name, test := range map[string]struct {
+		module module.Module[agent.Task, agent.Answer]
+		answer string
+	}{"nested": {outer, "inner 2"}, "react": {react, "paid"}} {
+		runs := asking(journal.NewMemory())
+		_, err := agent.Start(t.Context(), runs, "r-1", test.module, task)
+		at := paused(t, err)
+		if len(at.Waiting) != 1 || at.Waiting[0].Resembles == nil {
+			t.Fatalf("%s: %v wait", name, at.Waiting)
+		}
+		pred, err := agent.Resume(t.Context(), runs, test.module, at,
+			map[string]agent.Decision{at.Waiting[0].ID: repeat(tools.Repeat{Distinct: []string{"all"}})})
+		if err != nil || pred.Output.Answer != test.answer {
+			t.Errorf("%s: got %v, %v", name, pred, err)
+		}
+	}
+	if got := o.String(); got != "note:Ann note:ann" || tries != 2 {
+		t.Errorf("the tools did %s, and %d payments", got, tries)
+	}
+}
+
+// A program may end without awaiting the call in question. The run pauses all the same.
+func TestHoldOfUnawaitedCall(t *testing.T) {
+	t.Parallel()
+	for _, second := range []string{`note({to: "Ann"}); 1`, `note({to: "Ann"}); submit({answer: "early"})`} {
+		o, runs := &office{}, asking(journal.NewMemory())
+		bot, model := o.bot(t, noteThenFail, second, `submit({answer: "end" + await note({to: "Ann"}, {same: "E1"})})`)
+		_, err := agent.Start(t.Context(), runs, "r-1", bot, task)
+		at := paused(t, err)
+		if len(at.Waiting) != 1 || at.Waiting[0].Resembles == nil || len(model.Requests()) != 2 {
+			t.Fatalf("%s: %v wait after %d requests", second, at.Waiting, len(model.Requests()))
+		}
+		pred, err := agent.Resume(t.Context(), runs, bot, at,
+			map[string]agent.Decision{at.Waiting[0].ID: repeat(tools.Repeat{Same: "E1"})})
+		if err != nil || pred.Output.Answer == "" || o.String() != "note:ann" {
+			t.Errorf("%s: got %v, %v; the tools did %s", second, pred, err, o)
+		}
+	}
+}
+
+// fallback answers if its module does not.
+type fallback struct{ *agent.Agent }
+
+func (f fallback) Run(ctx context.Context, in agent.Task) (*module.Prediction[agent.Answer], error) {
+	if pred, err := f.Agent.Run(ctx, in); err == nil {
+		return pred, nil
+	}
+	return &module.Prediction[agent.Answer]{Output: agent.Answer{Answer: "fallback"}}, nil
+}
+
+// An answer that was found without the part of the run that has a question does not count.
+func TestHoldAndFallback(t *testing.T) {
+	t.Parallel()
+	o, runs := &office{}, asking(journal.NewMemory())
+	model := llmtest.New("```js\n"+noteThenFail+"\n```", "```js\nnote({to: \"Ann\"}); submit({answer: \"early\"})\n```")
+	bot, err := agent.New(model, &agent.Options{Sandbox: open(t), Tools: o.tools(t),
+		Module: module.Options{MaxIters: 2, FreeTurns: -1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pred, err := agent.Start(t.Context(), runs, "r-1", fallback{bot}, task)
+	if at := paused(t, err); len(at.Waiting) != 1 || pred != nil {
+		t.Errorf("got %v, %v", pred, at)
+	}
+}
+
+// A person says that a call is another one, and then changes its arguments into those of the earlier one.
+func TestHoldThenChangedArguments(t *testing.T) {
+	t.Parallel()
+	o, runs := &office{}, asking(journal.NewMemory())
+	bot, _ := o.bot(t, `await send({to: "ann"}); throw new Error("it failed")`,
+		`submit({answer: String(await send({to: "Ann"}))})`)
+	_, err := agent.Start(t.Context(), runs, "r-1", bot, task)
+	edited := approved()
+	edited.Args = json.RawMessage(`{"to":"ann"}`)
+	var pred *module.Prediction[agent.Answer]
+	for _, d := range []agent.Decision{approved(), repeat(tools.Repeat{Distinct: []string{"all"}}), edited} {
+		at := paused(t, err)
+		pred, err = agent.Resume(t.Context(), runs, bot, at, map[string]agent.Decision{at.Waiting[0].ID: d})
+	}
+	if err != nil || pred.Output.Answer != "2" || o.String() != "send:ann send:ann" {
+		t.Errorf("got %v, %v; the tools did %s", pred, err, o)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/writ-go/writ/internal/place"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 )
@@ -64,5 +65,46 @@ func TestOnRepeatAsksOnce(t *testing.T) {
 	s.attempt = s.journal.Attempt()
 	if got := s.finish(s.issue(`db.add({"n":1})`, nil), ""); got != "made 4" || asked != 1 {
 		t.Errorf("got %s, asked %d times", got, asked)
+	}
+}
+
+// While a question is open, the calls that follow are not made, and nothing that the module does is recorded. When the
+// run is repeated, the call in question comes next.
+func TestQuestion(t *testing.T) {
+	t.Parallel()
+	store := journal.NewMemory()
+	for _, answer := range []*tools.Repeat{nil, nil, {Same: "E1"}} {
+		log, err := store.Open(t.Context(), "r-1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newScript(t, nil)
+		s.journal, err = journal.Open(log, &journal.Options{
+			OnRepeat: func(string, tools.Call, []journal.Entry) (*tools.Repeat, error) {
+				if answer == nil {
+					return nil, place.ErrPaused
+				}
+				return answer, nil
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.program(`db.add({"n":1}) = 7`)
+		s.attempt = s.journal.Attempt()
+		got := s.finish(s.issue(`db.add({"n":2})`, nil), "")
+		next := s.finish(s.issue(`db.log({"n":3})`, nil), "")
+		s.journal.Accept()
+		synced := s.journal.Sync(t.Context())
+		switch {
+		case answer != nil:
+			if got != "recorded 7" || !strings.HasPrefix(next, "made") || synced != nil {
+				t.Errorf("got %s, %s, %v", got, next, synced)
+			}
+		case !strings.HasPrefix(got, "not dispatched") || got != next || !errors.Is(synced, place.ErrPaused):
+			t.Errorf("got %s, %s, %v", got, next, synced)
+		}
+		if err := log.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
