@@ -128,6 +128,31 @@ func TestHoldDecisionsAreChecked(t *testing.T) {
 	}
 }
 
+// A call may also resemble an earlier one because a call of another tool is between them. That one is no answer.
+func TestHoldBecauseOfAnotherTool(t *testing.T) {
+	t.Parallel()
+	o, runs := &office{}, asking(journal.NewMemory())
+	bot, _ := o.bot(t, `await note({to: "a"}); throw 1`, `await send({to: "b"}); throw 1`,
+		`submit({answer: String(await note({to: "a"}))})`)
+	_, err := agent.Start(t.Context(), runs, "r-1", bot, task)
+	at := paused(t, err)
+	_, err = agent.Resume(t.Context(), runs, bot, at, map[string]agent.Decision{at.Waiting[0].ID: approved()})
+	at = paused(t, err)
+	if w := at.Waiting[0]; len(w.Resembles) != 2 || w.Resembles[1].Tool != "send" {
+		t.Fatalf("the run waits for %v", w)
+	}
+	answer := func(r tools.Repeat) (*module.Prediction[agent.Answer], error) {
+		return agent.Resume(t.Context(), runs, bot, at, map[string]agent.Decision{at.Waiting[0].ID: repeat(r)})
+	}
+	if _, err := answer(tools.Repeat{Same: "E2"}); err == nil || !strings.Contains(err.Error(), "of note") {
+		t.Errorf("got %v", err)
+	}
+	pred, err := answer(tools.Repeat{Distinct: []string{"all"}})
+	if err != nil || pred.Output.Answer != "3" {
+		t.Errorf("got %v, %v", pred, err)
+	}
+}
+
 // While a question is open, calls in progress end, and the calls that the program makes after it wait, too.
 func TestHoldAmongOtherCalls(t *testing.T) {
 	t.Parallel()

@@ -222,8 +222,10 @@ func (d Decision) check(w Waiting) error {
 		return errors.New("set Outcome if and only if the outcome is unknown")
 	case (w.Resembles != nil) != (d.Repeat != nil):
 		return errors.New("set Repeat if and only if the call resembles earlier ones")
-	case d.Repeat != nil && d.Repeat.Same != "" && !slices.ContainsFunc(w.Resembles, d.takes):
-		return fmt.Errorf("%.100q is not one of the earlier calls that are done", d.Repeat.Same)
+	case d.Repeat != nil && d.Repeat.Same != "" && !slices.ContainsFunc(w.Resembles, func(e journal.Entry) bool {
+		return e.ID == d.Repeat.Same && e.Tool == w.Tool && e.State == journal.StateOK
+	}):
+		return fmt.Errorf("%.100q is not one of the earlier calls of %s that are done", d.Repeat.Same, w.Tool)
 	case d.Outcome != nil && d.Outcome.State != journal.StateOK && d.Outcome.State != journal.StateRejected:
 		return fmt.Errorf("its Outcome.State must be %q or %q, not %q",
 			journal.StateOK, journal.StateRejected, d.Outcome.State)
@@ -234,11 +236,6 @@ func (d Decision) check(w Waiting) error {
 		return new(policy.Grants).Add(*d.Grant)
 	}
 	return nil
-}
-
-// takes reports whether the call gets the result of an earlier call.
-func (d Decision) takes(e journal.Entry) bool {
-	return e.ID == d.Repeat.Same && e.State == journal.StateOK
 }
 
 // decisionKey identifies a call with its arguments. Two policies may ask about one call, with different arguments.

@@ -242,10 +242,10 @@ function form(w, decided) {
 	edit.value = w.unknown ? "null" : args;
 	root.append(...w.resembles ? [
 		said("It was not made, because it resembles earlier calls of this run.", "dim"), ...titled("Arguments", args),
-		...w.resembles.flatMap(e => titled(`${e.id}, ${e.state === "ok" ? "which is done" : "which may be done"}`,
+		...w.resembles.flatMap(e => titled(`${e.id} ${e.tool}, ${e.state === "ok" ? "which is done" : "which may be done"}`,
 			pretty(e.args) + "\n→ " + (e.error ?? pretty(e.result ?? "…")))),
 		make("div", { class: "actions" },
-			...w.resembles.filter(e => e.state === "ok").map(e =>
+			...w.resembles.filter(e => e.state === "ok" && e.tool === w.tool).map(e =>
 				button(`It is ${e.id}: take its result`, "main", () => ({ repeat: { same: e.id } }))),
 			button("Make this call, too", "", () => ({ repeat: { distinct: ["all"] } })),
 			button("Let the model decide", "", () => ({ repeat: {} }))),

@@ -248,7 +248,7 @@ func TestPlaygroundHold(t *testing.T) {
 	click("Approve")
 	decide("It is E1: take its result")
 	if text := eval[string](b, `document.querySelector(".decision").textContent`); !strings.Contains(text, "Arguments{\n  \"amount\": 10.1") ||
-		!strings.Contains(text, "E1, which is done{\n  \"amount\": 59.9\n}\n→ refunded 59.9") {
+		!strings.Contains(text, "E1 refund, which is done{\n  \"amount\": 59.9\n}\n→ refunded 59.9") {
 		t.Errorf("the question is %s", text)
 	}
 	b.screenshot("playground-hold-light")
