@@ -49,7 +49,8 @@ type Checkpoint struct {
 	Labels  uint64    `json:"labels,omitempty"` // reserved
 }
 
-// Waiting is a call that waits for a [Decision]. Its strings are safe to display, except for those in Args.
+// Waiting is a call that waits for a [Decision]. Its strings are safe to display, except for those in Args
+// and Resembles.
 type Waiting struct {
 	ID          string          `json:"id"`   // the ID of the effect: r-7f3a/1c9b2f04d7aa:E7
 	Tool        string          `json:"tool"` // the tool's path: mail.send
@@ -61,6 +62,10 @@ type Waiting struct {
 	// Unknown is set if the call was made, but its outcome is unknown. Its Decision must have an Outcome. Otherwise,
 	// the call has not been made and waits for approval.
 	Unknown bool `json:"unknown,omitempty"`
+
+	// Resembles are earlier calls that this one resembles, the first 20, without long results. The call has not been
+	// made, and its Decision must have a Repeat. Its ID is not that of an effect. See [Runs].AskHolds.
+	Resembles []journal.Entry `json:"resembles,omitempty"`
 }
 
 // String describes the call on one line.
@@ -68,6 +73,9 @@ func (w Waiting) String() string {
 	text := fmt.Sprintf("%s %s(%.200s)", w.ID, w.Tool, w.Args)
 	if w.Unknown {
 		text += ", whose outcome is unknown"
+	}
+	for i, e := range w.Resembles {
+		text += []string{", which resembles ", "; "}[min(i, 1)] + e.String()
 	}
 	return text
 }
@@ -79,6 +87,10 @@ type Decision struct {
 	// Outcome says what a call did whose outcome is unknown: it was done, with this result, or it was not done, and
 	// will be made now.
 	Outcome *journal.Reconciled `json:"outcome,omitempty"`
+
+	// Repeat says how a call relates to those that it resembles: {Same: "E7"} takes the result of that call, if it is
+	// done; {Distinct: {"all"}} makes the call, whatever was done before; the zero Repeat lets the model decide.
+	Repeat *tools.Repeat `json:"repeat,omitempty"`
 }
 
 // decided is the record of a decision, or of a call that an earlier decision's grant covers.
@@ -191,10 +203,11 @@ func (r *run) unknown(err error) (list []Waiting) {
 		return nil
 	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	for key, j := range r.journals {
+	journals, within := maps.Clone(r.journals), maps.Clone(r.within)
+	r.mu.Unlock()
+	for key, j := range journals {
 		for _, e := range j.Unresolved() {
-			if e.State == journal.StateUnknown && e.Class != tools.Read && !r.within[key+":"+e.ID] {
+			if e.State == journal.StateUnknown && e.Class != tools.Read && !within[key+":"+e.ID] {
 				list = append(list, Waiting{ID: key + ":" + e.ID, Tool: e.Tool, Args: e.Args, Unknown: true})
 			}
 		}
@@ -207,6 +220,12 @@ func (d Decision) check(w Waiting) error {
 	switch {
 	case w.Unknown != (d.Outcome != nil):
 		return errors.New("set Outcome if and only if the outcome is unknown")
+	case (w.Resembles != nil) != (d.Repeat != nil):
+		return errors.New("set Repeat if and only if the call resembles earlier ones")
+	case d.Repeat != nil && d.Repeat.Same != "" && !slices.ContainsFunc(w.Resembles, func(e journal.Entry) bool {
+		return e.ID == d.Repeat.Same && e.Tool == w.Tool && e.State == journal.StateOK
+	}):
+		return fmt.Errorf("%.100q is not one of the earlier calls of %s that are done", d.Repeat.Same, w.Tool)
 	case d.Outcome != nil && d.Outcome.State != journal.StateOK && d.Outcome.State != journal.StateRejected:
 		return fmt.Errorf("its Outcome.State must be %q or %q, not %q",
 			journal.StateOK, journal.StateRejected, d.Outcome.State)

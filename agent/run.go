@@ -8,12 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/internal/durable"
 	"github.com/writ-go/writ/internal/effect"
 	"github.com/writ-go/writ/internal/place"
@@ -31,6 +34,7 @@ type run struct {
 	log     *runLog
 	replies *models.Store
 	close   func()
+	asks    bool // see [Runs].AskHolds
 
 	milestones []milestone // of earlier processes, and of this one
 	pausing    atomic.Bool // the run must not do anything visible any more
@@ -141,6 +145,16 @@ func (r *run) Model(ctx context.Context, m llms.Model, predictor string) (llms.M
 	return r.replies.Model(m, effect.Of(ctx).String()+durable.BranchOf(ctx)+" "+predictor), nil
 }
 
+// Resumed implements [durable.Run]. A run is interrupted, as far as the record says, when it starts and when it goes on.
+func (r *run) Resumed() (times int) {
+	for _, m := range r.milestones[1:] {
+		if m.State == Interrupted {
+			times++
+		}
+	}
+	return times
+}
+
 // sync makes the journals durable. The error may also be that the run is not repeated as it was recorded.
 func (r *run) sync(ctx context.Context) error {
 	r.mu.Lock()
@@ -173,13 +187,47 @@ func (r *run) Journal(
 	if o != nil {
 		options = *o
 	}
-	options.Run = key
+	if options.Run = key; options.OnRepeat == nil {
+		options.OnRepeat = func(id string, c tools.Call, like []journal.Entry) (*tools.Repeat, error) {
+			return r.onRepeat(key+":"+id, c, like)
+		}
+	}
 	j, err := journal.Open(r.log.part(callsOf+key), &options)
 	if err != nil {
 		return nil, err
 	}
 	r.journals[key] = j
 	return j, nil
+}
+
+// maxLike and maxResult are the number of calls in Waiting.Resembles, and the bytes of their results.
+const maxLike, maxResult = 20, 4 << 10
+
+// onRepeat returns a person's answer to a question about a held call, if there is one. If the person is to be asked, it
+// pauses the run.
+func (r *run) onRepeat(id string, c tools.Call, like []journal.Entry) (*tools.Repeat, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if d, ok := r.decided[decisionKey(id, c.Args)]; ok || !r.asks {
+		if d.Repeat == nil || reflect.ValueOf(*d.Repeat).IsZero() {
+			return nil, nil
+		}
+		return d.Repeat, nil
+	}
+	like = slices.Clone(like[:min(len(like), maxLike)])
+	for i := range like {
+		if len(like[i].Result) > maxResult {
+			like[i].Result = nil
+		}
+	}
+	w := Waiting{ID: id, Tool: c.Tool.Path(), Args: c.Args, Destructive: c.Tool.Hints.Destructive, Resembles: like}
+	if lines := strings.Split(c.Program, "\n"); c.Line > 0 && c.Line <= len(lines) {
+		w.Line, w.Source = c.Line, display.Text(strings.TrimSpace(lines[c.Line-1]))
+	}
+	r.waiting = append(r.waiting, w)
+	r.pausing.Store(true)
+	r.paused.Store(true)
+	return nil, place.ErrPaused
 }
 
 // callsOf begins the names of the parts with journals. The ID of the journal's run follows.

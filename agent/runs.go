@@ -27,6 +27,10 @@ import (
 //
 // A Runs is safe for concurrent use. A run has at most one owner, in all processes that use the store.
 type Runs struct {
+	// AskHolds makes a run pause when a call resembles an earlier one, so that a person decides whether it is the same:
+	// see [Waiting].Resembles. By default, the model decides. Set it before the first run.
+	AskHolds bool
+
 	store journal.Store
 
 	mu     sync.Mutex
@@ -311,7 +315,7 @@ func (r *Runs) open(ctx context.Context, id string) (*run, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.active[id] = owned
+	r.active[id], owned.asks = owned, r.AskHolds
 	owned.close = func() {
 		r.mu.Lock()
 		delete(r.active, id)

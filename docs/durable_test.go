@@ -70,6 +70,44 @@ func refund(ctx context.Context, dir string, bot *agent.Agent, answer *string) e
 	return err
 }
 
+// TestResemblingCall lets a person say that a call is the same as an earlier one.
+func TestResemblingCall(t *testing.T) {
+	t.Parallel()
+	box, err := sandbox.NewInProcess(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	type mail struct {
+		Text string `json:"text"`
+	}
+	sent := 0
+	set, err := tools.NewSet(t.Context(), tools.Func("send", "Send.",
+		func(context.Context, mail) (int, error) { sent++; return sent, nil }, &tools.Hints{Class: tools.Effect}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := llmtest.New("```js\nawait send({text: 'Hi'}); throw 1\n```",
+		"```js\nsubmit({answer: String(await send({text: 'Hi!'}))})\n```")
+	bot, err := agent.New(model, &agent.Options{Sandbox: box, Tools: set})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := agent.NewRuns(journal.NewMemory())
+	runs.AskHolds = true
+	_, err = agent.Start(t.Context(), runs, "r-1", bot, agent.Task{Task: "Send it."})
+	paused, ok := errors.AsType[*agent.PausedError](err)
+	if !ok || len(paused.Checkpoint.Waiting) != 1 || len(paused.Checkpoint.Waiting[0].Resembles) != 1 {
+		t.Fatalf("got %v", err)
+	}
+	same := agent.Decision{Repeat: &tools.Repeat{Same: "E1"}}
+	pred, err := agent.Resume(t.Context(), runs, bot, paused.Checkpoint,
+		map[string]agent.Decision{paused.Checkpoint.Waiting[0].ID: same})
+	if err != nil || pred.Output.Answer != "1" || sent != 1 {
+		t.Errorf("got %v, %v; sent %d", pred, err, sent)
+	}
+}
+
 // TestUnknownOutcome lets a person answer for a call that was in progress when its process ended.
 func TestUnknownOutcome(t *testing.T) {
 	t.Parallel()

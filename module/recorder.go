@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/writ-go/writ/internal/durable"
 	"github.com/writ-go/writ/internal/effect"
 	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/internal/lm"
@@ -47,13 +48,14 @@ func begin(
 	name = cmp.Or(name, s.tool)
 	r := &recorder{origin: event.Origin{Module: module, Name: name, Run: rand.Uint64(), Parent: s.run.id()}}
 	r.ID, r.Module, r.Name, r.Began = r.origin.Run, module, name, time.Now()
+	r.Resumed = durable.Resumed(ctx)
 	s.run.add(r)
 	r.scope = s
 	r.scope.run, r.scope.tool = r, ""
 	ctx = effect.WithRun(r.scope.in(ctx), r.ID)
 	if tell := both(s.tell, onEvent); tell != nil {
 		r.tell = func(e event.Event) { tell(ctx, e) }
-		r.emit(event.RunStart{Origin: r.at(0)}) // the trajectory does not record it
+		r.emit(event.RunStart{Origin: r.at(0), Resumed: r.Resumed}) // the trajectory does not record it
 	}
 	return ctx, r
 }

@@ -31,6 +31,10 @@ type Trajectory struct {
 	Began    time.Time     `json:"began,omitzero"`
 	Duration time.Duration `json:"duration_ns,omitempty"`
 
+	// Resumed is how often the durable run to which the run belongs was resumed, for example after a pause. What was
+	// done before is part of the trajectory, with the times of the last resumption.
+	Resumed int `json:"resumed,omitempty"`
+
 	// Err is why there is no answer, or nil. Its JSON is the error's text.
 	Err error `json:"-"`
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/writ-go/writ/agent"
 	"github.com/writ-go/writ/agent/report"
+	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 	"github.com/writ-go/writ/tools/policy"
 )
@@ -77,12 +78,16 @@ type decision struct {
 	Args     string        // as JSON; empty if they are unchanged
 	Outcome  journal.State // for a call whose outcome is unknown
 	Result   string        // as JSON, if it was done
+	Repeat   *tools.Repeat // for a call that resembles earlier ones
 }
 
 func (d decision) decision() (made agent.Decision) {
-	if d.Outcome != "" {
+	switch {
+	case d.Repeat != nil:
+		made.Repeat = d.Repeat
+	case d.Outcome != "":
 		made.Outcome = &journal.Reconciled{State: d.Outcome, Result: raw(d.Result)}
-	} else {
+	default:
 		made.Decision = policy.Decision{Approved: d.Approved, Reason: d.Reason, Args: raw(d.Args), By: "playground"}
 	}
 	return made

@@ -62,7 +62,7 @@ function refresh() {
 function connect() {
 	source?.close();
 	source = new EventSource("events?run=" + encodeURIComponent(shown ?? ""));
-	source.addEventListener("runs", e => { runs = JSON.parse(e.data) ?? []; refresh(); });
+	source.addEventListener("runs", e => { runs = parse(e.data) ?? []; refresh(); });
 	source.addEventListener("message", e => view?.event(parse(e.data)));
 	source.addEventListener("open", () => lost && notice("", lost = false));
 	source.addEventListener("error", () => notice("The playground does not answer. Is it still running?", lost = true));
@@ -71,6 +71,15 @@ function state(r) {
 	if (r.stopping) return mark("warn", "stopping");
 	const kinds = { paused: "warn", interrupted: "warn", done: "good", failed: "bad" };
 	return mark(kinds[r.state] ?? "", r.waiting ? "waits for you" : r.state);
+}
+
+// showArgs shows the arguments of a call and, if they are others than before, both.
+function showArgs(call, args) {
+	const text = pretty(args), changed = call.requested !== undefined;
+	call.preview.textContent = visible(" " + (JSON.stringify(args) ?? "").slice(0, 200));
+	call.args.replaceChildren(...changed ? titled("Arguments as requested", call.requested) : [],
+		...titled(changed ? "Arguments as performed" : "Arguments", text));
+	call.requested ??= text;
 }
 
 // View shows a run: its methods that are named after events show these events.
@@ -159,11 +168,12 @@ class View {
 			make("div", { class: "code" }, ...d.code.trimEnd().split("\n").map(line)));
 	}
 	ToolCallStart(s, d) {
-		const c = d.call, call = { result: make("div", {}) };
-		for (const name of ["took", "marks"]) call[name] = make("span", { class: name });
+		const c = d.call, call = {};
+		for (const name of ["preview", "took", "marks"]) call[name] = make("span", { class: name });
+		for (const name of ["args", "result"]) call[name] = make("div", {});
 		call.root = make("details", {}, make("summary", {}, make("span", { class: "what" }, make("code", {}, c.tool),
-			make("span", { class: "preview" }, " " + (JSON.stringify(c.args) ?? "").slice(0, 200))),
-			call.marks, call.took), ...titled("Arguments", pretty(c.args)), call.result);
+			call.preview), call.marks, call.took), call.args, call.result);
+		showArgs(call, c.args);
 		const later = [...s.calls.keys()].filter(id => id > c.id); // calls are shown in the order of the program
 		s.list.insertBefore(call.root, later.length ? s.calls.get(Math.min(...later)).root : null);
 		s.calls.set(c.id, call);
@@ -171,6 +181,7 @@ class View {
 	ToolCallEnd(s, d) {
 		if (!s.calls.has(d.call.id)) this.ToolCallStart(s, d);
 		const c = d.call, call = s.calls.get(c.id);
+		if (pretty(c.args) !== call.requested) showArgs(call, c.args); // a person or a policy has changed them
 		call.took.textContent = took(c.duration_ns);
 		call.marks.append(...[c.decision && mark(c.decision.startsWith("approved") ? "good" : "warn", c.decision),
 			c.recorded && mark("", "from the record"), c.pending && mark("warn", "no result yet"),
@@ -214,7 +225,7 @@ function form(w, decided) {
 	const edit = make("textarea", { id, rows: Math.min(12, args.split("\n").length + 1), spellcheck: "false" });
 	const reason = make("input", { id: id + "-reason", autocomplete: "off" });
 	const root = make("fieldset", { class: "card decision" },
-		make("legend", {}, w.unknown ? "Was this call done?" : "Allow this call?"),
+		make("legend", {}, w.resembles ? "Is this a repetition?" : w.unknown ? "Was this call done?" : "Allow this call?"),
 		make("p", {}, make("code", { class: "tool" }, w.tool), " ", w.destructive && mark("bad", "cannot be undone")),
 		w.line && make("p", { class: "dim" }, make("code", {}, `line ${w.line}: ${w.source}`)));
 	const button = (text, kind, decision, edited) => make("button", { class: kind, click: () => {
@@ -229,7 +240,16 @@ function form(w, decided) {
 		}
 	} }, text);
 	edit.value = w.unknown ? "null" : args;
-	root.append(...w.unknown ? [
+	root.append(...w.resembles ? [
+		said("It was not made, because it resembles earlier calls of this run.", "dim"), ...titled("Arguments", args),
+		...w.resembles.flatMap(e => titled(`${e.id} ${e.tool}, ${e.state === "ok" ? "which is done" : "which may be done"}`,
+			pretty(e.args) + "\n→ " + (e.error ?? pretty(e.result ?? "…")))),
+		make("div", { class: "actions" },
+			...w.resembles.filter(e => e.state === "ok" && e.tool === w.tool).map(e =>
+				button(`It is ${e.id}: take its result`, "main", () => ({ repeat: { same: e.id } }))),
+			button("Make this call, too", "", () => ({ repeat: { distinct: ["all"] } })),
+			button("Let the model decide", "", () => ({ repeat: {} }))),
+	] : w.unknown ? [
 		said("It was made, but its outcome is unknown. If it was not done, it is made now."), make("pre", {}, args),
 		make("label", { for: id }, "Its result as JSON, if it was done"), edit, problem,
 		make("div", { class: "actions" },

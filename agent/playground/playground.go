@@ -5,7 +5,7 @@
 //	err := page.Serve(ctx, "127.0.0.1:0", os.Stderr)
 //
 // The agent's tools may be Go functions. Calls that need approval wait on the page if the tools have the policy
-// policy.Approve(nil).
+// policy.Approve(nil), and calls that resemble earlier ones if agent.Runs.AskHolds is set.
 //
 // Whoever knows the URL can do what the agent can do. The page is served on loopback addresses only. Each request needs
 // the random token in the URL, its Host must be the address that is listened on, and the Origin of a request that does

@@ -64,7 +64,9 @@ type client struct {
 
 func serve(t *testing.T, store journal.Store, bot *agent.Agent) *client {
 	t.Helper()
-	p := playground.New(agent.NewRuns(store), bot, &playground.Options{Title: "A <b> title", Note: "note"})
+	runs := agent.NewRuns(store)
+	runs.AskHolds = true
+	p := playground.New(runs, bot, &playground.Options{Title: "A <b> title", Note: "note"})
 	server := httptest.NewServer(p)
 	t.Cleanup(server.CloseClientConnections)
 	return &client{t, server.URL, server.URL + p.Path()}
@@ -122,6 +124,7 @@ type info struct {
 	Waiting                              []struct {
 		ID, Tool, Args       string
 		Destructive, Unknown bool
+		Resembles            []journal.Entry
 	}
 }
 
@@ -284,6 +287,41 @@ func TestUnknown(t *testing.T) {
 			b.decide(i, decision)
 			i = b.until(func(i info) bool {
 				return i.State != "running" && (len(i.Waiting) == 0 || !i.Waiting[0].Unknown)
+			})
+			if i.State == "paused" { // the call that is made now needs approval
+				b.decide(i, `{"approved": true}`)
+				i = b.became(agent.Done)
+			}
+			if i.Answer != want {
+				t.Errorf("got %+v, want the answer %q", i, want)
+			}
+		})
+	}
+}
+
+// A person says how a held call relates to those that it resembles.
+func TestHold(t *testing.T) {
+	t.Parallel()
+	for decision, want := range map[string]string{
+		`{"repeat": {"same": "E1"}}`:        "refunded 5",
+		`{"repeat": {"distinct": ["all"]}}`: "refunded 6",
+		`{"repeat": {}}`:                    "the model was asked",
+	} {
+		t.Run(decision, func(t *testing.T) {
+			t.Parallel()
+			model := llmtest.New("```js\nawait refund({ amount: 5 }); throw 1\n```",
+				"```js\nsubmit({ answer: await refund({ amount: 6 }) })\n```",
+				"```js\nsubmit({ answer: (await refund({ amount: 5 }), \"the model was asked\") })\n```")
+			c := serve(t, journal.NewMemory(), newAgent(t, model, nil))
+			b := c.tab(c.start(), "")
+			b.decide(b.became(agent.Paused), `{"approved": true}`)
+			i := b.until(func(i info) bool { return i.State != "running" && i.Waiting[0].Resembles != nil })
+			if w := i.Waiting[0]; len(w.Resembles) != 1 || w.Resembles[0].ID != "E1" || w.Resembles[0].State != journal.StateOK {
+				t.Fatalf("the run waits for %+v", i.Waiting)
+			}
+			b.decide(i, decision)
+			i = b.until(func(i info) bool {
+				return i.State != "running" && (len(i.Waiting) == 0 || i.Waiting[0].Resembles == nil)
 			})
 			if i.State == "paused" { // the call that is made now needs approval
 				b.decide(i, `{"approved": true}`)

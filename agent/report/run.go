@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/internal/display"
+	"github.com/writ-go/writ/internal/place"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/sandbox"
 )
@@ -109,10 +111,15 @@ func (b *builder) run(t module.Trajectory) run {
 
 func marksOfRun(t module.Trajectory) (marks []mark) {
 	switch {
+	case strings.Contains(fmt.Sprint(t.Err), place.ErrPaused.Error()): // t.Err may have been read from JSON
+		marks = []mark{{"warn", "paused"}}
 	case t.Err != nil:
 		marks = []mark{{"bad", "no answer"}}
 	case t.Answer() != nil:
 		marks = []mark{{"good", "answered"}}
+	}
+	if t.Resumed > 0 {
+		marks = append(marks, mark{"note", "resumed " + display.Plural(t.Resumed, "time")})
 	}
 	if t.Fallback != "" {
 		marks = append(marks, mark{"warn", "fallback to the model: " + t.Fallback})
@@ -146,7 +153,9 @@ func marksOfStep(s module.Step) (marks []mark) {
 		held := f != nil && f.Kind == sandbox.KindHeld
 		add(held, "warn", "held")
 		add(f != nil && !held && !f.Ran(), "bad", "rejected by the check")
-		add(f != nil && !held && f.Ran(), "bad", "failed")
+		stopped := f != nil && f.Kind == sandbox.KindStopped // also by a pause
+		add(stopped, "warn", "not finished")
+		add(f != nil && !held && !stopped && f.Ran(), "bad", "failed")
 		add(o.Submitted, "note", "submitted")
 	}
 	add(s.Answer != nil, "good", "answer")

@@ -26,6 +26,7 @@ func (c *config) durable(ctx context.Context, bot *agent.Agent) (*module.Predict
 		return nil, err
 	}
 	runs := agent.NewRuns(store)
+	runs.AskHolds = c.holds
 	id := c.resume
 	if id == "" {
 		id = "r-" + strings.ToLower(rand.Text()[:6])
@@ -178,6 +179,15 @@ func (c *config) decide(call string) (policy.Decision, error) {
 
 // decideWaiting asks about a call for which a run waits.
 func (c *config) decideWaiting(w agent.Waiting) (agent.Decision, error) {
+	if w.Resembles != nil {
+		answer, err := c.ask(fmt.Sprintf("%s\nwhich one is it? its ID, n to make this call, too, "+
+			"or nothing to let the model decide: ", w))
+		repeat := &tools.Repeat{Same: answer}
+		if answer == "n" {
+			repeat = &tools.Repeat{Distinct: []string{"all"}}
+		}
+		return agent.Decision{Repeat: repeat}, err
+	}
 	if !w.Unknown {
 		d, err := c.decide(fmt.Sprintf("%s\n%s\nline %d: %s", w.Tool, w.Args, w.Line, w.Source))
 		return agent.Decision{Decision: d}, err

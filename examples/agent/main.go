@@ -79,6 +79,8 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	flags.StringVar(&c.resume, "resume", "", "`ID` of the run in -journal to resume; it needs no task")
 	flags.BoolVar(&c.every, "ask", false, "ask before every call that may change something, not only before destructive "+
 		"calls of trusted servers")
+	flags.BoolVar(&c.holds, "holds", false, "with -journal: ask you, and not the model, whether a call that resembles an "+
+		"earlier one is the same")
 	flags.BoolVar(&c.runs, "runs", false, "list the runs in -journal, and how they ended")
 	flags.StringVar(&c.rollback, "rollback", "", "`ID` of the run in -journal whose effects are to be undone")
 	flags.StringVar(&c.trajectory, "trajectory", "", "`file` for the trajectory as JSON, also if there is no answer")
@@ -104,8 +106,8 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		return 2
 	}
 	c.task, c.flags = strings.Join(flags.Args(), " "), args[:len(args)-flags.NArg()]
-	if c.journal == "" && (c.runs || c.resume != "" || c.rollback != "") {
-		fmt.Fprintln(stderr, "agent: -runs, -resume and -rollback need -journal")
+	if c.journal == "" && (c.holds || c.runs || c.resume != "" || c.rollback != "") {
+		fmt.Fprintln(stderr, "agent: -holds, -runs, -resume and -rollback need -journal")
 		return 2
 	}
 	if c.step > 0 && c.trajectory == "" {
@@ -164,7 +166,7 @@ type config struct {
 	in                        agent.Task
 	trust, flags              []string
 	json, quiet, runs, every  bool
-	chat                      bool
+	chat, holds               bool
 	steps, tokens, step       int
 	timeout                   time.Duration
 	stdin                     io.Reader

@@ -49,6 +49,7 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 	trust := flags.String("trust", "", "comma-separated `servers` to trust when they say what their tools do")
 	every := flags.Bool("ask", false, "ask before every call that may change something, not only before destructive "+
 		"calls of trusted servers")
+	holds := flags.Bool("holds", false, "ask you, and not the model, whether a call that resembles an earlier one is the same")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -104,5 +105,7 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 		return err
 	}
 	fmt.Fprintln(w, "open this URL in a browser on this machine; Ctrl-C ends the playground:")
-	return playground.New(agent.NewRuns(store), bot, &options).Serve(ctx, *addr, w)
+	runs := agent.NewRuns(store)
+	runs.AskHolds = *holds
+	return playground.New(runs, bot, &options).Serve(ctx, *addr, w)
 }

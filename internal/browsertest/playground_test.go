@@ -26,8 +26,8 @@ type lookup struct {
 }
 
 // servePlayground serves the page of an agent with a tool that needs approval, and one that returns an attack. The
-// model gives its last reply after last is closed. It returns the page's URL.
-func servePlayground(t *testing.T, last <-chan struct{}) string {
+// model gives its last reply after last is closed. A person is asked about holds. It returns the page's URL.
+func servePlayground(t *testing.T, last <-chan struct{}, replies ...string) string {
 	t.Helper()
 	set, err := tools.NewSet(t.Context(),
 		tools.Func("order", "Returns an order.", func(_ context.Context, in lookup) (map[string]string, error) {
@@ -39,17 +39,12 @@ func servePlayground(t *testing.T, last <-chan struct{}) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	quoted, _ := json.Marshal(attack)
-	replies := []string{
-		"I look at the orders at once.\n\n```js\n" +
-			"const all = await Promise.all([\"o-17\", \"o-18\"].map(id => order({ id })));\n" +
-			"console.log(all[0].remark);\nall.length\n```",
-		"The customer is right: " + attack + "\n\n```js\nawait refund({ amount: 59.9 });\nsubmit({ answer: " +
-			string(quoted) + " + \"The customer has the money.\" })\n```",
+	if replies == nil {
+		replies = scripted(t)
 	}
 	model := llmtest.Func(func(ctx context.Context, r llmtest.Request) (llmtest.Reply, error) {
-		text := replies[min(r.N, 2)-1]
-		if r.N == 2 {
+		text := replies[min(r.N, len(replies))-1]
+		if r.N == len(replies) {
 			select {
 			case <-last:
 			case <-ctx.Done():
@@ -67,7 +62,9 @@ func servePlayground(t *testing.T, last <-chan struct{}) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := playground.New(agent.NewRuns(journal.NewMemory()), bot, &playground.Options{Note: "The model is scripted.",
+	runs := agent.NewRuns(journal.NewMemory())
+	runs.AskHolds = true
+	p := playground.New(runs, bot, &playground.Options{Note: "The model is scripted.",
 		Example: "Refund the order o-17 if it has arrived broken."})
 	r, w := io.Pipe()
 	ended := make(chan error)
@@ -84,6 +81,22 @@ func servePlayground(t *testing.T, last <-chan struct{}) string {
 		t.Fatal(err)
 	}
 	return strings.TrimSpace(url)
+}
+
+// scripted returns the replies of a run with an attack.
+func scripted(t *testing.T) []string {
+	t.Helper()
+	quoted, err := json.Marshal(attack)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{
+		"I look at the orders at once.\n\n```js\n" +
+			"const all = await Promise.all([\"o-17\", \"o-18\"].map(id => order({ id })));\n" +
+			"console.log(all[0].remark);\nall.length\n```",
+		"The customer is right: " + attack + "\n\n```js\nawait refund({ amount: 59.9 });\nsubmit({ answer: " +
+			string(quoted) + " + \"The customer has the money.\" })\n```",
+	}
 }
 
 // until waits until a JavaScript expression is true in the page.
@@ -194,6 +207,12 @@ func TestPlaygroundDecisions(t *testing.T) {
 	approve(`{"amount": 7.25}`)
 	b.until(`document.querySelector(".answer") != null`)
 	b.until(pageText + `.includes("refunded 7.25")`)
+	b.until(stepsText + `.includes('Arguments as requested{\n  "amount": 59.9\n}Arguments as performed{\n  "amount": 7.25\n}')`)
+	if n := eval[int](b, stepsText+`.split("Arguments{").length - 1`); n != 2 {
+		t.Errorf("%d calls have the arguments that were requested", n)
+	}
+	eval[int](b, `document.querySelectorAll("details").forEach(d => d.open = true), 0`)
+	b.screenshot("playground-changed")
 
 	run()
 	eval[int](b, `testForm.querySelector("input").focus(), 0`)
@@ -203,6 +222,48 @@ func TestPlaygroundDecisions(t *testing.T) {
 	b.until(`document.querySelectorAll("nav li").length == 2`)
 	eval[int](b, `document.querySelectorAll("nav a")[1].click(), 0`)
 	b.until(`document.querySelector(".answer") != null`)
+}
+
+// A call resembles an earlier one. The page shows both, and the person says that it is another one.
+func TestPlaygroundHold(t *testing.T) {
+	t.Parallel()
+	last := make(chan struct{})
+	close(last)
+	url := servePlayground(t, last, "```js\nawait refund({ amount: 59.9 });\nthrow new Error(\"it failed\")\n```",
+		"I refund the rest.\n\n```js\nawait refund({ amount: 10.1 });\nsubmit({ answer: \"Both are refunded.\" })\n```")
+	b := launch(t)
+	b.screen(1200, 900, "light")
+	b.open(url)
+	b.until(`document.querySelector("#task").value != ""`)
+	decide := func(button string) {
+		t.Helper()
+		b.until(`[...document.querySelectorAll(".decision button")].some(b => b.textContent == "` + button + `")`)
+	}
+	click := func(button string) {
+		t.Helper()
+		decide(button)
+		eval[int](b, `[...document.querySelectorAll(".decision button")].find(b => b.textContent == "`+button+`").click(), 0`)
+	}
+	eval[int](b, `document.querySelector("form button").click(), 0`)
+	click("Approve")
+	decide("It is E1: take its result")
+	if text := eval[string](b, `document.querySelector(".decision").textContent`); !strings.Contains(text, "Arguments{\n  \"amount\": 10.1") ||
+		!strings.Contains(text, "E1 refund, which is done{\n  \"amount\": 59.9\n}\n→ refunded 59.9") {
+		t.Errorf("the question is %s", text)
+	}
+	b.screenshot("playground-hold-light")
+	b.screen(1200, 900, "dark")
+	b.screenshot("playground-hold-dark")
+	b.screen(390, 844, "dark")
+	b.screenshot("playground-hold-phone")
+	b.narrow()
+	click("Make this call, too")
+	click("Approve")
+	b.until(`document.querySelector(".answer")?.textContent.includes("Both are refunded.") ?? false`)
+	if text := eval[string](b, stepsText); !strings.Contains(text, "refunded 10.1") {
+		t.Errorf("the steps are %s", text)
+	}
+	b.checkHarmless(url)
 }
 
 // narrow checks that the page fits a phone.

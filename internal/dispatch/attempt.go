@@ -43,6 +43,9 @@ type Replayed interface {
 
 	// Performed returns the arguments with which the tool was called, or nil if it was not called.
 	Performed() json.RawMessage
+
+	// Decision returns how the call was approved or refused, or "": see [Decided].
+	Decision() string
 }
 
 // InterruptedError wraps an error with which a call ends, if the program does not get the error, because the program
@@ -70,6 +73,6 @@ type Entry interface {
 	// Settled is called when the call has ended, even if the tool was never called; see [StateOf]. If pending is true,
 	// a policy has stopped waiting for a try (a call to the tool) that is still in progress. Settled is called again
 	// when that try ends. The error is an *[InterruptedError] if the program does not get it. Settled returns the ID
-	// with which the program may repeat the call, or "": see [tools.ToolError].
-	Settled(result json.RawMessage, err error, pending bool) (again string)
+	// with which the program may repeat the call, or "": see [tools.ToolError]. The decision is that of [Decided].
+	Settled(result json.RawMessage, err error, decision string, pending bool) (again string)
 }

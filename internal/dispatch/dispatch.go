@@ -93,7 +93,7 @@ func (d *Dispatcher) Issue(c tools.Call, tool int) *Execution {
 			x.err = x.advised(te, te.ID)
 		}
 		if again, ok := entry.(Replayed); ok {
-			x.performed = again.Performed()
+			x.performed, x.decision = again.Performed(), again.Decision()
 		} else {
 			x.Recorded = true
 		}

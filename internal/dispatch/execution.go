@@ -149,7 +149,7 @@ func (x *Execution) settle(result json.RawMessage, err error) (again string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.settled = true
-	return x.entry.Settled(result, err, x.pending > 0)
+	return x.entry.Settled(result, err, x.decision, x.pending > 0)
 }
 
 // doNotRepeat is appended to a recorded call's error message if the call must not be repeated.
@@ -283,7 +283,7 @@ func (x *Execution) end(ctx context.Context, result json.RawMessage, err error) 
 		if err != nil {
 			err = &InterruptedError{err}
 		}
-		x.entry.Settled(result, err, x.pending > 0)
+		x.entry.Settled(result, err, x.decision, x.pending > 0)
 	}
 }
 

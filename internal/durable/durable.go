@@ -19,6 +19,9 @@ type Run interface {
 	// Journal returns the journal of a module's run within the run. Predictor is the path of the module's predictor,
 	// and inputs is everything that tells the module's run from others, as JSON encodes it.
 	Journal(ctx context.Context, predictor string, inputs any, o *journal.Options) (*journal.Journal, error)
+
+	// Resumed returns how often the run was resumed.
+	Resumed() int
 }
 
 type key struct{}
@@ -33,6 +36,14 @@ func of(ctx context.Context) Run {
 
 // Recorded reports whether runs with this context are recorded.
 func Recorded(ctx context.Context) bool { return of(ctx) != nil }
+
+// Resumed returns how often the recorded run of a context was resumed, or 0.
+func Resumed(ctx context.Context) int {
+	if r := of(ctx); r != nil {
+		return r.Resumed()
+	}
+	return 0
+}
 
 type branchKey struct{}
 

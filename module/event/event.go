@@ -48,7 +48,12 @@ func (o Origin) From() Origin { return o }
 func (Origin) event() {}
 
 // RunStart reports that a module's run begins.
-type RunStart struct{ Origin }
+type RunStart struct {
+	Origin
+
+	// Resumed is how often the durable run to which the run belongs was resumed before: see package agent.
+	Resumed int `json:"resumed,omitempty"`
+}
 
 // ModelRequest reports a request to the model.
 type ModelRequest struct {

@@ -123,6 +123,7 @@ func (j *Journal) applyIssue(a *Attempt, op *operation) error {
 
 // add adds the entry of a call that will be performed.
 func (j *Journal) add(a *Attempt, op *operation) *entry {
+	says := cmp.Or(op.Answer, op.Repeat)
 	e := &entry{
 		Entry: Entry{
 			ID: op.ID, Turn: j.turn, Step: a.step, Attempt: a.inStep,
@@ -130,7 +131,8 @@ func (j *Journal) add(a *Attempt, op *operation) *entry {
 			Repeatable: op.Repeatable, Repeats: op.Again, Reverts: op.Reverts, Labels: op.Labels,
 		},
 		attempt: a, key: string(op.Key), id: toolID{op.Server, op.Name}, issued: j.tick(),
-		destructive: op.Destructive, fresh: op.Repeat != nil && op.Repeat.Fresh && op.Class == tools.Read,
+		destructive: op.Destructive, fresh: says != nil && says.Fresh && op.Class == tools.Read,
+		answered: op.Answer != nil,
 	}
 	e.performed = e.key
 	j.working++

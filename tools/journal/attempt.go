@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/writ-go/writ/internal/dispatch"
+	"github.com/writ-go/writ/internal/place"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -70,8 +71,11 @@ func (a *Attempt) issue(c tools.Call, all []*tools.Binding, reverts *entry) (dis
 	if recorded := j.next(op); recorded != nil {
 		return j.repeat(recorded, c, all)
 	}
-	if j.failed != nil {
+	switch {
+	case j.failed != nil:
 		return nil, j.failed
+	case j.asked:
+		return question{}, nil
 	}
 	return a.decide(op, c, all, key)
 }
@@ -81,6 +85,21 @@ func (a *Attempt) decide(op *operation, c tools.Call, all []*tools.Binding, key 
 	j := a.journal
 	q := a.query(c, all, key)
 	e, err := q.decide()
+	if hold, ok := err.(*tools.HoldError); ok && j.options.OnRepeat != nil {
+		answer, failed := q.ask(hold)
+		switch {
+		case errors.Is(failed, place.ErrPaused):
+			j.asked = true
+			return question{}, nil
+		case failed != nil:
+			return nil, tools.Fatal(failed)
+		case answer != nil:
+			op.Answer, c.Repeat = answer, answer
+			q = a.query(c, all, key)
+			q.answered = true
+			e, err = q.decide()
+		}
+	}
 	if hold, ok := err.(*tools.HoldError); ok {
 		op.Hold, op.Told, op.Unseen = hold, q.told, q.unseen
 	} else if err != nil {

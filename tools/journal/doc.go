@@ -104,6 +104,8 @@
 //   - {fresh: true} says that an unclassified tool only reads. It applies to the tool for the
 //     rest of the run.
 //
+// With [Options].OnRepeat, the host or a person answers instead, and the program goes on.
+//
 // # Conversations
 //
 // A conversation has one journal; [Journal.Turn] begins each turn. A call that was done in an earlier turn neither

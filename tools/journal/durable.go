@@ -7,6 +7,7 @@ import (
 
 	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/internal/jsonvalue"
+	"github.com/writ-go/writ/internal/place"
 )
 
 // Open returns a journal that records a run in a log. If the log is not empty, the run is repeated: the module and its
@@ -85,6 +86,9 @@ func badRecord(number int, err error) error {
 // commit applies a new operation and appends it to the log. While a run is repeated, the operation is applied after
 // those that are pending.
 func (j *Journal) commit(op *operation) error {
+	if j.asked && op.active() { // so that the call in question comes next in the log
+		j.fail(place.ErrPaused)
+	}
 	if j.log != nil {
 		j.append(op)
 	}

@@ -122,6 +122,7 @@ type entry struct {
 	finished   bool     // the tool will not answer any more
 	again      bool     // the tool was called by an earlier process, which got no answer, and is called again
 	unheard    bool     // the program got an error, and the result was found out later
+	answered   bool     // Options.OnRepeat has answered for the call
 	paused     bool     // the call waits for a person, and the run has ended meanwhile
 	repeatedBy []*entry // calls that repeat this one on purpose
 	namedBy    []*entry // calls that name this one
@@ -240,6 +241,7 @@ func (e *entry) changed(op *operation, args json.RawMessage) error {
 	c := e.call
 	c.Args = args
 	q := e.attempt.query(c, e.all, key)
+	q.answered = e.answered
 	if q.class == tools.Read || e.Repeatable {
 		return nil
 	}
@@ -259,7 +261,7 @@ func (e *entry) changed(op *operation, args json.RawMessage) error {
 
 // Settled implements [dispatch.Entry]. It also records a result that arrives after the attempt has ended. It records
 // nothing if the run is paused, so that the call is made when the run is resumed.
-func (e *entry) Settled(result json.RawMessage, err error, pending bool) (again string) {
+func (e *entry) Settled(result json.RawMessage, err error, decision string, pending bool) (again string) {
 	j := e.attempt.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -276,7 +278,9 @@ func (e *entry) Settled(result json.RawMessage, err error, pending bool) (again 
 	if err != nil && !tip.called || state == StateFailed && e.call.Tool.Hints.ErrorsAreFinal {
 		state = StateRejected // the tool was not called, or says that it has done nothing
 	}
-	op := j.newOperation(operation{Op: opSettle, ID: e.ID, State: state, Result: result, Pending: pending})
+	op := j.newOperation(operation{
+		Op: opSettle, ID: e.ID, State: state, Result: result, Decision: decision, Pending: pending,
+	})
 	op.Unheard = (unheard || tools.IsFatal(err)) && (state == StateRejected || state == StateUnknown)
 	if j.log != nil {
 		op.Result, err = compact(result), recordable(err)

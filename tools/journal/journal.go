@@ -25,6 +25,13 @@ type Options struct {
 	// example by looking for the effect on the server. If Reconcile is nil, the run ends when
 	// a program repeats such a call. If Reconcile returns an error, the call stays unknown.
 	Reconcile func(ctx context.Context, e Entry) (Reconciled, error)
+
+	// OnRepeat, if set, is asked before a call is held. The ID identifies the question in the run, and like are the
+	// earlier calls that the call resembles. OnRepeat answers as the call's second argument would; {distinct: "all"}
+	// covers all of like, also calls that failed, without a look at the server. If it returns nil, or its answer does
+	// not fit, the call is held, and the model decides. An error ends the run. OnRepeat must not wait, or use the
+	// Journal. Its answer is recorded. For a person's answer, see agent.Runs.
+	OnRepeat func(id string, c tools.Call, like []Entry) (*tools.Repeat, error)
 }
 
 // Reconciled says what has become of a call whose outcome was unknown.
@@ -53,6 +60,7 @@ type Journal struct {
 	working  int      // the number of calls that may still be settled
 
 	rolledBack bool // see Rollback
+	asked      bool // the run pauses because of a question: see [question]
 
 	scratch operation    // see newOperation
 	log     Log          // nil: the journal is only in memory

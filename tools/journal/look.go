@@ -16,7 +16,7 @@ import (
 func (q *query) holdUnseen() error {
 	var unseen, partial []*entry
 	for _, e := range q.again {
-		if e.State != StateFailed || e.unseen || e.told == q.Attempt {
+		if q.answered || e.State != StateFailed || e.unseen || e.told == q.Attempt {
 			continue
 		}
 		if seen, part := q.seen(e); !seen {

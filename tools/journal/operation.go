@@ -49,7 +49,8 @@ type operation struct {
 	Class  tools.Class     `json:"class,omitempty"`
 	Args   json.RawMessage `json:"args,omitempty"` // of a dispatch: nil if no policy has changed them
 	Repeat *tools.Repeat   `json:"repeat,omitempty"`
-	Key    []byte          `json:"key,omitempty"` // of a new entry, or of changed arguments
+	Answer *tools.Repeat   `json:"answer,omitempty"` // of an issue: what OnRepeat said instead of Repeat
+	Key    []byte          `json:"key,omitempty"`    // of a new entry, or of changed arguments
 	Again  []string        `json:"again,omitempty"`
 	Named  []string        `json:"named,omitempty"` // of an end: the calls that wait for a person
 	Labels uint64          `json:"labels,omitempty"`
@@ -61,13 +62,14 @@ type operation struct {
 	Told        bool `json:"told,omitempty"`   // of a hold: because its entries failed
 	Unseen      bool `json:"unseen,omitempty"` // of a hold: because nothing that was read shows the effect
 
-	State   State            `json:"state,omitempty"`
-	Result  json.RawMessage  `json:"result,omitempty"`
-	Error   *tools.ToolError `json:"error,omitempty"`
-	Hold    *tools.HoldError `json:"hold,omitempty"`
-	Fatal   string           `json:"fatal,omitempty"`   // any other error
-	Pending bool             `json:"pending,omitempty"` // of a settle: a try is still in progress
-	Unheard bool             `json:"unheard,omitempty"` // of a settle: the program was over and did not get the reply
+	State    State            `json:"state,omitempty"`
+	Result   json.RawMessage  `json:"result,omitempty"`
+	Error    *tools.ToolError `json:"error,omitempty"`
+	Hold     *tools.HoldError `json:"hold,omitempty"`
+	Fatal    string           `json:"fatal,omitempty"`    // any other error
+	Decision string           `json:"decision,omitempty"` // of a settle: see [dispatch.Decided]
+	Pending  bool             `json:"pending,omitempty"`  // of a settle: a try is still in progress
+	Unheard  bool             `json:"unheard,omitempty"`  // of a settle: the program was over and did not get the reply
 
 	number  int      // of the record
 	err     error    // the error of a settle, if it was not read from a log

@@ -85,6 +85,9 @@ func (j *Journal) repeat(op *operation, c tools.Call, all []*tools.Binding) (dis
 	if op.Key == nil {
 		return e, nil
 	}
+	if op.Answer != nil {
+		c.Repeat = op.Answer
+	}
 	e.call, e.all = c, all
 	tip := j.tip(e)
 	answer, again := tip.replay()
@@ -148,6 +151,9 @@ func (r replayed) Performed() json.RawMessage {
 	}
 	return r.tip.Args
 }
+
+// Decision implements [dispatch.Replayed].
+func (r replayed) Decision() string { return r.answer.Decision }
 
 // Records implements [dispatch.Recorder].
 func (a *Attempt) Records() bool { return a.journal.log != nil }

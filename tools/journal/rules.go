@@ -21,6 +21,8 @@ type query struct {
 	insists bool            // the call repeats earlier calls on purpose: recorded results do not answer it
 	missing []string        // IDs in the second argument that do not belong to calls to the tool
 
+	answered bool // Options.OnRepeat has answered: see [query.ask]
+
 	told   bool // the call is held because the same call failed
 	unseen bool // the call is held because nothing that was read shows what it repeats
 }
