@@ -15,6 +15,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/models/internal/anthropic"
+	"github.com/writ-go/writ/module/models/internal/gemini"
 	"github.com/writ-go/writ/module/models/internal/ollama"
 	"github.com/writ-go/writ/module/models/internal/openai"
 	"github.com/writ-go/writ/module/models/internal/wire"
@@ -32,6 +33,14 @@ type OpenOptions struct {
 	// Client makes the requests. Nil means a client without a timeout, since Attempt and the context limit a call.
 	Client *http.Client
 
+	// Project and Location are those of Vertex AI. If empty, they are read from GOOGLE_CLOUD_PROJECT and
+	// GOOGLE_CLOUD_LOCATION; the default location is global.
+	Project, Location string
+
+	// Token returns an access token for a request to Vertex AI. It is called for each request, and concurrently, so
+	// return a cached token, as the token sources of golang.org/x/oauth2/google do. Nil means that the API key is sent.
+	Token func(ctx context.Context) (string, error)
+
 	// MaxTokens limits the length of a reply, including reasoning. Zero means the provider's limit; for Anthropic,
 	// which requires a limit, 16,000 tokens plus the tokens that a call allows for thinking. A call's
 	// llms.WithMaxTokens overrides it.
@@ -43,7 +52,8 @@ type OpenOptions struct {
 	Context int
 
 	// Extra is merged into the JSON of every request, for members that Writ does not know, such as {"service_tier":
-	// "auto"}: objects are merged, other values are replaced, and nil removes a member.
+	// "auto"}: objects are merged, other values are replaced, and nil removes a member. Gemini's cached content is
+	// named in this way: {"cachedContent": "cachedContents/NAME"}. A model with cached content calls no further tools.
 	Extra map[string]any
 
 	// Attempt limits the duration of one attempt. An attempt that takes longer fails with [KindTransient] and is
@@ -62,6 +72,7 @@ type OpenOptions struct {
 //	anthropic   ANTHROPIC_API_KEY
 //	ollama      OLLAMA_HOST, if not on this machine
 //	gemini      GEMINI_API_KEY
+//	vertex      GOOGLE_API_KEY; or Token, with GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION
 //	mistral     MISTRAL_API_KEY
 //	groq        GROQ_API_KEY
 //	openrouter  OPENROUTER_API_KEY
@@ -119,8 +130,8 @@ func limited(model llms.Model, limit time.Duration) llms.Model {
 // providers returns the provider names, as [Open] documents them.
 func providers() []string {
 	return []string{
-		"openai", "anthropic", "ollama", "gemini", "mistral", "groq", "openrouter", "deepseek", "xai", "together",
-		"vllm", "lmstudio",
+		"openai", "anthropic", "ollama", "gemini", "vertex", "mistral", "groq", "openrouter", "deepseek", "xai",
+		"together", "vllm", "lmstudio",
 	}
 }
 
@@ -128,10 +139,15 @@ func open(provider, name string, o *OpenOptions) (llms.Model, error) {
 	options := &wire.Options{
 		Key: o.Key, BaseURL: cmp.Or(o.BaseURL, os.Getenv(strings.ToUpper(provider)+"_BASE_URL")), Client: o.Client,
 		MaxTokens: o.MaxTokens, Context: o.Context, Extra: maps.Clone(o.Extra), Dialect: provider,
+		Project: o.Project, Location: o.Location, Token: o.Token,
 	}
 	switch provider {
 	case "anthropic":
 		return anthropic.New(name, options)
+	case "gemini":
+		return gemini.New(name, options)
+	case "vertex":
+		return gemini.NewVertex(name, options)
 	case "ollama":
 		return ollama.New(name, options)
 	}

@@ -7,9 +7,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -37,6 +39,10 @@ type Options struct {
 	Context      int // for Ollama
 	Extra        map[string]any
 	Dialect      string // the provider, for the dialect of OpenAI's protocol
+
+	// For Vertex AI.
+	Project, Location string
+	Token             func(context.Context) (string, error)
 }
 
 // Invalid returns the error for a request that cannot be sent.
@@ -53,6 +59,9 @@ type Client struct {
 	Key      string         // removed from error messages
 	HTTP     *http.Client   // nil means a client without a timeout that follows no redirects
 	Extra    map[string]any // merged into every request; see [Client.Post]
+
+	// Token, if set, returns the key of each request.
+	Token func(context.Context) (string, error)
 }
 
 // NewClient returns a client with the key and the URL from the options or, without them, the key from the environment
@@ -61,6 +70,7 @@ func NewClient(provider, variable, defaultURL string, local bool, o *Options) (C
 	c := Client{
 		Provider: provider, Variable: variable, BaseURL: cmp.Or(o.BaseURL, defaultURL), Header: http.Header{},
 		Key: cmp.Or(strings.TrimSpace(o.Key), strings.TrimSpace(os.Getenv(variable))), HTTP: o.Client, Extra: o.Extra,
+		Token: o.Token,
 	}
 	if c.Key == "" && !local {
 		return c, &lm.Error{Kind: lm.KindAuth, Err: fmt.Errorf("%s is not set; set it or pass a key", variable)}
@@ -85,6 +95,11 @@ func (c *Client) Post(ctx context.Context, path string, body map[string]any) (*A
 	if err != nil {
 		return nil, Invalid("cannot encode the request to %s: %w", c.Provider, err)
 	}
+	if c.Token != nil {
+		if c, err = c.authorized(ctx); err != nil {
+			return nil, err
+		}
+	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.BaseURL+path, bytes.NewReader(data))
 	if err != nil {
 		return nil, Invalid("cannot make a request to %s: %w", c.Provider, unquoted(err))
@@ -105,6 +120,25 @@ func (c *Client) Post(ctx context.Context, path string, body map[string]any) (*A
 		return nil, c.strange("%s; check the base URL", page(c.withoutKey(body)))
 	}
 	return &Answer{Header: response.Header, client: c, body: response.Body}, nil
+}
+
+// authorized returns a client with a token, which is removed from error messages like a key.
+func (c *Client) authorized(ctx context.Context) (*Client, error) {
+	token, err := c.Token(ctx)
+	if ctx.Err() != nil {
+		return nil, lm.CancelledBy(ctx)
+	}
+	if err != nil {
+		e := &lm.Error{Kind: lm.KindAuth, Err: fmt.Errorf("cannot get a token for %s: %w", c.Provider, err)}
+		if _, network := errors.AsType[net.Error](err); network {
+			e.Kind = lm.KindTransient
+		}
+		return nil, e
+	}
+	with := *c
+	with.Key, with.Header = token, c.Header.Clone()
+	with.Header.Set("Authorization", "Bearer "+token)
+	return &with, nil
 }
 
 // merged returns body with extra merged into it; neither is changed.
