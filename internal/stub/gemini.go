@@ -79,8 +79,8 @@ func signatureProblem(r Request, required bool) string {
 				return fmt.Sprintf("contents.%d.parts.%d: Corrupted thought signature.", i, j)
 			}
 			if call != nil && first && required && i > last && !signed {
-				return fmt.Sprintf("Function call is missing a thought_signature in functionCall parts. Additional data, "+
-					"function call `%v`, position %d.", call["name"], j+1)
+				return fmt.Sprintf("Function call is missing a thought_signature in functionCall parts. "+
+					"Additional data, function call `%v`, position %d.", call["name"], j+1)
 			}
 			first = first && call == nil
 		}

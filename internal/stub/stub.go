@@ -131,7 +131,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the client is gone
 	}
-	request := s.record(Request{Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header.Clone(), Raw: raw, Body: object(raw)})
+	request := s.record(Request{
+		Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header.Clone(), Raw: raw, Body: object(raw),
+	})
 	status, message := s.protocol.refuse(request, &s.options)
 	if message == "" && strings.HasSuffix(request.Path, "/api/show") {
 		writeJSON(w, http.StatusOK, ollama{}.describe())

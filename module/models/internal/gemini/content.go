@@ -35,7 +35,8 @@ type call struct {
 	id   string // as the provider wrote it; "" if it wrote none
 }
 
-// unsigned is the thought signature that Google documents for function calls that no Gemini model of this service made.
+// unsigned is the thought signature that Google documents for function calls that have none, such as those that
+// another provider's model made.
 const unsigned = "skip_thought_signature_validator"
 
 // add appends a message. Consecutive function responses are merged, because the API expects the responses to all calls
@@ -172,7 +173,8 @@ func (c *conversation) functionResponse(r llms.ToolCallResponse) object {
 	return object{"functionResponse": response}
 }
 
-// attachment encodes an image or another file. Modules' prompts refer to attachments by their number within the message.
+// attachment encodes an image or another file. Modules' prompts refer to attachments by their number within the
+// message.
 func attachment(number int, part llms.ContentPart) (object, error) {
 	switch p := part.(type) {
 	case llms.BinaryContent:

@@ -112,7 +112,8 @@ func (r *reply) add(ctx context.Context, c *chunk) error {
 			return wire.Malformedf("candidate %d continues after it ended", piece.Index)
 		}
 		if piece.FinishReason != "" && to.reason != "" && piece.FinishReason != to.reason {
-			return wire.Malformedf("candidate %d ended with %q and then with %q", piece.Index, to.reason, piece.FinishReason)
+			return wire.Malformedf("candidate %d ended with %q and then with %q",
+				piece.Index, to.reason, piece.FinishReason)
 		}
 		for _, raw := range piece.Content.Parts {
 			if err := r.grow(ctx, to, raw, piece.Index == 0); err != nil {
