@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
-	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/models/internal/anthropic"
 	"github.com/writ-go/writ/module/models/internal/gemini"
 	"github.com/writ-go/writ/module/models/internal/ollama"
@@ -109,22 +108,7 @@ func Open(model string, o *OpenOptions) (llms.Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("models: cannot open %q: %w", model, err)
 	}
-	return Retry(limited(opened, cmp.Or(max(o.Attempt, 0), 10*time.Minute)), o.Retry), nil
-}
-
-// limited returns a model whose calls fail with [KindTransient] if they take too long.
-func limited(model llms.Model, limit time.Duration) llms.Model {
-	slow := fmt.Errorf("the reply took longer than %s, the limit for one attempt; raise OpenOptions.Attempt", limit)
-	return lm.Wrap(model, func(ctx context.Context, messages []llms.MessageContent,
-		options []llms.CallOption) (*llms.ContentResponse, error) {
-		within, cancel := context.WithTimeoutCause(ctx, limit, slow)
-		defer cancel()
-		response, err := lm.Generate(within, model, messages, options...)
-		if err != nil && ctx.Err() == nil && context.Cause(within) == slow {
-			err = &Error{Kind: KindTransient, MaybeCharged: lm.MaybeCharged(err), Err: slow}
-		}
-		return response, err
-	})
+	return Retry(wire.Limited(opened, o.Attempt), o.Retry), nil
 }
 
 // providers returns the provider names, as [Open] documents them.

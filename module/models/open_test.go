@@ -145,7 +145,7 @@ func hangs(begin string, then http.Handler) *http.Client {
 func TestOpenAttempt(t *testing.T) {
 	t.Parallel()
 	const piece = `data: {"choices":[{"index":0,"delta":{"content":"Pa"},"finish_reason":null}]}` + "\n\n"
-	slow := "the model: the reply took longer than 1m0s, the limit for one attempt; raise OpenOptions.Attempt"
+	slow := "the model: the reply took longer than 1m0s, the limit for one attempt; raise the option Attempt"
 	const minute = time.Minute
 	once := &models.RetryOptions{Attempts: 1}
 	for name, c := range map[string]struct {

@@ -82,7 +82,7 @@ func kindOfStatus(status int) Kind {
 	case status == http.StatusRequestEntityTooLarge:
 		return KindContextTooLong
 	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly,
-		status >= 500:
+		status == http.StatusFailedDependency, status >= 500: // Bedrock sends 424 if the model failed
 		return KindTransient
 	case status >= 400:
 		return KindInvalid

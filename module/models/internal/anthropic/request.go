@@ -34,8 +34,8 @@ const defaultTokens = 16_000
 func (m *Model) newRequest(
 	model string, p lm.Params, messages []llms.MessageContent, options []llms.CallOption,
 ) (*request, error) {
-	o, g := lm.Options(options), generationOf(model)
-	think, effort, tokens := g.think(p)
+	o, g := lm.Options(options), GenerationOf(model)
+	think, effort, tokens := g.Think(p)
 	r := &request{fields: object{
 		"model":      model,
 		"max_tokens": cmp.Or(o.MaxTokens, m.maxTokens, defaultTokens+tokens),
@@ -52,9 +52,9 @@ func (m *Model) newRequest(
 	if wire.Streams(o) {
 		r.fields["stream"] = true
 	}
-	if s := lm.SamplingOf(options); g.sampling && think == nil && s.Temperature != nil {
+	if s := lm.SamplingOf(options); g.Sampling && think == nil && s.Temperature != nil {
 		r.fields["temperature"] = *s.Temperature
-	} else if g.sampling && think == nil && s.TopP != nil { // the API takes only one of them
+	} else if g.Sampling && think == nil && s.TopP != nil { // the API takes only one of them
 		r.fields["top_p"] = *s.TopP
 	}
 	for _, message := range messages {

@@ -164,7 +164,7 @@ func TestVertex(t *testing.T) {
 		"the model: vertex answered 500 Internal Server Error: for [key]; try again")
 	broken = errors.New("no default credentials")
 	checkError(t, ask(), lm.Error{Kind: lm.KindAuth},
-		"the model's provider refuses access: cannot get a token for vertex: no default credentials")
+		"the model's provider refuses access: cannot get credentials for vertex: no default credentials")
 	_, broken = (&net.Dialer{}).DialContext(t.Context(), "tcp", "127.0.0.1:0")
 	if e, ok := errors.AsType[*lm.Error](ask()); !ok || e.Kind != lm.KindTransient {
 		t.Errorf("got %+v", e)

@@ -69,6 +69,11 @@ func NewVertex(model string, o *wire.Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	client.Authorize = func(r *http.Request, _ []byte) (string, error) {
+		token, err := o.Token(r.Context())
+		r.Header.Set("Authorization", "Bearer "+token)
+		return token, err
+	}
 	parent := version + "projects/" + url.PathEscape(project) + "/locations/" + url.PathEscape(location) + "/"
 	return newModel(model, parent, client, o), nil
 }

@@ -70,6 +70,34 @@ func (a *Answer) Lines(ctx context.Context) iter.Seq2[Event, error] {
 	}
 }
 
+// Frames reads the response as events that next decodes. At the end, next returns io.EOF. Errors are as in
+// [Answer.Events].
+func (a *Answer) Frames(ctx context.Context, next func(io.Reader) (Event, error)) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		limited := &io.LimitedReader{R: a.body, N: maxStream}
+		for {
+			e, err := next(limited)
+			switch {
+			case ctx.Err() != nil:
+				yield(Event{}, cancelled(ctx))
+				return
+			case limited.N <= 0 || len(e.Data) > maxBody:
+				yield(Event{}, a.client.strange("a stream that is too long: more than %d bytes in an event or %d in all",
+					maxBody, maxStream))
+				return
+			case err == io.EOF:
+				return
+			case err != nil:
+				yield(Event{}, a.client.broken(ctx, err, "the reply broke off: %w"))
+				return
+			}
+			if !a.yield(e, yield) {
+				return
+			}
+		}
+	}
+}
+
 // yield yields an event, or the error in it.
 func (a *Answer) yield(e Event, yield func(Event, error) bool) bool {
 	var err error

@@ -60,8 +60,8 @@ type Client struct {
 	HTTP     *http.Client   // nil means a client without a timeout that follows no redirects
 	Extra    map[string]any // merged into every request; see [Client.Post]
 
-	// Token, if set, returns the key of each request.
-	Token func(context.Context) (string, error)
+	// Authorize, if set, adds the credentials to each request. It returns the secret to remove from error messages.
+	Authorize func(r *http.Request, body []byte) (secret string, err error)
 }
 
 // NewClient returns a client with the key and the URL from the options or, without them, the key from the environment
@@ -70,7 +70,6 @@ func NewClient(provider, variable, defaultURL string, local bool, o *Options) (C
 	c := Client{
 		Provider: provider, Variable: variable, BaseURL: cmp.Or(o.BaseURL, defaultURL), Header: http.Header{},
 		Key: cmp.Or(strings.TrimSpace(o.Key), strings.TrimSpace(os.Getenv(variable))), HTTP: o.Client, Extra: o.Extra,
-		Token: o.Token,
 	}
 	if c.Key == "" && !local {
 		return c, &lm.Error{Kind: lm.KindAuth, Err: fmt.Errorf("%s is not set; set it or pass a key", variable)}
@@ -95,17 +94,17 @@ func (c *Client) Post(ctx context.Context, path string, body map[string]any) (*A
 	if err != nil {
 		return nil, Invalid("cannot encode the request to %s: %w", c.Provider, err)
 	}
-	if c.Token != nil {
-		if c, err = c.authorized(ctx); err != nil {
-			return nil, err
-		}
-	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.BaseURL+path, bytes.NewReader(data))
 	if err != nil {
 		return nil, Invalid("cannot make a request to %s: %w", c.Provider, unquoted(err))
 	}
 	maps.Copy(r.Header, c.Header)
 	r.Header.Set("Content-Type", "application/json")
+	if c.Authorize != nil {
+		if c, err = c.authorized(r, data); err != nil {
+			return nil, err
+		}
+	}
 	response, err := c.http().Do(r)
 	if err != nil {
 		return nil, c.broken(ctx, err, "cannot reach "+c.Provider+": %w; check the network and the base URL")
@@ -122,22 +121,21 @@ func (c *Client) Post(ctx context.Context, path string, body map[string]any) (*A
 	return &Answer{Header: response.Header, client: c, body: response.Body}, nil
 }
 
-// authorized returns a client with a token, which is removed from error messages like a key.
-func (c *Client) authorized(ctx context.Context) (*Client, error) {
-	token, err := c.Token(ctx)
-	if ctx.Err() != nil {
-		return nil, lm.CancelledBy(ctx)
+// authorized adds the credentials to a request, and returns a client that removes them from error messages.
+func (c *Client) authorized(r *http.Request, body []byte) (*Client, error) {
+	secret, err := c.Authorize(r, body)
+	if r.Context().Err() != nil {
+		return nil, lm.CancelledBy(r.Context())
 	}
 	if err != nil {
-		e := &lm.Error{Kind: lm.KindAuth, Err: fmt.Errorf("cannot get a token for %s: %w", c.Provider, err)}
+		e := &lm.Error{Kind: lm.KindAuth, Err: fmt.Errorf("cannot get credentials for %s: %w", c.Provider, err)}
 		if _, network := errors.AsType[net.Error](err); network {
 			e.Kind = lm.KindTransient
 		}
 		return nil, e
 	}
 	with := *c
-	with.Key, with.Header = token, c.Header.Clone()
-	with.Header.Set("Authorization", "Bearer "+token)
+	with.Key = secret
 	return &with, nil
 }
 
