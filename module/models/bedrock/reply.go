@@ -3,7 +3,6 @@ package bedrock
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -96,18 +95,12 @@ func (m *model) stream(ctx context.Context, path string, body object, name strin
 	}
 	defer answer.Close()
 	s := &stream{options: o}
-	for e, err := range answer.Frames(ctx, frame) {
-		if err != nil {
-			return nil, err
-		}
-		err = s.add(ctx, e)
-		answer.Size = s.size
-		if m, ok := errors.AsType[*wire.Malformed](err); ok {
-			return nil, answer.Malformed(e.Data, m)
-		}
-		if err != nil {
-			return nil, err
-		}
+	err = answer.Each(answer.Frames(ctx, frame), func(e wire.Event) (int, error) {
+		err := s.add(ctx, e)
+		return s.size, err
+	})
+	if err != nil {
+		return nil, err
 	}
 	if s.StopReason == "" {
 		return nil, answer.Cut()

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"mime"
 	"slices"
 	"strings"
 
@@ -21,15 +20,10 @@ type object = map[string]any
 type request struct {
 	claude   bool
 	system   []object
-	messages []message
+	messages []wire.Turn
 	called   []string // the tools that earlier replies called
 	output   object
 	fields   object // the remaining fields
-}
-
-type message struct {
-	Role    string `json:"role"`
-	Content []any  `json:"content"` // an object, or the JSON of one that the model wrote
 }
 
 // newRequest encodes a call, except for its reply's schema.
@@ -65,10 +59,11 @@ func (m *model) newRequest(p lm.Params, g anthropic.Generation, messages []llms.
 	if len(config) > 0 {
 		r.fields["inferenceConfig"] = config
 	}
-	for _, message := range messages {
-		if err := r.add(message); err != nil {
-			return nil, err
-		}
+	form := wire.Form{Alternate: true, Raw: r.sentBack, Call: r.toolUse, Result: result, Attachment: attachment,
+		Text: func(text string) object { return object{"text": text} }}
+	var err error
+	if r.system, r.messages, err = form.Conversation(messages); err != nil {
+		return nil, err
 	}
 	r.addTools(o, p.CacheSystem)
 	if p.CacheSystem && len(r.system) > 0 {
@@ -116,7 +111,8 @@ func (r *request) addTools(o llms.CallOptions, cache bool) {
 		}
 	}
 	if len(tools) == 0 {
-		for _, name := range r.called {
+		slices.Sort(r.called)
+		for _, name := range slices.Compact(r.called) {
 			declare(name, "No longer available. Do not call it.", nil)
 		}
 	}
@@ -140,110 +136,50 @@ func (r *request) addTools(o llms.CallOptions, cache bool) {
 	r.fields["toolConfig"] = config
 }
 
-// add appends a message. Consecutive messages with the same role are merged, because Bedrock requires that the roles
-// alternate.
-func (r *request) add(m llms.MessageContent) error {
-	role := "user"
-	if m.Role == llms.ChatMessageTypeAI {
-		role = "assistant"
+// sentBack returns the content of a reply that Bedrock sent. Only Claude takes its reasoning back, and only with a
+// signature.
+func (r *request) sentBack(m lm.Message, _ []llms.ContentPart) (content []any, err error) {
+	var blocks []json.RawMessage
+	if m.Provider != provider || json.Unmarshal(m.Raw, &blocks) != nil {
+		return nil, nil
 	}
-	content, err := r.content(m.Parts)
-	if err != nil || len(content) == 0 { // Bedrock rejects empty messages
-		return err
-	}
-	if m.Role == llms.ChatMessageTypeSystem {
-		for _, b := range content {
-			text, _ := b.(object)
-			if text["text"] == nil {
-				return wire.Invalid("a system message may have only text; move attachments to a human message")
-			}
-			r.system = append(r.system, text)
-		}
-		return nil
-	}
-	if n := len(r.messages); n > 0 && r.messages[n-1].Role == role {
-		r.messages[n-1].Content = append(r.messages[n-1].Content, content...)
-		return nil
-	}
-	r.messages = append(r.messages, message{role, content})
-	return nil
-}
-
-// content encodes a message's parts. A reply that Bedrock sent is sent back as it was received.
-func (r *request) content(parts []llms.ContentPart) (content []any, err error) {
-	attachments := 0
-	for _, part := range parts {
-		var encoded object
-		switch p := part.(type) {
-		case lm.Message:
-			var blocks []json.RawMessage
-			if p.Provider == provider && json.Unmarshal(p.Raw, &blocks) == nil {
-				return r.sentBack(blocks), nil
-			}
-			encoded = object{"text": p.Text}
-		case llms.TextContent:
-			encoded = object{"text": p.Text}
-		case llms.ToolCall:
-			encoded = r.toolUse(p)
-		case llms.ToolCallResponse:
-			text := p.Content
-			if strings.TrimSpace(text) == "" {
-				text = "(empty)" // Bedrock rejects blank texts
-			}
-			encoded = object{"toolResult": object{"toolUseId": p.ToolCallID, "content": []object{{"text": text}}}}
-		case llms.BinaryContent:
-			attachments++
-			if encoded, err = binary(attachments, p); err != nil {
-				return nil, err
-			}
-		default:
-			return nil, wire.Invalid("a message has a %T, which Bedrock does not read; send attachments as bytes", part)
-		}
-		if text, is := encoded["text"].(string); !is || strings.TrimSpace(text) != "" {
-			content = append(content, encoded)
-		}
-	}
-	return content, nil
-}
-
-// sentBack returns the blocks of an earlier reply. Only Claude takes its reasoning back, and only with a signature.
-func (r *request) sentBack(blocks []json.RawMessage) (content []any) {
 	for _, raw := range blocks {
 		var b block
 		if json.Unmarshal(raw, &b) != nil || b.Text != nil && strings.TrimSpace(*b.Text) == "" ||
 			b.Reasoning != nil && (!r.claude || b.Reasoning.Text.Signature == "" && b.Reasoning.Redacted == "") {
 			continue
 		}
-		if b.ToolUse != nil && !slices.Contains(r.called, b.ToolUse.Name) {
+		if b.ToolUse != nil {
 			r.called = append(r.called, b.ToolUse.Name)
 		}
 		content = append(content, raw)
 	}
-	return content
+	return content, nil
 }
 
-// toolUse encodes a tool call. Bedrock accepts only an object as the input; anything else is sent as an empty one.
-func (r *request) toolUse(call llms.ToolCall) object {
-	use := object{"toolUseId": call.ID, "input": object{}}
+func (r *request) toolUse(call llms.ToolCall, _ bool) object {
+	use := object{"toolUseId": call.ID, "input": wire.Arguments(call.FunctionCall)}
 	if f := call.FunctionCall; f != nil {
 		use["name"] = f.Name
-		if !slices.Contains(r.called, f.Name) {
-			r.called = append(r.called, f.Name)
-		}
-		var input map[string]json.RawMessage
-		if json.Unmarshal([]byte(f.Arguments), &input) == nil && input != nil {
-			use["input"] = input
-		}
+		r.called = append(r.called, f.Name)
 	}
 	return object{"toolUse": use}
 }
 
-// binary encodes an image or a document.
-func binary(number int, p llms.BinaryContent) (object, error) {
-	kind := p.MIMEType
-	if plain, _, err := mime.ParseMediaType(kind); err == nil {
-		kind = plain
+func result(p llms.ToolCallResponse) object {
+	if strings.TrimSpace(p.Content) == "" {
+		p.Content = "(empty)" // Bedrock rejects blank texts
 	}
+	return object{"toolResult": object{"toolUseId": p.ToolCallID, "content": []object{{"text": p.Content}}}}
+}
+
+// attachment encodes an image or a document.
+func attachment(number int, part llms.ContentPart) (object, error) {
+	p, ok := part.(llms.BinaryContent)
+	if !ok {
+		return nil, wire.Invalid("a message has a %T, which Bedrock does not read; send attachments as bytes", part)
+	}
+	kind := wire.MediaType(p.MIMEType)
 	class, format, _ := strings.Cut(kind, "/")
 	source := object{"bytes": p.Data}
 	switch {
@@ -255,6 +191,6 @@ func binary(number int, p llms.BinaryContent) (object, error) {
 		return nil, wire.Invalid("attachment %d is of type %q, which Bedrock does not read; send an image, a PDF or text",
 			number, kind)
 	}
-	return object{"document": object{"name": fmt.Sprintf("attachment %d", number), "format": format, "source": source}},
-		nil
+	name := fmt.Sprintf("attachment %d", number)
+	return object{"document": object{"name": name, "format": format, "source": source}}, nil
 }

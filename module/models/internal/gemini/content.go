@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -15,18 +16,16 @@ import (
 	"github.com/writ-go/writ/module/models/internal/wire"
 )
 
-// conversation becomes the contents of a request.
+// conversation encodes the parts of a request's contents.
 type conversation struct {
 	provider string
-	signed   bool // the model requires thought signatures
-	system   []any
-	contents []content
+	signed   bool            // the model requires thought signatures
 	calls    map[string]call // the function calls so far, by id
 }
 
 type content struct {
 	Role  string `json:"role"`
-	Parts []any  `json:"parts"` // an object, or the JSON of one that the provider wrote
+	Parts []any  `json:"parts"`
 }
 
 // call is a function call to which a later message may respond.
@@ -39,82 +38,25 @@ type call struct {
 // another provider's model made.
 const unsigned = "skip_thought_signature_validator"
 
-// add appends a message. Consecutive function responses are merged, because the API expects the responses to all calls
-// of a reply in one content.
-func (c *conversation) add(m llms.MessageContent) error {
-	role := "user"
-	switch m.Role {
-	case llms.ChatMessageTypeAI:
-		role = "model"
-	case llms.ChatMessageTypeSystem:
-		role = "system"
-	}
-	parts, err := c.parts(m.Parts)
-	switch {
-	case err != nil:
-		return err
-	case len(parts) == 0:
-		return nil // the API rejects empty contents
-	case role == "system":
-		for _, p := range parts {
-			if o, _ := p.(object); o["text"] == nil {
-				return wire.Invalid("a system message may have only text; move attachments to a human message")
-			}
+// contents encodes messages. Only the responses to all calls of a reply are in one content.
+func (c *conversation) contents(messages []llms.MessageContent) (system []object, contents []content, err error) {
+	form := wire.Form{Raw: c.raw, Call: c.functionCall, Result: c.functionResponse, Attachment: attachment,
+		Text: func(text string) object { return object{"text": text} }}
+	system, turns, err := form.Conversation(messages)
+	for _, t := range turns {
+		if t.Role == "assistant" {
+			t.Role = "model"
 		}
-		c.system = append(c.system, parts...)
-		return nil
+		contents = append(contents, content{t.Role, t.Content})
 	}
-	if n := len(c.contents); n > 0 && c.contents[n-1].Role == role && role == "user" &&
-		responds(c.contents[n-1].Parts) == responds(parts) {
-		c.contents[n-1].Parts = append(c.contents[n-1].Parts, parts...)
-		return nil
-	}
-	c.contents = append(c.contents, content{role, parts})
-	return nil
+	return system, contents, err
 }
 
-// responds reports whether parts are function responses.
-func responds(parts []any) bool {
-	first, _ := parts[0].(object)
-	return first["functionResponse"] != nil
-}
-
-// parts encodes a message's parts. A reply that this service wrote is sent back as it was received.
-func (c *conversation) parts(parts []llms.ContentPart) (list []any, err error) {
-	attachments, calls := 0, 0
-	for _, part := range parts {
-		var encoded object
-		switch p := part.(type) {
-		case lm.Message:
-			if raw := c.raw(p); raw != nil {
-				return raw, nil
-			}
-			encoded = object{"text": p.Text}
-		case llms.TextContent:
-			encoded = object{"text": p.Text}
-		case llms.ToolCall:
-			calls++
-			encoded = c.functionCall(p, calls == 1)
-		case llms.ToolCallResponse:
-			encoded = c.functionResponse(p)
-		default:
-			attachments++
-			if encoded, err = attachment(attachments, part); err != nil {
-				return nil, err
-			}
-		}
-		if text, ok := encoded["text"].(string); !ok || text != "" { // the API rejects empty texts
-			list = append(list, encoded)
-		}
-	}
-	return list, nil
-}
-
-// raw returns the parts of a reply that this service wrote, or nil if it is another provider's reply.
-func (c *conversation) raw(m lm.Message) (list []any) {
+// raw returns the parts of a reply that this service wrote. The calls after the message have their ids.
+func (c *conversation) raw(m lm.Message, more []llms.ContentPart) (list []any, err error) {
 	var parts []json.RawMessage
 	if m.Provider != c.provider || json.Unmarshal(m.Raw, &parts) != nil {
-		return nil
+		return nil, nil
 	}
 	calls := 0
 	for _, raw := range parts {
@@ -126,11 +68,15 @@ func (c *conversation) raw(m lm.Message) (list []any) {
 			list = append(list, raw)
 			continue
 		}
+		if calls < len(more) {
+			if t, ok := more[calls].(llms.ToolCall); ok {
+				c.calls[t.ID] = call{p.FunctionCall.Name, p.FunctionCall.ID}
+			}
+		}
 		calls++
-		c.calls[p.FunctionCall.id(calls)] = call{p.FunctionCall.Name, p.FunctionCall.ID}
 		list = append(list, c.signedCall(raw, &p, calls == 1))
 	}
-	return list
+	return list, nil
 }
 
 // signedCall returns a function call of an earlier reply. An older model may have written it without a signature.
@@ -143,17 +89,12 @@ func (c *conversation) signedCall(raw json.RawMessage, p *part, first bool) any 
 	return fields
 }
 
-// functionCall encodes a call that another provider's model made. Arguments that are not an object are left out. The
-// API expects a signature only on the first call of a reply.
+// functionCall encodes a call that another provider's model made. Only the first call of a reply needs a signature.
 func (c *conversation) functionCall(t llms.ToolCall, first bool) object {
-	f := object{}
+	f := object{"args": wire.Arguments(t.FunctionCall)}
 	if t.FunctionCall != nil {
 		c.calls[t.ID] = call{name: t.FunctionCall.Name}
 		f["name"] = t.FunctionCall.Name
-		var arguments map[string]json.RawMessage
-		if json.Unmarshal([]byte(t.FunctionCall.Arguments), &arguments) == nil && arguments != nil {
-			f["args"] = arguments
-		}
 	}
 	encoded := object{"functionCall": f}
 	if c.signed && first {
@@ -165,16 +106,12 @@ func (c *conversation) functionCall(t llms.ToolCall, first bool) object {
 // functionResponse encodes a result. It is sent as a string, because the API would round large numbers.
 func (c *conversation) functionResponse(r llms.ToolCallResponse) object {
 	call := c.calls[r.ToolCallID]
-	if call.name == "" {
-		call.name = r.Name
-	}
-	response := object{"name": call.name, "response": object{"output": r.Content}}
+	response := object{"name": cmp.Or(call.name, r.Name), "response": object{"output": r.Content}}
 	set(response, "id", call.id)
 	return object{"functionResponse": response}
 }
 
-// attachment encodes an image or another file. Modules' prompts refer to attachments by their number within the
-// message.
+// attachment encodes an image or another file.
 func attachment(number int, part llms.ContentPart) (object, error) {
 	switch p := part.(type) {
 	case llms.BinaryContent:
@@ -190,9 +127,7 @@ func attachment(number int, part llms.ContentPart) (object, error) {
 }
 
 func binary(number int, mediaType string, data []byte) (object, error) {
-	if plain, _, err := mime.ParseMediaType(mediaType); err == nil {
-		mediaType = plain
-	}
+	mediaType = wire.MediaType(mediaType)
 	switch class, _, _ := strings.Cut(mediaType, "/"); {
 	case class == "image", class == "audio", class == "video", mediaType == "application/pdf":
 		encoded := base64.StdEncoding.EncodeToString(data)

@@ -68,11 +68,11 @@ func TestFailures(t *testing.T) {
 		"no candidates": {200, `{"usageMetadata":{"promptTokenCount":3}}`, charged,
 			"the model: gemini sent a reply without candidates; try again"},
 		"strange part": {200, candidate(`"A"`, "STOP"), charged, "the model: gemini sent a malformed reply (json: cannot " +
-			"unmarshal string into Go value of type gemini.part): "},
+			"unmarshal string into Go value of type gemini.part): " + candidate(`"A"`, "STOP")},
 		"null part": {200, candidate(`null`, "STOP"), charged,
-			"the model: gemini sent a malformed reply (a part is not an object): "},
+			"the model: gemini sent a malformed reply (a part is not an object): " + candidate(`null`, "STOP")},
 		"strange usage": {200, `{"usageMetadata":{"promptTokenCount":"x"}}`, charged, "the model: gemini sent a malformed " +
-			"reply (json: cannot unmarshal string into Go struct field usage.promptTokenCount of type int): "},
+			"reply (json: cannot unmarshal string into Go struct field usage.promptTokenCount of type int): " + `{"usageMetadata":{"promptTokenCount":"x"}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -104,13 +104,10 @@ func TestBrokenStreams(t *testing.T) {
 		"not JSON": {events(begin, `{"candidates":`), charged,
 			"the model: gemini sent a malformed reply (unexpected"},
 		"more after the end": {events(candidate("", "STOP"), begin), charged,
-			"the model: gemini sent a malformed reply (candidate 0 continues after it ended)"},
+			"the model: gemini sent a malformed reply (the reply continues after it ended)"},
 		"another end": {events(candidate("", "STOP"), candidate("", "SAFETY")), charged,
-			`the model: gemini sent a malformed reply (candidate 0 ended with "STOP" and then with "SAFETY")`},
-		"candidates that are absent": {events(`{"candidates":[{"index":5}]}`), charged,
-			"the model: gemini sent a malformed reply (candidate 5 follows 0 candidates)"},
-		"a negative candidate": {events(`{"candidates":[{"index":-1}]}`), charged,
-			"the model: gemini sent a malformed reply (candidate -1 follows 0 candidates)"},
+			`the model: gemini sent a malformed reply (the reply ended with "STOP" and then with "SAFETY")`},
+		"another candidate": {events(`{"candidates":[{"index":1,"finishReason":"STOP"}]}`), charged, unfinished},
 		"blocked in the middle": {events(begin, `{"promptFeedback":{"blockReason":"SAFETY"}}`),
 			lm.Error{Kind: lm.KindRefused, MaybeCharged: true},
 			"the model refuses to answer: gemini blocked the prompt (SAFETY); change the prompt"},

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/url"
 	"os"
@@ -116,7 +115,7 @@ func (m *Model) path(model, method string) string {
 	return before + kind + strings.Join(segments, "/") + ":" + method
 }
 
-// generate returns the model's reply, one choice per candidate. It streams the reply if the call options contain a
+// generate returns the model's reply as one choice. It streams the reply if the call options contain a
 // streaming function.
 func (m *Model) generate(
 	ctx context.Context, messages []llms.MessageContent, options []llms.CallOption,
@@ -138,45 +137,14 @@ func (m *Model) generate(
 		}
 		defer answer.Close()
 		r := &reply{provider: m.client.Provider, answer: answer, options: o}
+		events := answer.Whole(ctx)
 		if wire.Streams(o) {
-			return r.readStream(ctx)
+			events = answer.Events(ctx)
 		}
-		var c chunk
-		if err := answer.Decode(ctx, &c); err != nil {
-			return nil, err
-		}
-		if err := r.add(ctx, &c); err != nil {
-			return nil, r.failure(nil, err)
-		}
-		return r.response()
-	})
-}
-
-// readStream reads a streamed reply and passes its text and its thoughts on to the caller.
-func (r *reply) readStream(ctx context.Context) (*llms.ContentResponse, error) {
-	for e, err := range r.answer.Events(ctx) {
+		err = answer.Each(events, func(e wire.Event) (int, error) { return r.add(ctx, e.Data) })
 		if err != nil {
 			return nil, err
 		}
-		var c chunk
-		if err := json.Unmarshal(e.Data, &c); err != nil {
-			return nil, r.answer.Malformed(e.Data, err)
-		}
-		if err := r.add(ctx, &c); err != nil {
-			return nil, r.failure(e.Data, err)
-		}
-		r.answer.Size = r.size
-	}
-	if !r.ended() {
-		return nil, r.answer.Cut()
-	}
-	return r.response()
-}
-
-// failure returns the error for a chunk that could not be added.
-func (r *reply) failure(data []byte, err error) error {
-	if m, ok := errors.AsType[*wire.Malformed](err); ok {
-		return r.answer.Malformed(data, m)
-	}
-	return err
+		return r.response()
+	})
 }

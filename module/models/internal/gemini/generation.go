@@ -22,9 +22,6 @@ func versionOf(model string) int {
 	return 100*major + minor
 }
 
-// validatesSignatures reports whether the model rejects function calls of the current turn without a thought signature.
-func validatesSignatures(model string) bool { return versionOf(model) >= 300 }
-
 const (
 	minBudget    = 512 // the least number of thinking tokens that every Gemini 2.5 model accepts
 	minBudgetPro = 128 // the least number that the Pro model accepts; the others also accept 0

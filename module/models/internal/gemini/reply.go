@@ -37,21 +37,16 @@ type part struct {
 	Text             *string
 	Thought          bool
 	ThoughtSignature string
-	FunctionCall     *functionCall
-}
-
-type functionCall struct {
-	ID, Name string
-	Args     json.RawMessage
+	FunctionCall     *struct {
+		ID, Name string
+		Args     json.RawMessage
+	}
 }
 
 // blank reports whether the API would reject the part if it was sent back.
 func (p *part) blank() bool {
 	return p.Text != nil && *p.Text == "" && p.ThoughtSignature == "" && p.FunctionCall == nil
 }
-
-// id returns the id of a reply's nth call. Vertex AI and older models do not send ids.
-func (f *functionCall) id(n int) string { return cmp.Or(f.ID, fmt.Sprintf("call_%d", n)) }
 
 // usage is the usage so far; each chunk repeats it.
 type usage struct {
@@ -62,72 +57,66 @@ type usage struct {
 	Thoughts   int `json:"thoughtsTokenCount"`
 }
 
-// reply assembles a reply from its chunks.
+// reply assembles a reply from its chunks. It has one candidate.
 type reply struct {
-	provider   string
-	answer     *wire.Answer
-	options    llms.CallOptions
-	candidates []*candidate
-	usage      usage
-	model, id  string
-	size       int // bytes of the reply so far
+	provider  string
+	answer    *wire.Answer
+	options   llms.CallOptions
+	parts     []json.RawMessage
+	merging   []byte // the text of the last part, while pieces can be added to it; nil if they cannot
+	thought   bool   // the last part is a thought
+	begun     bool
+	reason    string // why the reply ended
+	message   string // details of the reason
+	usage     usage
+	model, id string
+	size      int // bytes of the reply so far
 }
 
-type candidate struct {
-	parts   []json.RawMessage
-	merging *strings.Builder // the text of the last part, if pieces can be added to it
-	thought bool             // the last part is a thought
-	reason  string
-	message string // details of the reason
-}
+// maxParts is the maximum number of parts in a reply.
+const maxParts = 10_000
 
-// Limits of a reply.
-const (
-	maxCandidates = 16
-	maxParts      = 10_000
-)
-
-// add adds a chunk.
-func (r *reply) add(ctx context.Context, c *chunk) error {
+// add adds a chunk, and returns the size of the reply so far.
+func (r *reply) add(ctx context.Context, data []byte) (int, error) {
+	var c chunk
+	if err := json.Unmarshal(data, &c); err != nil {
+		return r.size, wire.Malformedf("%w", err)
+	}
 	r.model, r.id = cmp.Or(c.ModelVersion, r.model), cmp.Or(c.ResponseID, r.id)
 	if c.UsageMetadata != nil {
 		if err := json.Unmarshal(c.UsageMetadata, &r.usage); err != nil {
-			return wire.Malformedf("%w", err)
+			return r.size, wire.Malformedf("%w", err)
 		}
 	}
 	if block := c.PromptFeedback; block.BlockReason != "" {
 		err := fmt.Errorf("%s blocked the prompt (%s); change the prompt", r.provider,
 			strings.TrimSuffix(block.BlockReason+": "+block.BlockReasonMessage, ": "))
-		return &lm.Error{Kind: lm.KindRefused, MaybeCharged: true, Err: err}
+		return r.size, &lm.Error{Kind: lm.KindRefused, MaybeCharged: true, Err: err}
 	}
 	for _, piece := range c.Candidates {
-		switch n := len(r.candidates); {
-		case piece.Index == n && n < maxCandidates:
-			r.candidates = append(r.candidates, &candidate{})
-		case piece.Index < 0 || piece.Index >= n:
-			return wire.Malformedf("candidate %d follows %d candidates", piece.Index, n)
-		}
-		to := r.candidates[piece.Index]
-		if len(piece.Content.Parts) > 0 && to.reason != "" {
-			return wire.Malformedf("candidate %d continues after it ended", piece.Index)
-		}
-		if piece.FinishReason != "" && to.reason != "" && piece.FinishReason != to.reason {
-			return wire.Malformedf("candidate %d ended with %q and then with %q",
-				piece.Index, to.reason, piece.FinishReason)
+		if piece.Index != 0 {
+			continue
 		}
 		for _, raw := range piece.Content.Parts {
-			if err := r.grow(ctx, to, raw, piece.Index == 0); err != nil {
-				return err
+			if r.reason != "" {
+				return r.size, wire.Malformedf("the reply continues after it ended")
+			}
+			if err := r.grow(ctx, raw); err != nil {
+				return r.size, err
 			}
 		}
-		to.reason, to.message = cmp.Or(piece.FinishReason, to.reason), cmp.Or(piece.FinishMessage, to.message)
+		if r.reason != "" && piece.FinishReason != "" && piece.FinishReason != r.reason {
+			return r.size, wire.Malformedf("the reply ended with %q and then with %q", r.reason, piece.FinishReason)
+		}
+		r.begun = true
+		r.reason, r.message = cmp.Or(piece.FinishReason, r.reason), cmp.Or(piece.FinishMessage, r.message)
 	}
-	return nil
+	return r.size, nil
 }
 
-// grow adds a part to a candidate, and passes its text on to the caller if it belongs to the first candidate. Pieces of
-// text are merged, except that a signature stays on the part with which it was received.
-func (r *reply) grow(ctx context.Context, to *candidate, raw json.RawMessage, streamed bool) error {
+// grow adds a part, and passes its text on to the caller. Pieces of text are merged, except that a signature stays on
+// the part with which it was received.
+func (r *reply) grow(ctx context.Context, raw json.RawMessage) error {
 	var p part
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &p); err != nil {
@@ -139,26 +128,22 @@ func (r *reply) grow(ctx context.Context, to *candidate, raw json.RawMessage, st
 	delete(fields, "text")
 	delete(fields, "thought")
 	plain := p.Text != nil && len(fields) == 0
-	if !plain || to.merging == nil || to.thought != p.Thought {
-		to.flush()
-		if len(to.parts) >= maxParts {
-			return wire.Malformedf("a reply of more than %d parts", maxParts)
-		}
-		to.thought = p.Thought
-		if plain {
-			to.merging = &strings.Builder{}
-		} else {
-			to.parts = append(to.parts, slices.Clone(raw))
-		}
+	if !plain || r.merging == nil || r.thought != p.Thought {
+		r.flush()
+		r.thought = p.Thought
 	}
-	if plain {
-		to.merging.WriteString(*p.Text)
+	switch {
+	case len(r.parts) >= maxParts:
+		return wire.Malformedf("a reply of more than %d parts", maxParts)
+	case plain:
+		r.merging = append(r.merging, *p.Text...)
 		r.size += len(*p.Text)
-	} else {
+	default:
+		r.parts = append(r.parts, slices.Clone(raw))
 		r.size += len(raw)
 	}
 	switch {
-	case p.Text == nil, !streamed:
+	case p.Text == nil:
 		return nil
 	case p.Thought:
 		return wire.Tell(ctx, r.options, *p.Text, "")
@@ -167,22 +152,16 @@ func (r *reply) grow(ctx context.Context, to *candidate, raw json.RawMessage, st
 }
 
 // flush ends the part of merged text.
-func (c *candidate) flush() {
-	if c.merging == nil {
+func (r *reply) flush() {
+	if r.merging == nil {
 		return
 	}
-	p := object{"text": c.merging.String()}
-	if c.thought {
+	p := object{"text": string(r.merging)}
+	if r.thought {
 		p["thought"] = true
 	}
 	raw, _ := json.Marshal(p)
-	c.parts, c.merging = append(c.parts, raw), nil
-}
-
-// ended reports whether every candidate has ended.
-func (r *reply) ended() bool {
-	return len(r.candidates) > 0 &&
-		!slices.ContainsFunc(r.candidates, func(c *candidate) bool { return c.reason == "" })
+	r.parts, r.merging = append(r.parts, raw), nil
 }
 
 // failed are the reasons of replies that are not usable but may succeed the next time.
@@ -193,39 +172,27 @@ var failed = []string{
 
 // response converts the reply for the caller.
 func (r *reply) response() (*llms.ContentResponse, error) {
-	if len(r.candidates) == 0 {
+	switch {
+	case r.reason == "" && wire.Streams(r.options):
+		return nil, r.answer.Cut()
+	case !r.begun:
 		return nil, r.answer.Missing("candidates")
+	case slices.Contains(failed, r.reason):
+		return nil, r.answer.Strange("a reply that ended with %s; try again",
+			strings.TrimSuffix(r.reason+": "+r.message, ": "))
 	}
-	response := &llms.ContentResponse{}
-	for _, c := range r.candidates {
-		c.flush()
-		if slices.Contains(failed, c.reason) {
-			return nil, r.answer.Strange("a reply that ended with %s; try again",
-				strings.TrimSuffix(c.reason+": "+c.message, ": "))
-		}
-		choice, err := r.choice(c)
-		if err != nil {
-			return nil, err
-		}
-		response.Choices = append(response.Choices, choice)
-	}
-	return response, nil
-}
-
-func (r *reply) choice(c *candidate) (*llms.ContentChoice, error) {
+	r.flush()
 	var text, thoughts strings.Builder
-	choice := &llms.ContentChoice{StopReason: c.reason}
-	for _, raw := range c.parts {
+	choice := &llms.ContentChoice{StopReason: r.reason}
+	for _, raw := range r.parts {
 		var p part
-		if err := json.Unmarshal(raw, &p); err != nil {
-			return nil, r.answer.Malformed(raw, err)
-		}
+		_ = json.Unmarshal(raw, &p) // grow has done so
 		switch {
 		case p.FunctionCall != nil:
-			id := p.FunctionCall.id(len(choice.ToolCalls) + 1)
-			arguments := cmp.Or(string(p.FunctionCall.Args), "{}")
-			choice.ToolCalls = append(choice.ToolCalls, llms.ToolCall{ID: id, Type: "function",
-				FunctionCall: &llms.FunctionCall{Name: p.FunctionCall.Name, Arguments: arguments}})
+			// Vertex AI and older models do not send ids.
+			id := cmp.Or(p.FunctionCall.ID, fmt.Sprintf("call_%s_%d", r.id, len(choice.ToolCalls)+1))
+			choice.ToolCalls = append(choice.ToolCalls, llms.ToolCall{ID: id, Type: "function", FunctionCall: &llms.FunctionCall{
+				Name: p.FunctionCall.Name, Arguments: cmp.Or(string(p.FunctionCall.Args), "{}")}})
 		case p.Text != nil && p.Thought:
 			thoughts.WriteString(*p.Text)
 		case p.Text != nil:
@@ -242,13 +209,13 @@ func (r *reply) choice(c *candidate) (*llms.ContentChoice, error) {
 		lm.ModelKey:          r.model,
 		lm.IDKey:             r.id,
 	}
-	if len(c.parts) > 0 {
-		raw, err := json.Marshal(c.parts)
+	if len(r.parts) > 0 {
+		raw, err := json.Marshal(r.parts)
 		if err != nil {
 			return nil, r.answer.Malformed(nil, err)
 		}
 		choice.GenerationInfo[lm.MessageKey] = &lm.Message{
 			TextContent: llms.TextContent{Text: choice.Content}, Provider: r.provider, Raw: raw}
 	}
-	return choice, nil
+	return &llms.ContentResponse{Choices: []*llms.ContentChoice{choice}}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/tmc/langchaingo/llms"
@@ -32,19 +33,18 @@ func FuzzReply(f *testing.F) {
 				return nil
 			}}}
 		for line := range bytes.SplitSeq(data, []byte("\n")) {
-			var c chunk
-			if json.Unmarshal(line, &c) != nil || r.add(t.Context(), &c) != nil {
+			if _, err := r.add(t.Context(), line); err != nil {
 				return
 			}
 		}
-		if len(r.candidates) == 0 || r.candidates[0].reason == "OTHER" {
+		if r.reason == "" || slices.Contains(failed, r.reason) {
 			return
 		}
-		r.candidates = r.candidates[:1]
-		choice, err := r.choice(finished(r.candidates[0]))
+		response, err := r.response()
 		if err != nil {
 			t.Fatal(err)
 		}
+		choice := response.Choices[0]
 		if choice.Content != text.String() {
 			t.Errorf("got %q, streamed %q", choice.Content, text.String())
 		}
@@ -53,16 +53,12 @@ func FuzzReply(f *testing.F) {
 			return
 		}
 		c := conversation{provider: provider, signed: true, calls: map[string]call{}}
-		if err := c.add(llms.MessageContent{Role: llms.ChatMessageTypeAI, Parts: []llms.ContentPart{*m}}); err != nil {
+		_, contents, err := c.contents([]llms.MessageContent{{Role: llms.ChatMessageTypeAI, Parts: []llms.ContentPart{*m}}})
+		if err != nil {
 			t.Fatalf("cannot send back %s: %v", m.Raw, err)
 		}
-		if _, err := json.Marshal(c.contents); err != nil {
+		if _, err := json.Marshal(contents); err != nil {
 			t.Errorf("cannot send back %s: %v", m.Raw, err)
 		}
 	})
-}
-
-func finished(c *candidate) *candidate {
-	c.flush()
-	return c
 }

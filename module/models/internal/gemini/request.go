@@ -24,13 +24,11 @@ func (m *Model) request(
 	set(config, "topK", o.TopK)
 	set(config, "frequencyPenalty", o.FrequencyPenalty)
 	set(config, "presencePenalty", o.PresencePenalty)
-	if n := max(o.N, o.CandidateCount); n > 1 {
-		config["candidateCount"] = n
-	}
-	if s := lm.SamplingOf(options); s.Temperature != nil {
+	s := lm.SamplingOf(options)
+	if s.Temperature != nil {
 		config["temperature"] = *s.Temperature
 	}
-	if s := lm.SamplingOf(options); s.TopP != nil {
+	if s.TopP != nil {
 		config["topP"] = *s.TopP
 	}
 	if len(o.StopWords) > 0 {
@@ -42,20 +40,23 @@ func (m *Model) request(
 	if thinking := think(model, p); thinking != nil {
 		config["thinkingConfig"] = thinking
 	}
-	c := conversation{provider: m.client.Provider, signed: validatesSignatures(model), calls: map[string]call{}}
-	for _, message := range messages {
-		if err := c.add(message); err != nil {
-			return nil, err
-		}
+	c := conversation{provider: m.client.Provider, signed: versionOf(model) >= 300, calls: map[string]call{}}
+	system, contents, err := c.contents(messages)
+	if err != nil {
+		return nil, err
 	}
 	body := object{}
 	switch {
-	case len(c.system) > 0 && m.cached: // the API takes no further system instruction
-		c.contents = append([]content{{"user", c.system}}, c.contents...)
-	case len(c.system) > 0:
-		body["systemInstruction"] = object{"parts": c.system}
+	case len(system) > 0 && m.cached: // the API takes no further system instruction
+		first := content{Role: "user"}
+		for _, text := range system {
+			first.Parts = append(first.Parts, text)
+		}
+		contents = append([]content{first}, contents...)
+	case len(system) > 0:
+		body["systemInstruction"] = object{"parts": system}
 	}
-	body["contents"] = c.contents
+	body["contents"] = contents
 	if len(config) > 0 {
 		body["generationConfig"] = config
 	}
@@ -75,11 +76,9 @@ func constrained(body object, schema json.RawMessage) object {
 	if schema == nil {
 		return body
 	}
+	ours, _ := body["generationConfig"].(object)
 	config := object{"responseMimeType": "application/json", "responseJsonSchema": schema}
-	if ours, ok := body["generationConfig"].(object); ok {
-		config = maps.Clone(ours)
-		config["responseMimeType"], config["responseJsonSchema"] = "application/json", schema
-	}
+	maps.Copy(config, ours)
 	body = maps.Clone(body)
 	body["generationConfig"] = config
 	return body

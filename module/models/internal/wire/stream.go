@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -96,6 +98,31 @@ func (a *Answer) Frames(ctx context.Context, next func(io.Reader) (Event, error)
 			}
 		}
 	}
+}
+
+// Whole returns a response that is not streamed as one event.
+func (a *Answer) Whole(ctx context.Context) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		var data json.RawMessage
+		err := a.Decode(ctx, &data)
+		yield(Event{Data: data}, err)
+	}
+}
+
+// Each passes events to add, which returns the size of the reply so far, and returns the first error.
+func (a *Answer) Each(events iter.Seq2[Event, error], add func(Event) (size int, err error)) error {
+	for e, err := range events {
+		if err == nil {
+			a.Size, err = add(e)
+		}
+		if m, ok := errors.AsType[*Malformed](err); ok {
+			return a.Malformed(e.Data, m)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // yield yields an event, or the error in it.
