@@ -25,7 +25,6 @@ import (
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/models"
-	"github.com/writ-go/writ/module/models/internal/anthropic"
 	"github.com/writ-go/writ/module/models/internal/wire"
 )
 
@@ -54,11 +53,11 @@ type Options struct {
 // New returns a model that is ready for production, as [models.Open] does. The name is a model ID such as
 // "anthropic.claude-sonnet-4-5-20250929-v1:0", the ID of an inference profile such as "us.amazon.nova-pro-v1:0", or an
 // ARN. New makes no request to Bedrock; reading the configuration may make requests, which end with ctx.
-func New(ctx context.Context, model string, o *Options) (llms.Model, error) {
+func New(ctx context.Context, name string, o *Options) (llms.Model, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	if strings.TrimSpace(model) == "" {
+	if strings.TrimSpace(name) == "" {
 		return nil, errors.New(`bedrock: the model has no name; pass one such as "us.amazon.nova-pro-v1:0"`)
 	}
 	c := o.Config
@@ -86,7 +85,9 @@ func New(ctx context.Context, model string, o *Options) (llms.Model, error) {
 	if key == "" {
 		client.Authorize = signer(c)
 	}
-	return models.Retry(wire.Limited(newModel(model, o, client), o.Attempt), o.Retry), nil
+	m := &model{name: name, base: cmp.Or(o.Base, name), maxTokens: o.MaxTokens, client: client}
+	m.CapableFunc = lm.CapableFunc{Func: m.generate, States: m.states}
+	return models.Retry(wire.Limited(m, o.Attempt), o.Retry), nil
 }
 
 // signer returns a function that signs requests.
@@ -108,51 +109,42 @@ func signer(c *aws.Config) func(*http.Request, []byte) (string, error) {
 
 type model struct {
 	lm.CapableFunc
-	name      string
-	claude    bool
-	maxTokens int
-	client    wire.Client
-	schemas   wire.Schemas
+	name, base string
+	maxTokens  int
+	client     wire.Client
+	schemas    wire.Schemas
 }
 
-func newModel(name string, o *Options, client wire.Client) *model {
-	base := cmp.Or(o.Base, name)
-	m := &model{name: name, claude: strings.Contains(base, "claude"), maxTokens: o.MaxTokens, client: client}
-	can := lm.Capabilities{Model: name, Schema: true, Tools: true, Vision: true, Thinking: m.claude,
-		Caching: m.claude || strings.Contains(base, "amazon.nova")}
-	generation := anthropic.GenerationOf(base)
-	m.CapableFunc = lm.CapableFunc{
-		Func: func(ctx context.Context, messages []llms.MessageContent,
-			options []llms.CallOption) (*llms.ContentResponse, error) {
-			p := lm.ParamsOf(ctx)
-			p.CacheSystem = p.CacheSystem && can.Caching
-			return m.generate(ctx, p, generation, messages, options)
-		},
-		States: func() lm.Capabilities { return can },
-	}
-	return m
+// states returns what the model can do.
+func (m *model) states() lm.Capabilities {
+	claude := strings.Contains(m.base, "claude")
+	return lm.Capabilities{Model: m.name, Schema: true, Tools: true, Vision: true, Thinking: claude,
+		Caching: claude || strings.Contains(m.base, "amazon.nova")}
 }
 
 // generate returns the model's reply as one choice. It streams the reply if the call options contain a streaming
 // function.
-func (m *model) generate(ctx context.Context, p lm.Params, g anthropic.Generation, messages []llms.MessageContent,
+func (m *model) generate(ctx context.Context, messages []llms.MessageContent,
 	options []llms.CallOption) (*llms.ContentResponse, error) {
-	o := lm.Options(options)
-	r, err := m.newRequest(p, g, messages, options)
+	o, p := lm.Options(options), lm.ParamsOf(ctx)
+	r, err := m.newRequest(p, messages, options)
 	if err != nil {
 		return nil, err
 	}
 	name := cmp.Or(o.Model, m.name)
 	path := "/model/" + httpbinding.EscapePath(name, true) + "/converse"
+	if wire.Streams(o) {
+		path += "-stream"
+	}
 	return m.schemas.Send(name, p.Schema, func(schema json.RawMessage) (*llms.ContentResponse, error) {
-		if wire.Streams(o) {
-			return m.stream(ctx, path+"-stream", r.body(schema), name, o)
-		}
 		answer, err := m.client.Post(ctx, path, r.body(schema))
 		if err != nil {
 			return nil, err
 		}
 		defer answer.Close()
+		if wire.Streams(o) {
+			return readStream(ctx, answer, name, o)
+		}
 		var a reply
 		if err := answer.Decode(ctx, &a); err != nil {
 			return nil, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"net/http"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
@@ -86,16 +85,11 @@ func (r *reply) response(model string, answer *wire.Answer) (*llms.ContentRespon
 	return &llms.ContentResponse{Choices: []*llms.ContentChoice{choice}}, nil
 }
 
-// stream makes a request whose reply is streamed, and passes its text and its thoughts on to the caller.
-func (m *model) stream(ctx context.Context, path string, body object, name string,
+// readStream reads a streamed reply, and passes its text and its thoughts on to the caller.
+func readStream(ctx context.Context, answer *wire.Answer, name string,
 	o llms.CallOptions) (*llms.ContentResponse, error) {
-	answer, err := m.client.Post(ctx, path, body)
-	if err != nil {
-		return nil, err
-	}
-	defer answer.Close()
 	s := &stream{options: o}
-	err = answer.Each(answer.Frames(ctx, frame), func(e wire.Event) (int, error) {
+	err := answer.Each(answer.Frames(ctx, frame), func(e wire.Event) (int, error) {
 		err := s.add(ctx, e)
 		return s.size, err
 	})
@@ -149,13 +143,6 @@ type event struct {
 	Message      string // of an exception
 }
 
-// exceptions maps the exceptions in a stream to HTTP statuses.
-var exceptions = map[string]int{
-	"internalServerException": http.StatusInternalServerError, "modelStreamErrorException": http.StatusFailedDependency,
-	"serviceUnavailableException": http.StatusServiceUnavailable, "throttlingException": http.StatusTooManyRequests,
-	"validationException": http.StatusBadRequest, "modelTimeoutException": http.StatusRequestTimeout,
-}
-
 // add adds one event, and ignores unknown ones.
 func (s *stream) add(ctx context.Context, frame wire.Event) error {
 	var e event
@@ -178,12 +165,12 @@ func (s *stream) add(ctx context.Context, frame wire.Event) error {
 	case "metadata":
 		s.Usage = e.Usage
 	}
-	if status := exceptions[frame.Name]; status > 0 || strings.HasSuffix(frame.Name, "Exception") {
-		err := lm.FromAnswer(status, 0, "bedrock sent a "+frame.Name+": "+e.Message+"; try again", frame.Name)
-		err.MaybeCharged = true
-		return err
+	if !strings.HasSuffix(frame.Name, "Exception") {
+		return nil
 	}
-	return nil
+	err := lm.FromAnswer(0, 0, "bedrock sent a "+frame.Name+": "+e.Message+"; try again", frame.Name)
+	err.MaybeCharged = true
+	return err
 }
 
 // maxBlocks is the maximum number of content blocks in a streamed reply.
@@ -192,13 +179,13 @@ const maxBlocks = 10_000
 // grow adds a piece to its block, which may begin with it, and passes text and thoughts on to the caller.
 func (s *stream) grow(ctx context.Context, index int, piece map[string]json.RawMessage) error {
 	for kind, raw := range piece { // there is one
-		fields := map[string]string{"text": ""}
 		if kind != "text" && kind != "reasoningContent" && kind != "toolUse" {
 			continue
 		}
-		text := fields["text"]
+		var text string
+		var fields map[string]string
 		if json.Unmarshal(raw, &text) == nil {
-			fields["text"] = text
+			fields = map[string]string{"text": text}
 		} else if err := json.Unmarshal(raw, &fields); err != nil {
 			return wire.Malformedf("%w", err)
 		}
@@ -237,16 +224,16 @@ func (s *stream) content() (json.RawMessage, error) {
 		case b.kind == "text":
 			content = append(content, f)
 		case b.kind == "toolUse":
-			delete(f, "text")
-			input := b.fields["input"]
-			if f["input"] = json.RawMessage(input); len(input) == 0 {
+			if input := b.fields["input"]; len(input) == 0 {
 				f["input"] = object{}
-			} else if !json.Valid(input) {
+			} else if json.Valid(input) {
+				f["input"] = json.RawMessage(input)
+			} else {
 				f["input"] = object{"INVALID_JSON": string(input)}
 			}
 			content = append(content, object{"toolUse": f})
 		case f["redactedContent"] != nil:
-			content = append(content, object{"reasoningContent": object{"redactedContent": f["redactedContent"]}})
+			content = append(content, object{"reasoningContent": f})
 		default:
 			content = append(content, object{"reasoningContent": object{"reasoningText": f}})
 		}

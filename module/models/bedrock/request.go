@@ -27,12 +27,13 @@ type request struct {
 }
 
 // newRequest encodes a call, except for its reply's schema.
-func (m *model) newRequest(p lm.Params, g anthropic.Generation, messages []llms.MessageContent,
+func (m *model) newRequest(p lm.Params, messages []llms.MessageContent,
 	options []llms.CallOption) (*request, error) {
-	r := &request{claude: m.claude, output: object{}, fields: object{}}
+	can := m.states()
+	r := &request{claude: can.Thinking, output: object{}, fields: object{}}
 	o, s := lm.Options(options), lm.SamplingOf(options)
 	config, tokens := object{}, 0
-	if m.claude {
+	if g := anthropic.GenerationOf(m.base); r.claude {
 		thinking, effort, budget := g.Think(p)
 		if thinking != nil {
 			r.fields["additionalModelRequestFields"] = object{"thinking": thinking}
@@ -65,8 +66,9 @@ func (m *model) newRequest(p lm.Params, g anthropic.Generation, messages []llms.
 	if r.system, r.messages, err = form.Conversation(messages); err != nil {
 		return nil, err
 	}
-	r.addTools(o, p.CacheSystem)
-	if p.CacheSystem && len(r.system) > 0 {
+	cache := p.CacheSystem && can.Caching
+	r.addTools(o, cache)
+	if cache && len(r.system) > 0 {
 		r.system = append(r.system, cachePoint())
 	}
 	return r, nil
