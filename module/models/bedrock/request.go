@@ -190,8 +190,8 @@ func attachment(number int, part llms.ContentPart) (object, error) {
 	case class == "text" && format != "csv" && format != "html":
 		format = "txt"
 	case class != "text" && kind != "application/pdf":
-		return nil, wire.Invalid("attachment %d is of type %q, which Bedrock does not read; send an image, a PDF or text",
-			number, kind)
+		return nil, wire.Invalid("attachment %d is of type %q, which Bedrock does not read; "+
+			"send an image, a PDF or text", number, kind)
 	}
 	name := fmt.Sprintf("attachment %d", number)
 	return object{"document": object{"name": name, "format": format, "source": source}}, nil

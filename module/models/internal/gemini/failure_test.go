@@ -177,7 +177,7 @@ func TestNew(t *testing.T) {
 		"the model's provider refuses access: GEMINI_API_KEY is not set; set it or pass a key": func() (*gemini.Model, error) {
 			return gemini.New(current, &wire.Options{})
 		},
-		"the model's provider refuses access: GOOGLE_API_KEY is not set; set it or pass a key": func() (*gemini.Model, error) {
+		"the model's provider refuses access: there are no credentials; pass a Token, or set GOOGLE_API_KEY": func() (*gemini.Model, error) {
 			return gemini.NewVertex(current, &wire.Options{Project: "acme"})
 		},
 		"the model: GOOGLE_CLOUD_PROJECT is not set; set it or pass a project": func() (*gemini.Model, error) {

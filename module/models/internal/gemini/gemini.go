@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"os"
@@ -49,6 +50,10 @@ func New(model string, o *wire.Options) (*Model, error) {
 // API key. It makes no request.
 func NewVertex(model string, o *wire.Options) (*Model, error) {
 	const version = "/v1beta1/"
+	if o.Token == nil && cmp.Or(o.Key, os.Getenv("GOOGLE_API_KEY")) == "" {
+		err := errors.New("there are no credentials; pass a Token, or set GOOGLE_API_KEY")
+		return nil, &lm.Error{Kind: lm.KindAuth, Err: err}
+	}
 	if o.Token == nil {
 		client, err := wire.NewClient(vertex, "GOOGLE_API_KEY", "https://aiplatform.googleapis.com", false, o)
 		if err != nil {

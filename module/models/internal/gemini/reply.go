@@ -191,8 +191,8 @@ func (r *reply) response() (*llms.ContentResponse, error) {
 		case p.FunctionCall != nil:
 			// Vertex AI and older models do not send ids.
 			id := cmp.Or(p.FunctionCall.ID, fmt.Sprintf("call_%s_%d", r.id, len(choice.ToolCalls)+1))
-			choice.ToolCalls = append(choice.ToolCalls, llms.ToolCall{ID: id, Type: "function", FunctionCall: &llms.FunctionCall{
-				Name: p.FunctionCall.Name, Arguments: cmp.Or(string(p.FunctionCall.Args), "{}")}})
+			f := llms.FunctionCall{Name: p.FunctionCall.Name, Arguments: cmp.Or(string(p.FunctionCall.Args), "{}")}
+			choice.ToolCalls = append(choice.ToolCalls, llms.ToolCall{ID: id, Type: "function", FunctionCall: &f})
 		case p.Text != nil && p.Thought:
 			thoughts.WriteString(*p.Text)
 		case p.Text != nil:

@@ -47,7 +47,7 @@ func (m *Model) request(
 	}
 	body := object{}
 	switch {
-	case len(system) > 0 && m.cached: // the API takes no further system instruction
+	case len(system) > 0 && (m.cached || len(contents) == 0): // the API takes no further instruction, or needs contents
 		first := content{Role: "user"}
 		for _, text := range system {
 			first.Parts = append(first.Parts, text)

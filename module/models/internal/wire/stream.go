@@ -84,8 +84,8 @@ func (a *Answer) Frames(ctx context.Context, next func(io.Reader) (Event, error)
 				yield(Event{}, cancelled(ctx))
 				return
 			case limited.N <= 0 || len(e.Data) > maxBody:
-				yield(Event{}, a.client.strange("a stream that is too long: more than %d bytes in an event or %d in all",
-					maxBody, maxStream))
+				yield(Event{}, a.client.strange("a stream that is too long: more than %d bytes in an event "+
+					"or %d in all", maxBody, maxStream))
 				return
 			case err == io.EOF:
 				return
