@@ -147,6 +147,18 @@ func TestRequest(t *testing.T) {
 	}`)
 }
 
+// A request needs contents, so a system message alone is sent as one.
+func TestSystemOnly(t *testing.T) {
+	t.Parallel()
+	s := stub.Gemini(nil, stub.Reply{Text: "Hello."})
+	_, err := connect(t, current, s, nil).GenerateContent(t.Context(),
+		[]llms.MessageContent{message(llms.ChatMessageTypeSystem, llms.TextPart("Say hello."))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "request", string(s.Requests()[0].Raw), `{"contents": [{"role": "user", "parts": [{"text": "Say hello."}]}]}`)
+}
+
 func TestInvalidRequests(t *testing.T) {
 	t.Parallel()
 	m := connect(t, current, stub.Gemini(nil), &wire.Options{Extra: map[string]any{"cachedContent": "cachedContents/a"}})
