@@ -242,6 +242,30 @@ func TestTurns(t *testing.T) {
 	}
 }
 
+// Only Claude gets its reasoning back, and only with a signature.
+func TestReasoningSentBack(t *testing.T) {
+	t.Parallel()
+	reasoning := func(signature string) string {
+		return `{"reasoningContent":{"reasoningText":{"text":"Hm.","signature":"` + signature + `"}}}`
+	}
+	for _, test := range []struct {
+		model, reasoning string
+		want             int // blocks
+	}{
+		{claude, reasoning(sign("Hm.")), 2},
+		{claude, reasoning(""), 1},
+		{"us.amazon.nova-2-lite-v1:0", reasoning(sign("Hm.")), 1},
+	} {
+		s := &stub{replies: []reply{{content: `[{"text":"Hi."}]`}}}
+		raw := json.RawMessage(`[` + test.reasoning + `,{"text":"A"},{"text":" "}]`)
+		_, err := open(t, test.model, s, nil).GenerateContent(t.Context(), []llms.MessageContent{human("?"),
+			said(llms.ChatMessageTypeAI, models.Message{Provider: "bedrock", Raw: raw}), human("?")})
+		if err != nil || len(s.requests[0].Messages[1].Content) != test.want {
+			t.Errorf("%s: sent %s, %v", test.model, s.bodies, err)
+		}
+	}
+}
+
 // A schema that the model does not support is not sent again.
 func TestSchema(t *testing.T) {
 	t.Parallel()

@@ -51,7 +51,6 @@ func (p *part) blank() bool {
 // usage is the usage so far; each chunk repeats it.
 type usage struct {
 	Prompt     int `json:"promptTokenCount"`
-	ToolPrompt int `json:"toolUsePromptTokenCount"`
 	Cached     int `json:"cachedContentTokenCount"`
 	Candidates int `json:"candidatesTokenCount"`
 	Thoughts   int `json:"thoughtsTokenCount"`
@@ -202,7 +201,7 @@ func (r *reply) response() (*llms.ContentResponse, error) {
 	choice.Content, choice.ReasoningContent = text.String(), thoughts.String()
 	u := r.usage
 	choice.GenerationInfo = map[string]any{
-		"PromptTokens":       u.Prompt + u.ToolPrompt,
+		"PromptTokens":       u.Prompt,
 		"CompletionTokens":   u.Candidates + u.Thoughts,
 		"ReasoningTokens":    u.Thoughts,
 		"PromptCachedTokens": u.Cached,
