@@ -34,7 +34,7 @@ const provider = "bedrock" // the Provider of an [lm.Message]
 type Options struct {
 	// Config has the region, the credentials and, optionally, the endpoint. Nil means the usual chain of the AWS SDK:
 	// environment variables, shared files, SSO, and the roles of containers and machines. If the environment variable
-	// AWS_BEARER_TOKEN_BEDROCK is set, its API key is sent instead of the chain's credentials.
+	// AWS_BEARER_TOKEN_BEDROCK is set, its API key is sent instead of a signature.
 	Config *aws.Config
 
 	// Base names the model behind an ARN, such as "anthropic.claude-sonnet-4-5", because Claude and Nova are called

@@ -112,8 +112,8 @@ func TestRequest(t *testing.T) {
 		"messages": [
 			{"role": "user", "content": [{"text": "Look."},
 				{"image": {"format": "png", "source": {"bytes": "cG5n"}}},
-				{"document": {"name": "attachment 2", "format": "pdf", "source": {"bytes": "cGRm"}}},
-				{"document": {"name": "attachment 3", "format": "txt", "source": {"bytes": "Z28="}}}]},
+				{"document": {"name": "attachment 2 (document 1)", "format": "pdf", "source": {"bytes": "cGRm"}}},
+				{"document": {"name": "attachment 3 (document 2)", "format": "txt", "source": {"bytes": "Z28="}}}]},
 			{"role": "assistant", "content": [{"text": "I call."},
 				{"toolUse": {"toolUseId": "t1", "name": "weather", "input": {"n": 12345678901234567890}}},
 				{"toolUse": {"toolUseId": "t2", "name": "weather", "input": {}}}]},
@@ -274,7 +274,7 @@ func TestSchema(t *testing.T) {
 		s := &stub{noSchema: noSchema, replies: []reply{{content: `[{"text":"{}"}]`}, {content: `[{"text":"{}"}]`}}}
 		m := open(t, claude, s, nil)
 		for range 2 {
-			if _, err := m.Call(models.WithParams(t.Context(), models.Params{Schema: schema}), "?"); err != nil {
+			if _, err := llms.GenerateFromSinglePrompt(models.WithParams(t.Context(), models.Params{Schema: schema}), m, "?"); err != nil {
 				t.Error(err)
 			}
 		}
@@ -410,7 +410,7 @@ func TestNew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = m.Call(t.Context(), "?")
+		_, err = llms.GenerateFromSinglePrompt(t.Context(), m, "?")
 		if e, ok := errors.AsType[*models.Error](err); !ok || e.Kind != models.KindAuth || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
@@ -421,7 +421,7 @@ func TestNew(t *testing.T) {
 func TestKey(t *testing.T) {
 	t.Setenv("AWS_BEARER_TOKEN_BEDROCK", "bedrock-api-key")
 	s := &stub{}
-	_, err := open(t, claude, s, nil).Call(t.Context(), "?")
+	_, err := llms.GenerateFromSinglePrompt(t.Context(), open(t, claude, s, nil), "?")
 	if e, ok := errors.AsType[*models.Error](err); !ok || e.Status != 403 || // the stub wants a signature
 		s.credentials[0] != "Bearer bedrock-api-key" {
 		t.Errorf("got %v, sent %s", err, s.credentials)
@@ -431,7 +431,8 @@ func TestKey(t *testing.T) {
 // A call that takes too long fails. It is not retried here.
 func TestAttempt(t *testing.T) {
 	t.Parallel()
-	_, err := open(t, claude, &stub{}, &bedrock.Options{Attempt: time.Nanosecond}).Call(t.Context(), "?")
+	_, err := llms.GenerateFromSinglePrompt(t.Context(),
+		open(t, claude, &stub{}, &bedrock.Options{Attempt: time.Nanosecond}), "?")
 	if e, ok := errors.AsType[*models.Error](err); !ok || e.Kind != models.KindTransient ||
 		!strings.Contains(err.Error(), "raise the option Attempt") {
 		t.Errorf("got %v", err)

@@ -24,6 +24,8 @@ type request struct {
 	called   []string // the tools that earlier replies called
 	output   object
 	fields   object // the remaining fields
+
+	documents int // the number of documents so far
 }
 
 // newRequest encodes a call, except for its reply's schema.
@@ -60,7 +62,7 @@ func (m *model) newRequest(p lm.Params, messages []llms.MessageContent,
 	if len(config) > 0 {
 		r.fields["inferenceConfig"] = config
 	}
-	form := wire.Form{Alternate: true, Raw: r.sentBack, Call: r.toolUse, Result: result, Attachment: attachment,
+	form := wire.Form{Alternate: true, Raw: r.sentBack, Call: r.toolUse, Result: result, Attachment: r.attachment,
 		Text: func(text string) object { return object{"text": text} }}
 	var err error
 	if r.system, r.messages, err = form.Conversation(messages); err != nil {
@@ -176,7 +178,7 @@ func result(p llms.ToolCallResponse) object {
 }
 
 // attachment encodes an image or a document.
-func attachment(number int, part llms.ContentPart) (object, error) {
+func (r *request) attachment(number int, part llms.ContentPart) (object, error) {
 	p, ok := part.(llms.BinaryContent)
 	if !ok {
 		return nil, wire.Invalid("a message has a %T, which Bedrock does not read; send attachments as bytes", part)
@@ -193,6 +195,7 @@ func attachment(number int, part llms.ContentPart) (object, error) {
 		return nil, wire.Invalid("attachment %d is of type %q, which Bedrock does not read; "+
 			"send an image, a PDF or text", number, kind)
 	}
-	name := fmt.Sprintf("attachment %d", number)
+	r.documents++ // Bedrock rejects two documents of the same name
+	name := fmt.Sprintf("attachment %d (document %d)", number, r.documents)
 	return object{"document": object{"name": name, "format": format, "source": source}}, nil
 }

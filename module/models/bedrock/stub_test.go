@@ -231,6 +231,8 @@ func unsigned(r *http.Request, body []byte) string {
 	return ""
 }
 
+var documentName = regexp.MustCompile(`^[a-zA-Z0-9 ()\[\]-]+$`)
+
 var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
 // invalid returns the reason why Bedrock would reject a request, or "".
@@ -241,7 +243,7 @@ func (s *stub) invalid(q *request) string {
 			return "The text field in the SystemContentBlock object is blank."
 		}
 	}
-	uses := false
+	uses, documents := false, map[string]bool{}
 	var open []string
 	for i, m := range q.Messages {
 		switch {
@@ -255,6 +257,11 @@ func (s *stub) invalid(q *request) string {
 			switch {
 			case b.Text != nil && blank(*b.Text):
 				return "The text field in the ContentBlock object is blank."
+			case b.Document != nil:
+				if name := b.Document.Name; documents[name] || !documentName.MatchString(name) {
+					return "Document names must be unique and may have only letters, digits, spaces, hyphens and brackets."
+				}
+				documents[b.Document.Name] = true
 			case b.ToolUse != nil:
 				if uses = true; b.ToolUse.Input == nil || !toolName.MatchString(b.ToolUse.Name) {
 					return "The format of the value at messages.toolUse is invalid."
