@@ -41,6 +41,7 @@ type Options struct {
 type Request struct {
 	N      int // the request's number, from 1
 	Path   string
+	Query  string // undecoded, without the question mark
 	Header http.Header
 	Raw    json.RawMessage // the body
 	Body   map[string]any  // the body, decoded; nil if it is not an object
@@ -130,7 +131,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the client is gone
 	}
-	request := s.record(Request{Path: r.URL.Path, Header: r.Header.Clone(), Raw: raw, Body: object(raw)})
+	request := s.record(Request{
+		Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header.Clone(), Raw: raw, Body: object(raw),
+	})
 	status, message := s.protocol.refuse(request, &s.options)
 	if message == "" && strings.HasSuffix(request.Path, "/api/show") {
 		writeJSON(w, http.StatusOK, ollama{}.describe())

@@ -25,10 +25,14 @@ func TestRefused(t *testing.T) {
 	const outcome = `{"type":"function_call_output","call_id":"a","output":""}`
 	const thought = `{"type":"reasoning","id":"rs_1","summary":[],` +
 		`"encrypted_content":"DWloTWxIECTBwCQeEIqMmAq0N2hYw0dyEkrUNhnXm7I="}`
+	geminiTo := func(model, rest string) (string, string) {
+		return "/v1beta/models/" + model + ":generateContent", `{"contents":[{"role":"user","parts":[{"text":"?"}]}` + rest
+	}
 	const hi = `"messages":[{"role":"user","content":"?"}]`
-	for _, test := range []struct {
+	type test struct {
 		path, body, want string // what the answer contains
-	}{
+	}
+	tests := []test{
 		{"/chat/completions", openAI("]}"), `"content":"{`},
 		{"/chat/completions", openAI(`],"max_tokens":1}`), "additional properties 'max_tokens' not allowed"},
 		{"/chat/completions", openAI(`],"tool_choice":"auto"}`), "'tools' required"},
@@ -83,16 +87,54 @@ func TestRefused(t *testing.T) {
 			`"gpt-4.1"`, 1), "Encrypted content is not supported"},
 		{"/api/chat", `{"model":"m","stream":false,` + hi + `}`, `"content":"{`},
 		{"/api/chat", `{"model":"m","think":"none",` + hi + `}`, "/think"},
+	}
+	const (
+		response = `{"functionResponse":{"name":"now","response":{"a":1}}}`
+		now      = `,{"role":"model","parts":[{"functionCall":{"name":"now"}}]}`
+		unsigned = `,{"role":"model","parts":[{"functionCall":{"name":"now"},` +
+			`"thoughtSignature":"skip_thought_signature_validator"}]}`
+		noon   = `,{"role":"user","parts":[` + response + `]}`
+		twice  = `,{"role":"user","parts":[` + response + `,` + response + `]}`
+		hello  = `,{"role":"user","parts":[{"text":"?"}]}`
+		config = `],"generationConfig":{"responseMimeType":"application/json","responseJsonSchema":`
+	)
+	for _, g := range []struct{ model, rest, want string }{
+		{"gemini-3-pro", "]}", `"text":"{`},
+		{"gemini-3-pro", `],"system":""}`, "additional properties 'system' not allowed"},
+		{"gemini-3-pro", `,{"role":"assistant","parts":[{"text":"?"}]}]}`, "/contents/1/role"},
+		{"gemini-3-pro", `,{"role":"user","parts":[{"text":""}]}]}`, "/contents/1/parts/0"},
+		{"gemini-3-pro", noon + "]}", "belongs to no open tool call"},
+		{"gemini-3-pro", unsigned + noon + "]}", `"text":"{`},
+		{"gemini-3-pro", unsigned + twice + "]}", "belongs to no open tool call"},
+		{"gemini-3-pro", unsigned + hello + "]}", "have no results"},
+		{"gemini-3-pro", now + noon + "]}", "Function call is missing a thought_signature"},
+		{"gemini-2.5-pro", now + noon + "]}", `"text":"{`},
+		{"gemini-3-pro", now + noon + hello + "]}", `"text":"{`},
+		{"gemini-2.5-pro", strings.Replace(unsigned, "skip", "changed", 1) + noon + "]}", "Corrupted thought signature"},
+		{"gemini-3-pro", config + `{"type":"object","properties":{"a":{"const":1}}}}}`, "'const' not allowed"},
+		{"gemini-3-pro", config + strict + "}}", `"text":"{`},
+		{"gemini-3-pro", `],"generationConfig":{"responseJsonSchema":{}}}`, "'responseMimeType' required"},
+		{"gemini-2.5-pro", `],"generationConfig":{"thinkingConfig":{"thinkingLevel":"LOW"}}}`, "not supported"},
+		{"gemini-2.5-pro", `],"generationConfig":{"thinkingConfig":{"thinkingBudget":0}}}`, "Budget 0"},
+		{"gemini-3-pro", `],"generationConfig":{"thinkingConfig":{"thinkingBudget":9,"thinkingLevel":"LOW"}}}`,
+			"/generationConfig/thinkingConfig"},
+		{"gemini-3-pro", `],"cachedContent":"a","systemInstruction":{"parts":[{"text":"?"}]}}`, "/systemInstruction"},
 	} {
+		path, body := geminiTo(g.model, g.rest)
+		tests = append(tests, test{path, body, g.want})
+	}
+	for _, test := range tests {
 		reply := stub.Reply{Text: `{"a":"b"}`}
 		mux := http.NewServeMux()
 		mux.Handle("/chat/", stub.OpenAI(nil, reply))
 		mux.Handle("/responses", stub.Responses(nil, reply))
+		mux.Handle("/v1beta/", stub.Gemini(nil, reply))
 		mux.Handle("/v1/", stub.Anthropic(nil, reply))
 		mux.Handle("/api/", stub.Ollama(nil, reply))
 		r := httptest.NewRequest(http.MethodPost, test.path, strings.NewReader(test.body))
 		r.Header = http.Header{
 			"Authorization": {"Bearer test-key"}, "X-Api-Key": {"test-key"}, "Anthropic-Version": {"1"},
+			"X-Goog-Api-Key": {"test-key"},
 		}
 		w := httptest.NewRecorder()
 		mux.ServeHTTP(w, r)

@@ -15,6 +15,7 @@ import (
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/signature"
+	"golang.org/x/oauth2"
 )
 
 // busy is a model that is overloaded the first time.
@@ -45,6 +46,30 @@ func ExampleOpen() {
 	// Paris <nil>
 	// structured output: true
 	// models: "gpt-5.1" does not name a provider and a model; write both, such as "openai:gpt-5.1"
+}
+
+// Google's client libraries find the credentials of a program: replace the static source by the one that
+// google.DefaultTokenSource of golang.org/x/oauth2/google returns.
+func ExampleOpen_vertex() {
+	server := httptest.NewServer(stub.Gemini(&stub.Options{Key: "token"}, stub.Reply{Text: "Paris"}))
+	defer server.Close()
+	source := oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "token"})
+	model, err := models.Open("vertex:gemini-3-pro-preview", &models.OpenOptions{
+		BaseURL: server.URL, Project: "acme", Location: "global",
+		Token: func(context.Context) (string, error) {
+			token, err := source.Token()
+			if err != nil {
+				return "", err
+			}
+			return token.AccessToken, nil
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(llms.GenerateFromSinglePrompt(context.Background(), model, "The capital of France?"))
+	// Output: Paris <nil>
 }
 
 // The errors of modules have a kind too.

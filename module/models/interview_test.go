@@ -48,13 +48,15 @@ func TestStubModels(t *testing.T) {
 		case r.Body["tools"] != nil:
 			call := stub.ToolCall{ID: "call_1", Name: "temperature", Arguments: `{"city":"Oslo"}`}
 			return stub.Reply{Thinking: "Oslo?", ToolCalls: []stub.ToolCall{call}}
-		case r.Body["response_format"] != nil || r.Body["output_config"] != nil || r.Body["format"] != nil:
+		case r.Body["response_format"] != nil || r.Body["output_config"] != nil || r.Body["format"] != nil ||
+			r.Body["generationConfig"] != nil:
 			return stub.Reply{Text: `{"city":"Paris","people":null}`}
 		}
 		return stub.Reply{Text: "Paris"}
 	}}
 	for name, server := range map[string]http.Handler{
 		"openai:gpt-5.1": stub.OpenAI(o), "anthropic:claude-sonnet-4-5": stub.Anthropic(o), "ollama:qwen3:8b": stub.Ollama(o),
+		"gemini:gemini-3-pro-preview": stub.Gemini(o), "vertex:gemini-3-flash-preview": stub.Gemini(o),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

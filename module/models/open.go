@@ -1,7 +1,6 @@
 package models
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,7 @@ import (
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
-	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/module/models/internal/wire"
 )
 
 // OpenOptions configures [Open]. Nil and the zero value mean the defaults.
@@ -20,8 +19,9 @@ type OpenOptions struct {
 	Key string
 
 	// Token, if set, returns a bearer token for each request, which is sent in place of the key, such as a token of
-	// Microsoft Entra ID for Azure. It may be called concurrently, and should keep the token until it expires. If it
-	// fails, the call fails with [KindAuth], or with the [Error] that it returns.
+	// Microsoft Entra ID for Azure, or of the token sources of golang.org/x/oauth2/google for Vertex AI. It may be called
+	// concurrently, and should keep the token until it expires. If it fails, the call fails with [KindAuth], or with the
+	// [Error] that it returns.
 	Token func(context.Context) (string, error)
 
 	// BaseURL is the provider's URL. If empty, it is read from the provider's environment variable, such as
@@ -30,6 +30,10 @@ type OpenOptions struct {
 
 	// Client makes the requests. Nil means a client without a timeout, since Attempt and the context limit a call.
 	Client *http.Client
+
+	// Project and Location are those of Vertex AI. If empty, they are read from GOOGLE_CLOUD_PROJECT and
+	// GOOGLE_CLOUD_LOCATION; the default location is global.
+	Project, Location string
 
 	// MaxTokens limits the length of a reply, including reasoning. Zero means the provider's limit; for Anthropic,
 	// which requires a limit, 16,000 tokens plus the tokens that a call allows for thinking. A call's
@@ -42,7 +46,8 @@ type OpenOptions struct {
 	Context int
 
 	// Extra is merged into the JSON of every request, for members that Writ does not know, such as {"service_tier":
-	// "auto"}: objects are merged, other values are replaced, and nil removes a member.
+	// "auto"}: objects are merged, other values are replaced, and nil removes a member. Gemini's cached content is
+	// named in this way: {"cachedContent": "cachedContents/NAME"}. A model with cached content calls no further tools.
 	Extra map[string]any
 
 	// Attempt limits the duration of one attempt. An attempt that takes longer fails with [KindTransient] and is
@@ -64,6 +69,7 @@ type OpenOptions struct {
 //	anthropic         ANTHROPIC_API_KEY
 //	ollama            OLLAMA_HOST, if not on this machine
 //	gemini            GEMINI_API_KEY
+//	vertex            GOOGLE_API_KEY; or Token, with GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION
 //	mistral           MISTRAL_API_KEY
 //	groq              GROQ_API_KEY
 //	openrouter        OPENROUTER_API_KEY
@@ -106,20 +112,5 @@ func Open(model string, o *OpenOptions) (llms.Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("models: cannot open %q: %w", model, err)
 	}
-	return Retry(limited(opened, cmp.Or(max(o.Attempt, 0), 10*time.Minute)), o.Retry), nil
-}
-
-// limited returns a model whose calls fail with [KindTransient] if they take too long.
-func limited(model llms.Model, limit time.Duration) llms.Model {
-	slow := fmt.Errorf("the reply took longer than %s, the limit for one attempt; raise OpenOptions.Attempt", limit)
-	return lm.Wrap(model, func(ctx context.Context, messages []llms.MessageContent,
-		options []llms.CallOption) (*llms.ContentResponse, error) {
-		within, cancel := context.WithTimeoutCause(ctx, limit, slow)
-		defer cancel()
-		response, err := lm.Generate(within, model, messages, options...)
-		if err != nil && ctx.Err() == nil && context.Cause(within) == slow {
-			err = &Error{Kind: KindTransient, MaybeCharged: lm.MaybeCharged(err), Err: slow}
-		}
-		return response, err
-	})
+	return Retry(wire.Limited(opened, o.Attempt), o.Retry), nil
 }

@@ -50,6 +50,8 @@ func TestOpen(t *testing.T) {
 		"openai:gpt-5.1":              stub.OpenAI(nil, reply, reply),
 		"anthropic:claude-sonnet-4-5": stub.Anthropic(nil, reply, reply),
 		"ollama:qwen3:8b":             stub.Ollama(nil, reply, reply),
+		"gemini:gemini-3-pro-preview": stub.Gemini(nil, reply, reply),
+		"vertex:gemini-2.5-flash":     stub.Gemini(nil, reply, reply),
 		"vllm:Qwen/Qwen3-8B":          stub.OpenAI(&stub.Options{Fields: []string{"max_tokens"}}, reply, reply),
 	} {
 		model := opened(t, name, models.OpenOptions{Client: direct(server)})
@@ -63,8 +65,10 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%s: heard %q, %v", name, h.text, err)
 		}
 		_, asked, _ := strings.Cut(name, ":")
-		if got := server.Requests()[0].Body; got["model"] != asked || got["temperature"] != nil {
-			t.Errorf("%s: sent %v", name, got)
+		sent := server.Requests()[0]
+		if named := sent.Body["model"] == asked || strings.Contains(sent.Path, "/models/"+asked+":"); !named ||
+			sent.Body["temperature"] != nil {
+			t.Errorf("%s: sent %s %v", name, sent.Path, sent.Body)
 		}
 		if can := models.CapabilitiesOf(model); !can.Schema || !can.Tools {
 			t.Errorf("%s: can %+v", name, can)
@@ -92,7 +96,7 @@ func TestOpenErrors(t *testing.T) {
 		"gpt-5.1": `models: "gpt-5.1"` + unnamed,
 		"openai:": `models: "openai:"` + unnamed,
 		"acme:m": `models: provider "acme" of model "acme:m" is unknown; use one of openai, openai-responses, ` +
-			"azure, azure-responses, anthropic, ollama, gemini, mistral, groq, openrouter, deepseek, xai, " +
+			"azure, azure-responses, anthropic, ollama, gemini, vertex, mistral, groq, openrouter, deepseek, xai, " +
 			"together, vllm, lmstudio, or openai with a BaseURL",
 	} {
 		if model, err := models.Open(name, nil); model != nil || err == nil || err.Error() != want {
@@ -143,7 +147,7 @@ func hangs(begin string, then http.Handler) *http.Client {
 func TestOpenAttempt(t *testing.T) {
 	t.Parallel()
 	const piece = `data: {"choices":[{"index":0,"delta":{"content":"Pa"},"finish_reason":null}]}` + "\n\n"
-	slow := "the model: the reply took longer than 1m0s, the limit for one attempt; raise OpenOptions.Attempt"
+	slow := "the model: the reply took longer than 1m0s, the limit for one attempt; raise the option Attempt"
 	const minute = time.Minute
 	once := &models.RetryOptions{Attempts: 1}
 	for name, c := range map[string]struct {

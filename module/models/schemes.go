@@ -8,6 +8,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/models/internal/anthropic"
+	"github.com/writ-go/writ/module/models/internal/gemini"
 	"github.com/writ-go/writ/module/models/internal/ollama"
 	"github.com/writ-go/writ/module/models/internal/openai"
 	"github.com/writ-go/writ/module/models/internal/wire"
@@ -33,7 +34,8 @@ func schemes() []scheme {
 		{"azure-responses", "OpenAI's Responses API", "AZURE_OPENAI_API_KEY", true, responses},
 		{"anthropic", "Anthropic's messages", "ANTHROPIC_API_KEY", true, opener(anthropic.New)},
 		{"ollama", "Ollama's chat", "", true, opener(ollama.New)},
-		{"gemini", completions, "GEMINI_API_KEY", true, chat},
+		{"gemini", "Gemini's generateContent", "GEMINI_API_KEY", true, opener(gemini.New)},
+		{"vertex", "Gemini's generateContent", "GOOGLE_API_KEY", true, opener(gemini.NewVertex)},
 		{"mistral", completions, "MISTRAL_API_KEY", true, chat},
 		{"groq", completions, "GROQ_API_KEY", false, chat},
 		{"openrouter", completions, "OPENROUTER_API_KEY", true, chat},
@@ -72,7 +74,7 @@ func (s scheme) baseURL() (url, variable string) {
 func (s scheme) options(o *OpenOptions) *wire.Options {
 	url, _ := s.baseURL()
 	return &wire.Options{
-		Key: o.Key, Token: o.Token, BaseURL: cmp.Or(o.BaseURL, url), Client: o.Client, MaxTokens: o.MaxTokens,
+		Key: o.Key, Token: o.Token, Project: o.Project, Location: o.Location, BaseURL: cmp.Or(o.BaseURL, url), Client: o.Client, MaxTokens: o.MaxTokens,
 		Context: o.Context, Extra: maps.Clone(o.Extra), Dialect: s.name,
 	}
 }

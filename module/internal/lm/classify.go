@@ -82,7 +82,7 @@ func kindOfStatus(status int) Kind {
 	case status == http.StatusRequestEntityTooLarge:
 		return KindContextTooLong
 	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly,
-		status >= 500:
+		status == http.StatusFailedDependency, status >= 500: // Bedrock sends 424 if the model failed
 		return KindTransient
 	case status >= 400:
 		return KindInvalid
@@ -128,7 +128,8 @@ var rules = []rule{
 		`?_?exhausted|quota exceeded`), []int{0, 200}},
 	{KindTransient, regexp.MustCompile(`overloaded|api_error|timeout_error|internal server ` +
 		`error|internal_server_error|service ?unavailable|server_error|bad gateway|gateway timeout|code = ` +
-		`(unavailable|internal|aborted)|model ?not ?ready|model is (currently )?loading|provider_unavailable`),
+		`(unavailable|internal|aborted)|model ?not ?ready|model is (currently )?loading|provider_unavailable|` +
+		`internalserverexception|model(streamerror|timeout)exception`),
 		[]int{0, 200}},
 	{KindAuth, regexp.MustCompile(
 		`authentication_error|permission_error|unauthenticated|unauthorized|permission_?denied|code = ` +

@@ -145,10 +145,9 @@ func cutStream(c *llms.ContentChoice) bool {
 
 // refused reports whether the stop reason is a refusal or a content filter.
 func refused(reason string) bool {
-	switch plain(reason) {
+	switch strings.TrimPrefix(plain(reason), "finishreason") { // googleai's prefix
 	case "contentfilter", "contentfiltered", "refusal", "safety", "guardrailintervened", "errortoxic",
-		"finishreasonsafety", "finishreasonprohibitedcontent", "finishreasonblocklist", "finishreasonspii",
-		"finishreasonrecitation":
+		"prohibitedcontent", "blocklist", "spii", "recitation", "language", "imagesafety":
 		return true
 	}
 	return false

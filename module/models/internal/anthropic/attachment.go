@@ -3,7 +3,6 @@ package anthropic
 import (
 	"encoding/base64"
 	"fmt"
-	"mime"
 	"net/url"
 	"path"
 	"strings"
@@ -29,9 +28,7 @@ func attachment(number int, part llms.ContentPart) (object, error) {
 }
 
 func binary(number int, mediaType string, data []byte) (object, error) {
-	if plain, _, err := mime.ParseMediaType(mediaType); err == nil {
-		mediaType = plain
-	}
+	mediaType = wire.MediaType(mediaType)
 	encoded := object{"type": "base64", "media_type": mediaType, "data": base64.StdEncoding.EncodeToString(data)}
 	switch {
 	case strings.HasPrefix(mediaType, "image/"):

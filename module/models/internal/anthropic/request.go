@@ -17,14 +17,9 @@ type object = map[string]any
 // request becomes the body of POST /v1/messages.
 type request struct {
 	system   []object
-	messages []message
+	messages []wire.Turn
 	tools    []object
 	fields   object // the remaining fields
-}
-
-type message struct {
-	Role    string `json:"role"`
-	Content []any  `json:"content"` // an object, or the JSON of one that the provider wrote
 }
 
 // defaultTokens limits a reply if the caller sets no limit, since the API requires one.
@@ -34,8 +29,8 @@ const defaultTokens = 16_000
 func (m *Model) newRequest(
 	model string, p lm.Params, messages []llms.MessageContent, options []llms.CallOption,
 ) (*request, error) {
-	o, g := lm.Options(options), generationOf(model)
-	think, effort, tokens := g.think(p)
+	o, g := lm.Options(options), GenerationOf(model)
+	think, effort, tokens := g.Think(p)
 	r := &request{fields: object{
 		"model":      model,
 		"max_tokens": cmp.Or(o.MaxTokens, m.maxTokens, defaultTokens+tokens),
@@ -52,15 +47,14 @@ func (m *Model) newRequest(
 	if wire.Streams(o) {
 		r.fields["stream"] = true
 	}
-	if s := lm.SamplingOf(options); g.sampling && think == nil && s.Temperature != nil {
+	if s := lm.SamplingOf(options); g.Sampling && think == nil && s.Temperature != nil {
 		r.fields["temperature"] = *s.Temperature
-	} else if g.sampling && think == nil && s.TopP != nil { // the API takes only one of them
+	} else if g.Sampling && think == nil && s.TopP != nil { // the API takes only one of them
 		r.fields["top_p"] = *s.TopP
 	}
-	for _, message := range messages {
-		if err := r.add(message); err != nil {
-			return nil, err
-		}
+	var err error
+	if r.system, r.messages, err = form().Conversation(messages); err != nil {
+		return nil, err
 	}
 	r.addTools(o)
 	if p.CacheSystem {
@@ -127,73 +121,23 @@ func (r *request) cache() {
 	}
 }
 
-// add appends a message. Consecutive messages with the same role are merged, because the API expects the results of all
-// tool calls in one message.
-func (r *request) add(m llms.MessageContent) error {
-	role := "user"
-	switch m.Role {
-	case llms.ChatMessageTypeAI:
-		role = "assistant"
-	case llms.ChatMessageTypeSystem:
-		role = "system"
+func form() *wire.Form {
+	return &wire.Form{
+		Alternate: true, Raw: rawContent, Call: toolUse, Attachment: attachment,
+		Text: func(text string) object { return object{"type": "text", "text": text} },
+		Result: func(p llms.ToolCallResponse) object {
+			return object{"type": "tool_result", "tool_use_id": p.ToolCallID, "content": p.Content}
+		},
 	}
-	content, err := contentOf(m.Parts)
-	switch {
-	case err != nil:
-		return err
-	case len(content) == 0:
-		return nil // the API rejects empty messages
-	case role == "system":
-		for _, b := range content {
-			text, _ := b.(object)
-			if text["type"] != "text" {
-				return wire.Invalid("a system message may have only text; move attachments to a human message")
-			}
-			r.system = append(r.system, text)
-		}
-		return nil
-	}
-	if n := len(r.messages); n > 0 && r.messages[n-1].Role == role {
-		r.messages[n-1].Content = append(r.messages[n-1].Content, content...)
-		return nil
-	}
-	r.messages = append(r.messages, message{role, content})
-	return nil
 }
 
-// contentOf encodes a message's content. A reply that Claude wrote is sent back verbatim.
-func contentOf(parts []llms.ContentPart) (content []any, err error) {
-	attachments := 0
-	for _, part := range parts {
-		var block object
-		switch p := part.(type) {
-		case lm.Message:
-			if p.Provider == provider {
-				return rawContent(p.Raw)
-			}
-			block = object{"type": "text", "text": p.Text}
-		case llms.TextContent:
-			block = object{"type": "text", "text": p.Text}
-		case llms.ToolCall:
-			block = toolUse(p)
-		case llms.ToolCallResponse:
-			block = object{"type": "tool_result", "tool_use_id": p.ToolCallID, "content": p.Content}
-		default:
-			attachments++
-			if block, err = attachment(attachments, part); err != nil {
-				return nil, err
-			}
-		}
-		if text, is := block["text"].(string); !is || strings.TrimSpace(text) != "" { // the API rejects blank texts
-			content = append(content, block)
-		}
+// rawContent returns the content of a reply that Claude wrote, which is sent back verbatim.
+func rawContent(m lm.Message, _ []llms.ContentPart) (content []any, err error) {
+	if m.Provider != provider {
+		return nil, nil
 	}
-	return content, nil
-}
-
-func rawContent(raw json.RawMessage) (content []any, err error) {
 	var blocks []json.RawMessage
-	if err := json.Unmarshal(raw, &blocks); err != nil {
+	if err := json.Unmarshal(m.Raw, &blocks); err != nil {
 		return nil, wire.Invalid("the earlier reply in the conversation is not an array of content blocks: %w", err)
 	}
 	for _, b := range blocks {
@@ -206,15 +150,11 @@ func rawContent(raw json.RawMessage) (content []any, err error) {
 	return content, nil
 }
 
-// toolUse encodes a tool call. The API accepts only an object as the input; anything else is sent as an empty one.
-func toolUse(call llms.ToolCall) object {
-	block := object{"type": "tool_use", "id": call.ID, "input": object{}}
+// toolUse encodes a tool call.
+func toolUse(call llms.ToolCall, _ bool) object {
+	block := object{"type": "tool_use", "id": call.ID, "input": wire.Arguments(call.FunctionCall)}
 	if f := call.FunctionCall; f != nil {
 		block["name"] = f.Name
-		var input map[string]json.RawMessage
-		if json.Unmarshal([]byte(f.Arguments), &input) == nil && input != nil {
-			block["input"] = input
-		}
 	}
 	return block
 }

@@ -73,7 +73,7 @@ func checkReply(t *testing.T, r *reply) {
 	if !ok {
 		return
 	}
-	content, err := contentOf([]llms.ContentPart{*m})
+	content, err := rawContent(*m, nil)
 	if err != nil {
 		t.Fatalf("cannot send back %s: %v", m.Raw, err)
 	}

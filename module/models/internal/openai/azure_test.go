@@ -71,7 +71,7 @@ func TestAzure(t *testing.T) {
 			"the key in " +
 			"OpenOptions.Token"},
 		{"no token", "", "", func(context.Context) (string, error) { return "", errors.New("no identity") }, true,
-			"the model's provider refuses access: cannot get a token for azure-responses: no identity"},
+			"the model's provider refuses access: cannot get credentials for azure-responses: no identity"},
 		{"no token now", "", "", func(context.Context) (string, error) {
 			return "", &lm.Error{Kind: lm.KindTransient, Err: errors.New("try again")}
 		}, true, "the model: try again"},

@@ -18,9 +18,9 @@ type dialect struct {
 	noEcho   bool // rejects messages with the reasoning from its own replies
 }
 
-// dialects returns the dialect of each provider. In the next turn, a reply is sent back as it was received: gemini
-// requires the extra_content of its tool calls, deepseek requires the reasoning_content of turns that called tools and
-// ignores it in other turns, and openrouter asks for its reasoning_details.
+// dialects returns the dialect of each provider. In the next turn, a reply is sent back as it was received: deepseek
+// requires the reasoning_content of turns that called tools and ignores it in other turns, and openrouter asks for its
+// reasoning_details.
 func dialects() map[string]dialect {
 	const (
 		current = "max_completion_tokens"
@@ -30,8 +30,6 @@ func dialects() map[string]dialect {
 		"openai": {variable: "OPENAI_API_KEY", url: "https://api.openai.com/v1",
 			maxTokens: current, seed: "seed", think: byEffort},
 		"azure": {variable: "AZURE_OPENAI_API_KEY", maxTokens: current, seed: "seed", think: byEffort, azure: true},
-		"gemini": {variable: "GEMINI_API_KEY", url: "https://generativelanguage.googleapis.com/v1beta/openai",
-			maxTokens: old, seed: "seed", think: geminiThinking},
 		"mistral": {variable: "MISTRAL_API_KEY", url: "https://api.mistral.ai/v1",
 			maxTokens: old, seed: "random_seed", think: byEffort, noUsage: true},
 		"groq": {variable: "GROQ_API_KEY", url: "https://api.groq.com/openai/v1",
@@ -52,16 +50,6 @@ func dialects() map[string]dialect {
 }
 
 func byEffort(body map[string]any, effort string, _ int) { set(body, "reasoning_effort", effort) }
-
-// geminiThinking sends a number of tokens in place of the effort, since Gemini rejects both together.
-func geminiThinking(body map[string]any, effort string, tokens int) {
-	if tokens == 0 {
-		byEffort(body, effort, 0)
-		return
-	}
-	config := map[string]any{"thinking_budget": tokens, "include_thoughts": true}
-	body["extra_body"] = map[string]any{"google": map[string]any{"thinking_config": config}}
-}
 
 // openRouterReasoning sends either the tokens or the effort, in openrouter's form.
 func openRouterReasoning(body map[string]any, effort string, tokens int) {

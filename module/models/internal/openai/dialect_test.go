@@ -22,7 +22,6 @@ func TestDialects(t *testing.T) {
 	}{
 		"openai": {`{"max_completion_tokens":9,"seed":3,"reasoning_effort":"low"}`, `{}`, all, "raw"},
 		"azure":  {`{"max_completion_tokens":9,"seed":3,"reasoning_effort":"low"}`, `{}`, all, "raw"},
-		"gemini": {`{"max_tokens":9,"seed":3,"reasoning_effort":"low"}`, geminiBudget, all, "raw"},
 		"mistral": {`{"max_tokens":9,"random_seed":3,"reasoning_effort":"low","stream_options":null}`, `{}`,
 			all, "raw"},
 		"groq": {`{"max_completion_tokens":9,"seed":3,"reasoning_effort":"low"}`, `{}`, all, "text"},
@@ -39,7 +38,7 @@ func TestDialects(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			fields := []string{"max_tokens", "random_seed", "reasoning", "extra_body"}
+			fields := []string{"max_tokens", "random_seed", "reasoning"}
 			server := stub.OpenAI(&stub.Options{Fields: fields}, stub.Reply{Text: "a"}, stub.Reply{Text: "b"})
 			m := serve(t, &wire.Options{Dialect: name}, server)
 			test.can.Model = "gpt-5.1"
@@ -76,8 +75,6 @@ func TestDialects(t *testing.T) {
 		})
 	}
 }
-
-const geminiBudget = `{"extra_body":{"google":{"thinking_config":{"thinking_budget":500,"include_thoughts":true}}}}`
 
 func TestDeepSeekThinking(t *testing.T) {
 	t.Parallel()

@@ -15,6 +15,7 @@ import (
 	"github.com/writ-go/writ/internal/stub"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/models/internal/anthropic"
+	"github.com/writ-go/writ/module/models/internal/gemini"
 	"github.com/writ-go/writ/module/models/internal/ollama"
 	"github.com/writ-go/writ/module/models/internal/openai"
 	"github.com/writ-go/writ/module/models/internal/wire"
@@ -39,6 +40,10 @@ var protocols = map[string]struct {
 		"OPENAI_API_KEY", "text"},
 	"anthropic": {stub.Anthropic, func(o *wire.Options) (llms.Model, error) { return anthropic.New(budgeted, o) },
 		"ANTHROPIC_API_KEY", "output_config"},
+	"gemini": {stub.Gemini, func(o *wire.Options) (llms.Model, error) { return gemini.New("gemini-3-pro-preview", o) },
+		"GEMINI_API_KEY", "generationConfig"},
+	"vertex": {stub.Gemini, func(o *wire.Options) (llms.Model, error) { return gemini.NewVertex("gemini-2.5-flash", o) },
+		"GOOGLE_API_KEY", "generationConfig"},
 	"ollama": {stub.Ollama, func(o *wire.Options) (llms.Model, error) { return ollama.New("qwen3", o) },
 		"OLLAMA_API_KEY", "format"},
 }

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -68,6 +70,59 @@ func (a *Answer) Lines(ctx context.Context) iter.Seq2[Event, error] {
 			}
 		}
 	}
+}
+
+// Frames reads the response as events that next decodes. At the end, next returns io.EOF. Errors are as in
+// [Answer.Events].
+func (a *Answer) Frames(ctx context.Context, next func(io.Reader) (Event, error)) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		limited := &io.LimitedReader{R: a.body, N: maxStream}
+		for {
+			e, err := next(limited)
+			switch {
+			case ctx.Err() != nil:
+				yield(Event{}, cancelled(ctx))
+				return
+			case limited.N <= 0 || len(e.Data) > maxBody:
+				yield(Event{}, a.client.strange("a stream that is too long: more than %d bytes in an event "+
+					"or %d in all", maxBody, maxStream))
+				return
+			case err == io.EOF:
+				return
+			case err != nil:
+				yield(Event{}, a.client.broken(ctx, err, "the reply broke off: %w"))
+				return
+			}
+			if !a.yield(e, yield) {
+				return
+			}
+		}
+	}
+}
+
+// Whole returns a response that is not streamed as one event.
+func (a *Answer) Whole(ctx context.Context) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		var data json.RawMessage
+		err := a.Decode(ctx, &data)
+		yield(Event{Data: data}, err)
+	}
+}
+
+// Each passes events to add, which returns the size of the reply so far, and returns the first error.
+func (a *Answer) Each(events iter.Seq2[Event, error], add func(Event) (size int, err error)) error {
+	for e, err := range events {
+		if err == nil {
+			a.Size, err = add(e)
+		}
+		if m, ok := errors.AsType[*Malformed](err); ok {
+			return a.Malformed(e.Data, m)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // yield yields an event, or the error in it.

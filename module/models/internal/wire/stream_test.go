@@ -13,6 +13,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/models/internal/anthropic"
+	"github.com/writ-go/writ/module/models/internal/gemini"
 	"github.com/writ-go/writ/module/models/internal/ollama"
 	"github.com/writ-go/writ/module/models/internal/openai"
 	"github.com/writ-go/writ/module/models/internal/wire"
@@ -53,11 +54,13 @@ func providers(t *testing.T, e *endless) map[string]provider {
 	a, err1 := anthropic.New("m", &wire.Options{Key: "key", Client: client})
 	b, err2 := openai.New("m", &wire.Options{Dialect: "openai", Key: "key", Client: client})
 	c, err3 := ollama.New("m", &wire.Options{Client: client, Context: 8192})
-	if err := errors.Join(err1, err2, err3); err != nil {
+	d, err4 := gemini.New("m", &wire.Options{Key: "key", Client: client})
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		t.Fatal(err)
 	}
 	delta := `data: {"type":"content_block_delta","index":0,"delta":{"type":%q,%q:"%%s"}}` + "\n\n"
 	choice := `data: {"choices":[{"delta":{%s}}]}` + "\n\n"
+	parts := `data: {"candidates":[{"content":{"parts":[%s]}}]}` + "\n\n"
 	line := `{"message":{%s}}` + "\n"
 	return map[string]provider{
 		"anthropic": {
@@ -76,13 +79,17 @@ func providers(t *testing.T, e *endless) map[string]provider {
 			arguments: fmt.Sprintf(line, `"tool_calls":[{"function":{"arguments":{"a":"%s"}}}]`),
 			calls:     fmt.Sprintf(line, `"tool_calls":[%s]`), one: `{}`,
 		},
+		"gemini": {
+			model: d, text: fmt.Sprintf(parts, `{"text":"%s"}`), reasoning: fmt.Sprintf(parts, `{"text":"%s","thought":true}`),
+			arguments: fmt.Sprintf(parts, `{"functionCall":{"args":{"a":"%s"}}}`), calls: parts, one: `{"functionCall":{}}`,
+		},
 	}
 }
 
 // A stream that has too much text, or an event that has too many objects, ends with an error.
 func TestStreamsAreBounded(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"anthropic", "openai", "ollama"} {
+	for _, name := range []string{"anthropic", "openai", "ollama", "gemini"} {
 		for _, part := range []string{"text", "reasoning", "arguments", "calls"} {
 			t.Run(name+"/"+part, func(t *testing.T) {
 				t.Parallel()
@@ -125,6 +132,7 @@ func TestToolCallsAreBounded(t *testing.T) {
 		"anthropic": `{"content":[%s]}`,
 		"openai":    `{"choices":[{"message":{"tool_calls":[%s]}}]}`,
 		"ollama":    `{"message":{"tool_calls":[%s]},"done":true}`,
+		"gemini":    `{"candidates":[{"content":{"parts":[%s]},"finishReason":"STOP"}]}`,
 	} {
 		for n, want := range map[int]string{128: "<nil>",
 			129: "the model: the reply has 129 tool calls; the limit is 128"} {

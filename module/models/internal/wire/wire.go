@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -39,7 +40,9 @@ type Options struct {
 	Extra        map[string]any
 	Dialect      string // the provider, for the dialect of OpenAI's protocol
 
-	Token func(context.Context) (string, error)
+	// Project and Location are those of Vertex AI.
+	Project, Location string
+	Token             func(context.Context) (string, error)
 }
 
 // Invalid returns the error for a request that cannot be sent.
@@ -57,7 +60,8 @@ type Client struct {
 	HTTP     *http.Client   // nil means a client without a timeout that follows no redirects
 	Extra    map[string]any // merged into every request; see [Client.Post]
 
-	Token func(context.Context) (string, error) // if set, returns the key for each request
+	// Authorize, if set, adds the credentials to each request. It returns the secret to remove from error messages.
+	Authorize func(r *http.Request, body []byte) (secret string, err error)
 }
 
 // NewClient returns a client with the key and the URL from the options or, without them, the key from the environment
@@ -67,8 +71,13 @@ func NewClient(provider, variable, defaultURL string, local bool, o *Options) (C
 		Provider: provider, Variable: variable, BaseURL: cmp.Or(o.BaseURL, defaultURL), Header: http.Header{},
 		Key: cmp.Or(strings.TrimSpace(o.Key), strings.TrimSpace(os.Getenv(variable))), HTTP: o.Client, Extra: o.Extra,
 	}
-	if c.Token = o.Token; c.Token != nil {
+	if o.Token != nil {
 		c.Key, c.Variable = "", "OpenOptions.Token"
+		c.Authorize = func(r *http.Request, _ []byte) (string, error) {
+			token, err := o.Token(r.Context())
+			r.Header.Set("Authorization", "Bearer "+token)
+			return token, err
+		}
 	} else if c.Key == "" && !local {
 		return c, &lm.Error{Kind: lm.KindAuth, Err: fmt.Errorf("%s is not set; set it or pass a key", variable)}
 	}
@@ -88,10 +97,6 @@ func NewClient(provider, variable, defaultURL string, local bool, o *Options) (C
 // Post sends body as JSON to a path below BaseURL and returns the response if its status is 2xx. The caller closes it.
 // Client.Extra takes precedence over body: objects are merged, other values are replaced, and nil removes a member.
 func (c *Client) Post(ctx context.Context, path string, body map[string]any) (*Answer, error) {
-	c, err := c.authorized(ctx)
-	if err != nil {
-		return nil, err
-	}
 	data, err := jsonvalue.Marshal(merged(body, c.Extra))
 	if err != nil {
 		return nil, Invalid("cannot encode the request to %s: %w", c.Provider, err)
@@ -102,6 +107,11 @@ func (c *Client) Post(ctx context.Context, path string, body map[string]any) (*A
 	}
 	maps.Copy(r.Header, c.Header)
 	r.Header.Set("Content-Type", "application/json")
+	if c.Authorize != nil {
+		if c, err = c.authorized(r, data); err != nil {
+			return nil, err
+		}
+	}
 	response, err := c.http().Do(r)
 	if err != nil {
 		return nil, c.broken(ctx, err, "cannot reach "+c.Provider+": %w; check the network and the base URL")
@@ -118,19 +128,25 @@ func (c *Client) Post(ctx context.Context, path string, body map[string]any) (*A
 	return &Answer{Header: response.Header, client: c, body: response.Body}, nil
 }
 
-// authorized returns a client with a current token as its key.
-func (c *Client) authorized(ctx context.Context) (*Client, error) {
-	if c.Token == nil {
-		return c, nil
+// authorized adds the credentials to a request, and returns a client that removes them from error messages.
+func (c *Client) authorized(r *http.Request, body []byte) (*Client, error) {
+	secret, err := c.Authorize(r, body)
+	if r.Context().Err() != nil {
+		return nil, lm.CancelledBy(r.Context())
 	}
-	token, err := c.Token(ctx)
-	if _, ok := errors.AsType[*lm.Error](err); err != nil && !ok {
-		err = &lm.Error{Kind: lm.KindAuth, Err: fmt.Errorf("cannot get a token for %s: %w", c.Provider, err)}
+	if _, ok := errors.AsType[*lm.Error](err); ok {
+		return nil, err
+	}
+	if err != nil {
+		e := &lm.Error{Kind: lm.KindAuth, Err: fmt.Errorf("cannot get credentials for %s: %w", c.Provider, err)}
+		if _, network := errors.AsType[net.Error](err); network {
+			e.Kind = lm.KindTransient
+		}
+		return nil, e
 	}
 	with := *c
-	with.Key, with.Header = token, c.Header.Clone()
-	with.Header.Set("Authorization", "Bearer "+token)
-	return &with, err
+	with.Key = secret
+	return &with, nil
 }
 
 // merged returns body with extra merged into it; neither is changed.

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/internal/keepalive"
 	"github.com/writ-go/writ/module/internal/lm"
 )
@@ -263,6 +265,69 @@ func TestLines(t *testing.T) {
 		"model and the options of the request"}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("lines %q, want %q", got, want)
+	}
+}
+
+func TestFrames(t *testing.T) {
+	t.Parallel()
+	// In this test, a frame is one byte for its length, and the data.
+	next := func(r io.Reader) (Event, error) {
+		var n [1]byte
+		if _, err := io.ReadFull(r, n[:]); err != nil {
+			return Event{}, err
+		}
+		data := make([]byte, n[0])
+		_, err := io.ReadFull(r, data)
+		return Event{"n", data}, err
+	}
+	for body, want := range map[string]string{
+		"\x02{}\x0212":               "{} <nil>, 12 <nil>, ",
+		"\x02{}\x0212\x05{":          "{} <nil>, 12 <nil>,  the model: the reply broke off: unexpected EOF, ",
+		"\x10{\"error\":\"stop\"}{}": " the model: acme answered with an error: stop; check the model and the options of the request, ",
+	} {
+		got := ""
+		for e, err := range answer(body).Frames(t.Context(), next) {
+			got += fmt.Sprint(string(e.Data), " ", err, ", ")
+		}
+		if got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for _, err := range answer("\x011\x011").Frames(ctx, next) {
+		cancel()
+		if e, ok := errors.AsType[*lm.Error](err); err != nil && (!ok || e.Kind != lm.KindCancelled) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+func TestConversation(t *testing.T) {
+	t.Parallel()
+	form := Form{Text: func(text string) map[string]any { return map[string]any{"text": text} },
+		Result: func(r llms.ToolCallResponse) map[string]any { return map[string]any{"result": r.Content} },
+		Raw:    func(lm.Message, []llms.ContentPart) ([]any, error) { return nil, nil }}
+	say := func(role llms.ChatMessageType, parts ...llms.ContentPart) llms.MessageContent {
+		return llms.MessageContent{Role: role, Parts: parts}
+	}
+	messages := []llms.MessageContent{
+		say(llms.ChatMessageTypeSystem, llms.TextPart("S")), say(llms.ChatMessageTypeHuman, llms.TextPart("a"), llms.TextPart(" ")),
+		say(llms.ChatMessageTypeHuman, llms.TextPart("b")), say(llms.ChatMessageTypeAI, llms.TextPart("")),
+		say(llms.ChatMessageTypeTool, llms.ToolCallResponse{Content: "r"}), say(llms.ChatMessageTypeAI, lm.Message{TextContent: llms.TextPart("c")}),
+	}
+	for alternate, want := range map[bool]string{
+		true: `[{"role":"user","content":[{"text":"a"},{"text":"b"},{"result":"r"}]},` +
+			`{"role":"assistant","content":[{"text":"c"}]}]`,
+		false: `[{"role":"user","content":[{"text":"a"},{"text":"b"}]},{"role":"user","content":[{"result":"r"}]},` +
+			`{"role":"assistant","content":[{"text":"c"}]}]`,
+	} {
+		form.Alternate = alternate
+		system, turns, err := form.Conversation(messages)
+		got, _ := json.Marshal(turns)
+		if err != nil || len(system) != 1 || system[0]["text"] != "S" || string(got) != want {
+			t.Errorf("got %v, %s, %v\nwant %s", system, got, err, want)
+		}
 	}
 }
 
