@@ -56,9 +56,6 @@ type ServerConfig struct {
 	// Headers are sent with every request to URL, and to no other origin. They cannot replace the protocol's headers.
 	Headers map[string]string
 
-	// OAuth describes how to log in to the server.
-	OAuth OAuth
-
 	// Timeout bounds connecting, each listing and each call. If it is zero,
 	// [Options.ConnectTimeout] bounds connecting and listing, and only the
 	// context bounds a call.
@@ -70,20 +67,6 @@ type ServerConfig struct {
 
 	// Disabled keeps the server from being started.
 	Disabled bool
-}
-
-// OAuth describes the login to a remote server for package login. All fields are optional.
-type OAuth struct {
-	// ClientID and ClientSecret identify the host to the authorization server. If ClientID is empty, the host registers
-	// itself, which many authorization servers support.
-	ClientID, ClientSecret string
-
-	// Port is the port of http://127.0.0.1:PORT/callback, to which the authorization server sends the user back. Zero
-	// means any free port; an authorization server may require the port that was registered with ClientID.
-	Port uint16
-
-	// Scopes are the rights to ask for. Nil means those that the server asks for.
-	Scopes []string
 }
 
 // ReadConfig reads a configuration file and expands its references from the host's environment. Relative paths in "cwd"
@@ -179,9 +162,6 @@ func (c ServerConfig) String() string {
 	c.Env, c.Headers = hideValues(c.Env), hideValues(c.Headers)
 	if c.URL != "" {
 		c.URL = "[hidden]"
-	}
-	if c.OAuth.ClientSecret != "" {
-		c.OAuth.ClientSecret = "[hidden]"
 	}
 	if len(c.Args) > 0 {
 		c.Args = []string{fmt.Sprintf("[%d hidden]", len(c.Args))}

@@ -125,7 +125,6 @@ func TestServerConfigPrintsNoSecrets(t *testing.T) {
 	c := ServerConfig{
 		Name: "s", Args: []string{"--key", "s3cret"}, URL: "https://example.com/?key=s3cret",
 		Env: map[string]string{"KEY": "s3cret"}, Headers: map[string]string{"X-Key": "s3cret"},
-		OAuth: OAuth{ClientID: "writ", ClientSecret: "s3cret"},
 	}
 	var logged bytes.Buffer
 	slog.New(slog.NewTextHandler(&logged, nil)).Info("config", "one", c)
@@ -138,5 +137,5 @@ func TestServerConfigPrintsNoSecrets(t *testing.T) {
 	equal(t, "the configuration itself", c.Headers["X-Key"], "s3cret")
 	equal(t, "text", c.String(),
 		"{Name:s Description: Command: Args:[[2 hidden]] Env:map[KEY:[hidden]] Dir: URL:[hidden] Type: "+
-			"Headers:map[X-Key:[hidden]] OAuth:{ClientID:writ ClientSecret:[hidden] Port:0 Scopes:[]} Timeout:0s Allow:[] Deny:[] Disabled:false}")
+			"Headers:map[X-Key:[hidden]] Timeout:0s Allow:[] Deny:[] Disabled:false}")
 }

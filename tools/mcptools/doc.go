@@ -55,7 +55,6 @@
 //	url, serverUrl, httpUrl   the address of a remote server
 //	type, transport           stdio; http, streamable-http; sse; in any spelling
 //	headers                   sent to the remote server only
-//	oauth                     clientId, clientSecret, callbackPort and scopes for package login
 //	disabled, enabled         whether the server is started
 //	timeout                   in seconds; from 1,000 on, in milliseconds
 //	description               what the server is for

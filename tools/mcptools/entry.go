@@ -28,19 +28,8 @@ type entry struct {
 	timeout      float64
 	description  string
 	allow, deny  patterns
-	oauth        oauthEntry
 	unknown      []string // suggestions for unknown keys
 }
-
-// oauthEntry is the value of "oauth". Other members are ignored.
-type oauthEntry struct {
-	ClientID     string   `json:"clientId"`
-	ClientSecret string   `json:"clientSecret"`
-	CallbackPort uint16   `json:"callbackPort"`
-	Scopes       []string `json:"scopes"`
-}
-
-func (o oauthEntry) set() bool { return o.ClientID != "" || o.CallbackPort != 0 || o.Scopes != nil }
 
 // fields returns, for each key and alias, where to decode its value.
 func (e *entry) fields() map[string]any {
@@ -48,7 +37,7 @@ func (e *entry) fields() map[string]any {
 		"command": &e.command, "args": &e.args, "env": &e.env, "envFile": &e.envFile, "cwd": &e.cwd,
 		"url": &e.url, "type": &e.kind, "headers": &e.headers,
 		"disabled": &e.disabled, "enabled": &e.enabled, "timeout": &e.timeout, "description": &e.description,
-		"allowedTools": &e.allow, "disabledTools": &e.deny, "oauth": &e.oauth,
+		"allowedTools": &e.allow, "disabledTools": &e.deny,
 	}
 	for key, aliases := range aliases {
 		for _, alias := range aliases {
@@ -75,8 +64,9 @@ var ignored = []string{"name", "title", "source", "gallery", "version", "icon", 
 // alternatives says what to use instead of keys that are not supported.
 var alternatives = map[string]string{
 	"environment":      `; use "env"`,
-	"auth":             `; use "oauth" or Options.OAuth`,
-	"authProviderType": "; use Options.OAuth",
+	"oauth":            "; use package login or Options.OAuth",
+	"auth":             "; use package login or Options.OAuth",
+	"authProviderType": "; use package login or Options.OAuth",
 	"headersHelper":    "; use Options.HeaderFunc",
 	"autoApprove":      noApproval,
 	"auto_approve":     noApproval,
@@ -201,7 +191,6 @@ func (e *entry) server(name string, x *expander) ServerConfig {
 	}
 	if s.URL != "" {
 		s.Type, _ = e.transport()
-		s.OAuth = OAuth{x.expand(e.oauth.ClientID), x.expand(e.oauth.ClientSecret), e.oauth.CallbackPort, e.oauth.Scopes}
 	}
 	for _, arg := range e.args {
 		s.Args = append(s.Args, x.expand(string(arg)))
@@ -263,8 +252,7 @@ func (e *entry) warnings() (list []string) {
 		e.timeout, e.duration().Seconds())
 	check(remote && len(e.args)+len(e.env) > 0, `"args" and "env" have no effect on a server with a URL`)
 	check(remote && e.cwd+e.envFile != "", `"cwd" and "envFile" have no effect on a server with a URL`)
-	check(!remote && (len(e.headers) > 0 || e.oauth.set()),
-		`"headers" and "oauth" have no effect on a server with a command`)
+	check(!remote && len(e.headers) > 0, `"headers" have no effect on a server with a command`)
 	for _, values := range []map[string]*scalar{e.env, e.headers} {
 		for _, name := range slices.Sorted(maps.Keys(values)) {
 			value := values[name]

@@ -71,7 +71,6 @@ func summary(c *Config, err error) string {
 			{s.URL != "", " at " + s.URL},
 			{s.Type != "", " by " + s.Type},
 			{len(s.Headers) > 0, fmt.Sprintf(" with %v", s.Headers)},
-			{s.OAuth.ClientID != "", fmt.Sprintf(" as %+v", s.OAuth)},
 		} {
 			if part.there {
 				line += part.text

@@ -20,7 +20,6 @@ func (c *Config) Secrets() []string {
 		for name, value := range s.Env {
 			found.addNamed(name, value)
 		}
-		found.add(s.OAuth.ClientSecret)
 		found.addArgs(s.Args)
 		found.addNamed("", s.URL)
 	}

@@ -49,8 +49,6 @@ func expected(target any) string {
 		return "an array of strings"
 	case *map[string]*scalar:
 		return "an object of strings"
-	case *oauthEntry:
-		return `an object like {"clientId": "…", "callbackPort": 8765, "scopes": ["…"]}`
 	case *bool, **bool:
 		return "true or false"
 	case *float64:

@@ -1,145 +1,193 @@
 package login
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
-	"github.com/modelcontextprotocol/go-sdk/oauthex"
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/tools/mcptools"
 	"golang.org/x/oauth2"
 )
 
-// Handler returns the handler for [mcptools.Options].OAuth. It uses the tokens of the last login and refreshes them. It
-// does not start a login: if one is needed, requests fail with an error that says so. For a server whose entry has an
-// Authorization header, it returns nil.
+// Handler returns the handler for [mcptools.Options].OAuth. It uses the tokens of the last login and refreshes them. If
+// a login is needed, requests fail with an error that says so. For a server whose entry has an Authorization header,
+// Handler returns nil.
 func (l *Logins) Handler(s mcptools.ServerConfig) auth.OAuthHandler {
-	if len(withoutAuthorization(s.Headers)) < len(s.Headers) {
-		return nil
+	for name := range s.Headers {
+		if strings.EqualFold(name, "Authorization") {
+			return nil
+		}
 	}
-	return &handler{logins: l, server: s, key: keyOf(s), client: l.newClient()}
+	return &handler{Logins: l, server: s}
 }
 
 type handler struct {
-	logins *Logins
+	*Logins
 	server mcptools.ServerConfig
-	key    key
-	client *client
 
 	mu     sync.Mutex
 	loaded bool
 	last   *record // nil if there is no login
-	spent  string  // a refresh token that the authorization server does not accept
 }
 
 // TokenSource implements [auth.OAuthHandler].
-func (h *handler) TokenSource(ctx context.Context) (oauth2.TokenSource, error) {
+func (h *handler) TokenSource(ctx context.Context) (source oauth2.TokenSource, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.loaded && (h.last == nil || h.last.usable("")) {
-		return h.last.source(), nil
+	if !h.loaded || h.last != nil && !h.last.usable("") {
+		err = h.renew(ctx, "")
 	}
-	err := h.renew(ctx, "")
-	return h.last.source(), err
+	if h.last != nil && h.last.usable("") {
+		source = oauth2.StaticTokenSource(&h.last.Token)
+	}
+	return source, err
 }
 
 // Authorize implements [auth.OAuthHandler].
 func (h *handler) Authorize(ctx context.Context, req *http.Request, resp *http.Response) error {
 	defer resp.Body.Close()
-	challenge := bearer(resp.Header)
-	if resp.StatusCode == http.StatusForbidden {
-		if challenge["error"] != "insufficient_scope" {
-			return nil // the login is not the reason
-		}
-		return h.needed(fmt.Sprintf(`it requires the scopes %.200q; add them to "scopes" in "oauth" of its entry`,
-			challenge["scope"]))
+	if resp.StatusCode != http.StatusUnauthorized {
+		return nil // the login is not the reason
 	}
 	refused := strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer ")
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	err := h.renew(ctx, refused)
-	switch {
-	case err != nil && !isInvalidGrant(err):
+	if err := h.renew(ctx, refused); err != nil {
 		return err
-	case h.last != nil && h.last.usable(refused):
+	}
+	if h.last != nil && h.last.usable(refused) {
 		return nil
-	case h.last != nil:
-		return h.needed("the login has expired or was revoked")
-	case challenge == nil:
-		return h.needed(`it does not say how to authorize: set its credentials in "headers" of its entry, or, if it ` +
-			`supports OAuth, log in`)
 	}
-	return h.needed("it requires a login")
+	return fmt.Errorf(`it requires a login, or credentials in "headers" of its entry; to log in with OAuth, run %s %s`,
+		h.o.Command, h.server.Name)
 }
 
-func isInvalidGrant(err error) bool {
-	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
-	return ok && refused.ErrorCode == "invalid_grant"
-}
-
-func (h *handler) needed(reason string) error {
-	if h.logins.o.Command == "" {
-		return fmt.Errorf("%s; log in to it", reason)
-	}
-	name := h.server.Name
-	if strings.ContainsFunc(name, func(r rune) bool { return strings.ContainsRune(" \t\"'$&|;<>()*?`\\", r) }) {
-		name = fmt.Sprintf("%q", name)
-	}
-	return fmt.Errorf("%s; run %s %s", reason, h.logins.o.Command, name)
-}
-
-// bearer returns the parameters of the Bearer challenge in a response, or nil.
-func bearer(header http.Header) map[string]string {
-	challenges, _ := oauthex.ParseWWWAuthenticate(header.Values("WWW-Authenticate"))
-	for _, c := range challenges {
-		if c.Scheme == "bearer" {
-			if c.Params == nil {
-				return map[string]string{}
-			}
-			return c.Params
-		}
-	}
-	return nil
-}
-
-// renew sets h.last to the login with a token other than refused that has not expired. If necessary, it refreshes the
-// token, unless another process has already done so: most authorization servers accept a refresh token only once.
+// renew sets h.last to the login with a token that is valid and not refused. If necessary, it refreshes the token,
+// unless another process has already done so: many authorization servers accept a refresh token only once.
 func (h *handler) renew(ctx context.Context, refused string) error {
-	r, err := h.logins.store.load(h.key)
-	if err != nil {
+	key := keyOf(h.server)
+	done := func() (ok bool, err error) {
+		h.last, err = h.load(key)
+		h.loaded = err == nil
+		return err != nil || h.last == nil || h.last.usable(refused) || h.last.Token.RefreshToken == "", err
+	}
+	if ok, err := done(); ok {
 		return err
 	}
-	h.last, h.loaded = r, true
-	if r == nil || r.usable(refused) || r.Token.RefreshToken == h.spent {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, lockTimeout)
-	defer cancel()
-	unlock, err := h.logins.store.lock(ctx, h.key)
+	unlock, err := h.lock(ctx, key)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if r, err = h.logins.store.load(h.key); err != nil || r == nil || r.usable(refused) {
-		h.last = r
+	if ok, err := done(); ok {
 		return err
 	}
-	t, err := h.client.refresh(ctx, r)
-	if isInvalidGrant(err) {
-		h.spent = r.Token.RefreshToken
+	next := *h.last
+	t, err := next.config(next.TokenURL).Exchange(context.WithValue(ctx, oauth2.HTTPClient, h.http), "",
+		oauth2.SetAuthURLParam("grant_type", "refresh_token"), // TokenSource would not send the resource
+		oauth2.SetAuthURLParam("refresh_token", next.Token.RefreshToken),
+		oauth2.SetAuthURLParam("resource", next.Resource))
+	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refused.ErrorCode == "invalid_grant" {
+		h.last = nil // the login has expired or was revoked
+		return h.save(key, nil)
 	}
 	if err != nil {
-		return fmt.Errorf("refreshing the token: %w", r.hide(brief(err)))
+		return fmt.Errorf("refreshing the token: %w",
+			brief(err, next.Token.RefreshToken, next.Token.AccessToken, next.ClientSecret))
 	}
-	next := *r
 	next.Token = *t
-	h.last = &next // even if saving fails: the old token may have become invalid
-	if err := h.logins.store.save(h.key, &next); err != nil {
-		return fmt.Errorf("keeping the refreshed token: %w", err)
+	h.last = &next
+	return h.save(key, &next)
+}
+
+// revoke revokes the refresh token, and with it the access tokens, or an access token without a refresh token.
+func (l *Logins) revoke(ctx context.Context, r *record) error {
+	form := url.Values{"token": {r.Token.RefreshToken}, "client_id": {r.ClientID}}
+	if r.Token.RefreshToken == "" {
+		form.Set("token", r.Token.AccessToken)
 	}
-	return nil
+	inHeader := r.AuthStyle == oauth2.AuthStyleInHeader
+	if !inHeader && r.ClientSecret != "" {
+		form.Set("client_secret", r.ClientSecret)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.RevocationURL, strings.NewReader(form.Encode()))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if inHeader {
+		req.SetBasicAuth(url.QueryEscape(r.ClientID), url.QueryEscape(r.ClientSecret))
+	}
+	resp, err := l.http.Do(req)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("the authorization server returned %s", resp.Status)
+	}
+	return err
+}
+
+// newHTTP returns the client for all requests. It follows no redirects, which could reveal tokens.
+func newHTTP(o *http.Client) *http.Client {
+	g := guard{http.DefaultTransport, func([]byte) {}}
+	if o != nil && o.Transport != nil {
+		g.next = o.Transport
+	}
+	refuse := func(req *http.Request, _ []*http.Request) error {
+		return fmt.Errorf("it redirects to %s://%s, which is not followed", req.URL.Scheme, req.URL.Host)
+	}
+	return &http.Client{Transport: g, Timeout: 30 * time.Second, CheckRedirect: refuse}
+}
+
+// guard sends nothing in plain text to other machines, and bounds responses.
+type guard struct {
+	next http.RoundTripper
+	note func(body []byte)
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
+	host := req.URL.Hostname()
+	if req.URL.Scheme != "https" && host != "localhost" && !net.ParseIP(host).IsLoopback() {
+		return nil, errors.New("its URL, or that of its authorization server, does not start with https://")
+	}
+	resp, err := g.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	const most = 1 << 20
+	body, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	if err == nil && len(body) > most {
+		err = errors.New("the response is larger than 1 MiB")
+	}
+	if err != nil {
+		return nil, err
+	}
+	g.note(body)
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return resp, nil
+}
+
+// brief returns a short error without responses and secrets.
+func brief(err error, secrets ...string) error {
+	text, _, _ := strings.Cut(err.Error(), " successful registration response") // with a client's secret
+	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+		text = fmt.Sprintf("the token endpoint returned %d %s %s",
+			refused.Response.StatusCode, refused.ErrorCode, refused.ErrorDescription)
+	}
+	for _, secret := range secrets {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "[hidden]")
+		}
+	}
+	return fmt.Errorf("%.400s", strings.Join(strings.Fields(display.Text(text)), " "))
 }

@@ -1,188 +1,250 @@
-// Package login logs in to remote MCP servers with OAuth, and keeps the tokens between runs. It is apart from package
-// mcptools, so that only programs that use it link the keyring.
+// Package login logs in to remote MCP servers with OAuth, and keeps the tokens for later runs. Only programs that use it
+// link the keyring.
 //
 //	logins := login.New(&login.Options{Command: "mytool -login"})
 //	err := logins.Login(ctx, config, "tickets") // once, with the user
 //	servers, err := mcptools.Start(ctx, config, &mcptools.Options{OAuth: logins.Handler})
 //
-// Login performs the authorization code flow with PKCE. It finds the authorization server as the MCP specification
-// says (RFC 9728, RFC 8414), registers a client there (RFC 7591) unless the server's entry has one, and receives the
-// code on a port of this machine. The tokens are for that server only (RFC 8707). They are kept in the system's
-// keyring. If there is no keyring, or if they are too large for it, they are kept in a file that only the user can
-// read. They appear in no error and no log.
+// Login performs the authorization code flow with PKCE as the MCP specification says: it finds the authorization server
+// (RFC 9728, RFC 8414), registers a client there (RFC 7591), and receives the code on a port of this machine. The tokens
+// are only for that server (RFC 8707), and appear in no error and no log.
 package login
 
 import (
-	"cmp"
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/url"
 	"os"
-	"os/exec"
-	"runtime"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
-	"github.com/writ-go/writ/internal/similar"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"github.com/writ-go/writ/tools/mcptools"
+	"golang.org/x/oauth2"
 )
 
-// Options configure [New]. The zero value of every field is its default, and nil Options are the defaults.
+// Options configure [New]. The zero value of every field but Command is its default.
 type Options struct {
-	// Command is the command that calls Login, such as "mytool -login". Errors recommend it, followed by the name of the
-	// server. If it is empty, errors only say that a login is needed.
+	// Command is the command that calls Login, such as "mytool -login". Errors recommend it.
 	Command string
 
-	// Folder contains the files with tokens, and the locks that let several processes use the same login. Empty means
-	// writ/logins in [os.UserConfigDir].
+	// Folder has the tokens that the system's keyring does not take, in files that only the user can read, and the locks
+	// that let several processes share a login. Empty means writ/logins in [os.UserConfigDir].
 	Folder string
 
-	// NoKeyring keeps tokens in files even if the system has a keyring.
+	// NoKeyring keeps all tokens in Folder.
 	NoKeyring bool
 
-	// Show shows the user the address at which to log in. Nil writes it to stderr, and opens it in the user's browser if
-	// there is one.
+	// Show shows the user the address at which to log in. Nil writes it to stderr.
 	Show func(address string)
 
-	// HTTPClient sends the requests to servers and authorization servers. Only its Transport and its Jar are used.
+	// HTTPClient sends the requests. Only its Transport is used.
 	HTTPClient *http.Client
 }
 
-// Logins are the logins of the user. They are safe for concurrent use, also by several processes.
+// Logins are a user's logins. They are safe for concurrent use, also by several processes.
 type Logins struct {
-	o     Options
-	store store
+	o    Options
+	http *http.Client
 }
 
-// New returns the logins that are kept where the options say.
+// New returns the logins that are kept where the options say. Nil Options are the defaults.
 func New(o *Options) *Logins {
 	l := &Logins{}
 	if o != nil {
 		l.o = *o
 	}
-	if l.o.Show == nil {
-		l.o.Show = show
+	if l.o.Folder == "" {
+		base, _ := os.UserConfigDir() // without one, creating the folder fails
+		l.o.Folder = filepath.Join(base, "writ", "logins")
 	}
-	l.store.folder, l.store.noKeyring = l.o.Folder, l.o.NoKeyring
+	if l.o.Show == nil {
+		l.o.Show = func(address string) {
+			fmt.Fprintf(os.Stderr, "Log in at this address:\n\n%s\n\nIf your browser is on another machine, it cannot load "+
+				"its last page. Then run curl on this machine with the address of that page.\n", address)
+		}
+	}
+	l.http = newHTTP(l.o.HTTPClient)
 	return l
 }
 
-// Login lets the user log in to a server in the configuration, and keeps the tokens. An earlier login to the server is
-// replaced. Login waits for the user until ctx is done. If the user's browser is on another machine, its last page
-// cannot be loaded: requesting the address of that page on this machine completes the login.
+// Login lets the user log in to a server in the configuration, and keeps the tokens. It replaces an earlier login, and
+// waits for the user until ctx is done. If the user's browser is on another machine, it cannot load the last page of the
+// login; a request to the address of that page on this machine completes the login.
 func (l *Logins) Login(ctx context.Context, c *mcptools.Config, server string) error {
 	s, err := find(c, server)
 	if err != nil {
 		return err
 	}
-	f, err := l.newFlow(ctx, s)
-	if err != nil {
-		return fmt.Errorf("login: %w", err)
-	}
-	defer f.listener.Close()
-	s.Timeout, s.Disabled, s.Headers = 0, false, withoutAuthorization(s.Headers)
-	servers, err := mcptools.Start(ctx, &mcptools.Config{Servers: []mcptools.ServerConfig{s}}, &mcptools.Options{
-		ConnectTimeout: 15 * time.Minute, HTTPClient: l.o.HTTPClient,
-		OAuth: func(mcptools.ServerConfig) auth.OAuthHandler { return f },
-	})
-	if err != nil {
-		return fmt.Errorf("login: %w", cmp.Or(errors.Unwrap(err), err)) // without "all mcp servers failed"
-	}
-	if err = servers.Close(); !f.saved.Load() { // the server lets everybody connect, but may protect its tools
-		err = f.unasked(ctx, s.URL)
-	}
-	if err != nil {
-		return fmt.Errorf("login: mcp server %q: %w", server, err)
+	if err := l.login(ctx, s); err != nil {
+		return fmt.Errorf("login: mcp server %q: %w", server, brief(err))
 	}
 	return nil
 }
 
-// Logout removes the tokens for a server from this machine and revokes them. It returns false if the authorization
-// server does not support revocation (RFC 7009), so that the tokens remain valid until they expire. If revoking fails,
-// it returns an error, but the tokens are removed.
+// Logout removes the tokens for a server from this machine, and revokes them. It returns false if the authorization
+// server does not support revocation (RFC 7009); the tokens are then valid until they expire. If revoking fails, it
+// returns an error, but the tokens are removed.
 func (l *Logins) Logout(ctx context.Context, c *mcptools.Config, server string) (revoked bool, err error) {
 	s, err := find(c, server)
 	if err != nil {
 		return false, err
 	}
-	k := keyOf(s)
-	unlock, err := l.store.lock(ctx, k)
+	unlock, err := l.lock(ctx, keyOf(s))
 	if err != nil {
-		return false, fmt.Errorf("login: %w", err)
+		return false, err
 	}
 	defer unlock()
-	r, err := l.store.load(k)
-	switch {
-	case err != nil:
-		return false, fmt.Errorf("login: %w", err)
-	case r == nil:
+	r, err := l.load(keyOf(s))
+	if err == nil && r == nil {
 		return false, fmt.Errorf("login: there is no login to mcp server %q; nothing to do", server)
 	}
-	if err := l.store.remove(k); err != nil {
-		return false, fmt.Errorf("login: removing the tokens: %w", err)
+	if removing := l.save(keyOf(s), nil); removing != nil {
+		return false, removing
 	}
-	if r.RevocationURL == "" {
-		return false, nil
+	if err != nil || r.RevocationURL == "" {
+		return false, err
 	}
 	if err := l.revoke(ctx, r); err != nil {
-		return false, fmt.Errorf("login: the tokens are removed from this machine, but mcp server %q may still accept "+
-			"them: revoking them failed: %w", server, r.hide(err))
+		return false, fmt.Errorf("login: the tokens are removed from this machine, but mcp server %q may still accept them:"+
+			" revoking them failed: %w", server, err)
 	}
 	return true, nil
 }
 
 // find returns a remote server in a configuration.
-func find(c *mcptools.Config, name string) (mcptools.ServerConfig, error) {
-	if c == nil {
-		c = &mcptools.Config{}
-	}
-	i := slices.IndexFunc(c.Servers, func(s mcptools.ServerConfig) bool { return s.Name == name })
+func find(c *mcptools.Config, name string) (s mcptools.ServerConfig, err error) {
+	i := slices.IndexFunc(c.Servers, func(s mcptools.ServerConfig) bool { return s.Name == name && s.URL != "" })
 	if i < 0 {
-		var names []string
-		for _, s := range c.Servers {
-			names = append(names, s.Name)
-		}
-		hint := ""
-		if near := similar.Nearest(name, names); near != "" {
-			hint = fmt.Sprintf("; did you mean %q?", near)
-		}
-		return mcptools.ServerConfig{}, fmt.Errorf("login: the configuration has no mcp server %q%s", name, hint)
-	}
-	if c.Servers[i].URL == "" {
-		return mcptools.ServerConfig{},
-			fmt.Errorf("login: mcp server %q has no URL; only remote servers have a login", name)
+		return s, fmt.Errorf("login: the configuration has no mcp server %q with a URL; check the name", name)
 	}
 	return c.Servers[i], nil
 }
 
-// show is the default of Options.Show.
-func show(address string) {
-	fmt.Fprintf(os.Stderr, "Log in at this address:\n\n%s\n\nIf your browser is on another machine, its last page cannot "+
-		"be loaded. Then run curl on this machine with the address of that page.\n", address)
-	command := []string{"xdg-open"}
-	switch runtime.GOOS {
-	case "darwin":
-		command = []string{"open"}
-	case "windows":
-		command = []string{"rundll32", "url.dll,FileProtocolHandler"}
-	}
-	browser := exec.Command(command[0], append(command[1:], address)...)
-	browser.Stdout, browser.Stderr = io.Discard, io.Discard
-	if browser.Start() == nil {
-		go func() { _ = browser.Wait() }()
+// flow is the authorization code flow for one login.
+type flow struct {
+	*Logins
+	server   mcptools.ServerConfig
+	listener net.Listener // receives the code from the browser
+	resource string
+	metadata struct { // of the authorization server; the SDK does not pass it on
+		Token      string `json:"token_endpoint"`
+		Revocation string `json:"revocation_endpoint"`
 	}
 }
 
-func withoutAuthorization(headers map[string]string) map[string]string {
-	kept := map[string]string{}
-	for name, value := range headers {
-		if !strings.EqualFold(name, "Authorization") {
-			kept[name] = value
-		}
+const callback = "/callback"
+
+func (l *Logins) login(ctx context.Context, s mcptools.ServerConfig) error {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
 	}
-	return kept
+	defer listener.Close()
+	f, client := &flow{Logins: l, server: s, listener: listener}, *l.http
+	client.Transport = guard{l.http.Transport, func(body []byte) {
+		if found := f.metadata; json.Unmarshal(body, &found) == nil && found.Token != "" {
+			f.metadata = found
+		}
+	}}
+	redirect := "http://" + listener.Addr().String() + callback
+	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
+		AuthorizationCodeFetcher: f.fetch,
+		NewTokenSource:           f.keep,
+		RequestRefreshToken:      true,
+		AcceptUnadvertisedIss:    true, // a wrong one is rejected in any case
+		Client:                   &client,
+		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{
+			Metadata: &oauthex.ClientRegistrationMetadata{
+				ClientName: "writ", RedirectURIs: []string{redirect}, TokenEndpointAuthMethod: "none",
+				GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
+			},
+		},
+	})
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL, strings.NewReader("{}"))
+	if err != nil {
+		return err
+	}
+	for name, value := range s.Headers {
+		req.Header.Set(name, value)
+	}
+	req.Header.Del("Authorization")
+	resp, err := l.http.Transport.RoundTrip(req)
+	if err != nil {
+		return err
+	}
+	resp.StatusCode = http.StatusUnauthorized // a server may let everybody connect, and protect its tools
+	return handler.Authorize(ctx, req, resp)
+}
+
+// fetch is an [auth.AuthorizationCodeFetcher]. It ignores requests without the state of this login, which other programs
+// and web pages may send.
+func (f *flow) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+	u, err := url.Parse(args.URL)
+	if err != nil {
+		return nil, err
+	}
+	query := u.Query()
+	f.resource = query.Get("resource")
+	if slices.Contains(strings.Fields(query.Get("scope")), "offline_access") { // needs consent (OpenID Connect Core, 11)
+		query.Set("prompt", "consent")
+		u.RawQuery = query.Encode()
+	}
+	received := make(chan url.Values, 1)
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+callback, func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		if q.Get("state") != query.Get("state") {
+			http.Error(w, "This is not the login that is in progress; start again.", http.StatusBadRequest)
+			return
+		}
+		_, _ = io.WriteString(w, "You can close this page. The program says whether you are logged in.\n")
+		select {
+		case received <- q:
+		default: // the browser has repeated the request
+		}
+	})
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = server.Serve(f.listener) }()
+	defer func() { _ = server.Shutdown(ctx) }()
+	f.o.Show(u.String())
+	select {
+	case <-ctx.Done():
+		return nil, fmt.Errorf("waiting for the user: %w", context.Cause(ctx))
+	case q := <-received:
+		if refused := q.Get("error"); refused != "" {
+			return nil, fmt.Errorf("the authorization server refused: %s %s", refused, q.Get("error_description"))
+		}
+		return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
+	}
+}
+
+// keep keeps the tokens. The SDK calls it with them.
+func (f *flow) keep(_ context.Context, c *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
+	if t.Type() != "Bearer" {
+		return nil, fmt.Errorf("its tokens have the type %.20q; only Bearer is supported", t.Type())
+	}
+	r := &record{
+		Server: f.server.Name, Resource: f.resource, ClientID: c.ClientID, ClientSecret: c.ClientSecret,
+		TokenURL: c.Endpoint.TokenURL, AuthStyle: c.Endpoint.AuthStyle, Token: *t,
+	}
+	if f.metadata.Token == r.TokenURL {
+		r.RevocationURL = f.metadata.Revocation
+	}
+	unlock, err := f.lock(context.Background(), keyOf(f.server))
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	return oauth2.StaticTokenSource(t), f.save(keyOf(f.server), r)
 }
