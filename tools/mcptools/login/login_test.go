@@ -31,7 +31,7 @@ func TestLogin(t *testing.T) {
 	}
 	q := s.challenge
 	if q.Get("resource") != s.URL+"/mcp" || q.Get("code_challenge_method") != "S256" ||
-		q.Get("scope") != "tools offline_access" || q.Get("prompt") != "consent" {
+		!strings.Contains(q.Get("scope"), "offline_access") || !strings.Contains(q.Get("scope"), "tools") || q.Get("prompt") != "consent" {
 		t.Errorf("the authorization request: %v", q)
 	}
 	files, err := filepath.Glob(filepath.Join(l.o.Folder, "*.json"))
