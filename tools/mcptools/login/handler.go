@@ -47,7 +47,7 @@ func (h *handler) TokenSource(ctx context.Context) (source oauth2.TokenSource, e
 	if !h.loaded || h.last != nil && !h.last.usable("") {
 		err = h.renew(ctx, "")
 	}
-	if h.last != nil && h.last.usable("") {
+	if h.last != nil {
 		source = oauth2.StaticTokenSource(&h.last.Token)
 	}
 	return source, err
@@ -65,7 +65,7 @@ func (h *handler) Authorize(ctx context.Context, req *http.Request, resp *http.R
 	if err := h.renew(ctx, refused); err != nil {
 		return err
 	}
-	if h.last != nil && h.last.usable(refused) {
+	if h.last != nil && h.last.Token.AccessToken != refused {
 		return nil
 	}
 	return fmt.Errorf(`it requires a login, or credentials in "headers" of its entry; to log in with OAuth, run %s %s`,
