@@ -13,12 +13,12 @@ import (
 )
 
 // Flags are the flags -login and -logout.
-type Flags struct{ In, Out string }
+type Flags struct{ login, logout string }
 
 // Define adds the flags.
 func (f *Flags) Define(flags *flag.FlagSet) {
-	flags.StringVar(&f.In, "login", "", "`server` in -config to log in to with OAuth; later runs use the tokens")
-	flags.StringVar(&f.Out, "logout", "", "`server` in -config to log out of; its tokens are removed and revoked")
+	flags.StringVar(&f.login, "login", "", "`server` in -config to log in to with OAuth; later runs use the tokens")
+	flags.StringVar(&f.logout, "logout", "", "`server` in -config to log out of; its tokens are removed and revoked")
 }
 
 // Handler returns the handlers of a command with a configuration file, for [mcptools.Options].OAuth.
@@ -26,25 +26,22 @@ func Handler(command, config string) func(mcptools.ServerConfig) auth.OAuthHandl
 	return login.New(&login.Options{Command: command + " -config " + config + " -login"}).Handler
 }
 
-// Run does what the flags ask for, and says so.
+// Run does what the flags ask for.
 func (f *Flags) Run(ctx context.Context, config string, stderr io.Writer) error {
 	c, err := mcptools.ReadConfig(config)
 	if err != nil {
 		return err
 	}
-	if f.In != "" {
-		if err = login.New(nil).Login(ctx, c, f.In); err == nil {
-			fmt.Fprintf(stderr, "logged in to %s\n", f.In)
-		}
-		return err
+	revoked, result := false, "logged in to "+f.login
+	if f.login != "" {
+		err = login.New(nil).Login(ctx, c, f.login)
+	} else if revoked, err = login.New(nil).Logout(ctx, c, f.logout); revoked {
+		result = "logged out of " + f.logout
+	} else {
+		result = "logged out of " + f.logout + "; it may accept the old tokens until they expire"
 	}
-	revoked, err := login.New(nil).Logout(ctx, c, f.Out)
-	switch {
-	case err != nil:
-	case revoked:
-		fmt.Fprintf(stderr, "logged out of %s\n", f.Out)
-	default:
-		fmt.Fprintf(stderr, "logged out of %s; it may accept the old tokens until they expire\n", f.Out)
+	if err == nil {
+		fmt.Fprintln(stderr, result)
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package login
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,7 +94,11 @@ func (h *handler) renew(ctx context.Context, refused string) error {
 		return err
 	}
 	next := *h.last
-	t, err := next.config(next.TokenURL).Exchange(context.WithValue(ctx, oauth2.HTTPClient, h.http), "",
+	config := &oauth2.Config{
+		ClientID: next.ClientID, ClientSecret: next.ClientSecret,
+		Endpoint: oauth2.Endpoint{TokenURL: next.TokenURL, AuthStyle: next.AuthStyle},
+	}
+	t, err := config.Exchange(context.WithValue(ctx, oauth2.HTTPClient, h.http), "",
 		oauth2.SetAuthURLParam("grant_type", "refresh_token"), // TokenSource would not send the resource
 		oauth2.SetAuthURLParam("refresh_token", next.Token.RefreshToken),
 		oauth2.SetAuthURLParam("resource", next.Resource))
@@ -112,10 +117,7 @@ func (h *handler) renew(ctx context.Context, refused string) error {
 
 // revoke revokes the refresh token, and with it the access tokens, or an access token without a refresh token.
 func (l *Logins) revoke(ctx context.Context, r *record) error {
-	form := url.Values{"token": {r.Token.RefreshToken}, "client_id": {r.ClientID}}
-	if r.Token.RefreshToken == "" {
-		form.Set("token", r.Token.AccessToken)
-	}
+	form := url.Values{"token": {cmp.Or(r.Token.RefreshToken, r.Token.AccessToken)}, "client_id": {r.ClientID}}
 	inHeader := r.AuthStyle == oauth2.AuthStyleInHeader
 	if !inHeader && r.ClientSecret != "" {
 		form.Set("client_secret", r.ClientSecret)
@@ -135,23 +137,16 @@ func (l *Logins) revoke(ctx context.Context, r *record) error {
 	return err
 }
 
-// newHTTP returns the client for all requests. It follows no redirects, which could reveal tokens.
-func newHTTP(o *http.Client) *http.Client {
-	g := guard{http.DefaultTransport, func([]byte) {}}
-	if o != nil && o.Transport != nil {
-		g.next = o.Transport
-	}
+// newHTTP returns a client that passes responses to note. It follows no redirects, which could reveal tokens.
+func newHTTP(note func(body []byte)) *http.Client {
 	refuse := func(req *http.Request, _ []*http.Request) error {
 		return fmt.Errorf("it redirects to %s://%s, which is not followed", req.URL.Scheme, req.URL.Host)
 	}
-	return &http.Client{Transport: g, Timeout: 30 * time.Second, CheckRedirect: refuse}
+	return &http.Client{Transport: guard{note}, Timeout: 30 * time.Second, CheckRedirect: refuse}
 }
 
 // guard sends nothing in plain text to other machines, and bounds responses.
-type guard struct {
-	next http.RoundTripper
-	note func(body []byte)
-}
+type guard struct{ note func(body []byte) }
 
 // RoundTrip implements [http.RoundTripper].
 func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -159,7 +154,7 @@ func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.URL.Scheme != "https" && host != "localhost" && !net.ParseIP(host).IsLoopback() {
 		return nil, errors.New("its URL, or that of its authorization server, does not start with https://")
 	}
-	resp, err := g.next.RoundTrip(req)
+	resp, err := http.DefaultTransport.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}

@@ -44,9 +44,6 @@ type Options struct {
 
 	// Show shows the user the address at which to log in. Nil writes it to stderr.
 	Show func(address string)
-
-	// HTTPClient sends the requests. Only its Transport is used.
-	HTTPClient *http.Client
 }
 
 // Logins are a user's logins. They are safe for concurrent use, also by several processes.
@@ -57,7 +54,7 @@ type Logins struct {
 
 // New returns the logins that are kept where the options say. Nil Options are the defaults.
 func New(o *Options) *Logins {
-	l := &Logins{}
+	l := &Logins{http: newHTTP(func([]byte) {})}
 	if o != nil {
 		l.o = *o
 	}
@@ -71,7 +68,6 @@ func New(o *Options) *Logins {
 				"its last page. Then run curl on this machine with the address of that page.\n", address)
 		}
 	}
-	l.http = newHTTP(l.o.HTTPClient)
 	return l
 }
 
@@ -148,19 +144,13 @@ func (l *Logins) login(ctx context.Context, s mcptools.ServerConfig) error {
 		return err
 	}
 	defer listener.Close()
-	f, client := &flow{Logins: l, server: s, listener: listener}, *l.http
-	client.Transport = guard{l.http.Transport, func(body []byte) {
-		if found := f.metadata; json.Unmarshal(body, &found) == nil && found.Token != "" {
-			f.metadata = found
-		}
-	}}
-	redirect := "http://" + listener.Addr().String() + callback
+	f, redirect := &flow{Logins: l, server: s, listener: listener}, "http://"+listener.Addr().String()+callback
 	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
 		AuthorizationCodeFetcher: f.fetch,
 		NewTokenSource:           f.keep,
 		RequestRefreshToken:      true,
 		AcceptUnadvertisedIss:    true, // a wrong one is rejected in any case
-		Client:                   &client,
+		Client:                   newHTTP(f.note),
 		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{
 			Metadata: &oauthex.ClientRegistrationMetadata{
 				ClientName: "writ", RedirectURIs: []string{redirect}, TokenEndpointAuthMethod: "none",
@@ -175,10 +165,6 @@ func (l *Logins) login(ctx context.Context, s mcptools.ServerConfig) error {
 	if err != nil {
 		return err
 	}
-	for name, value := range s.Headers {
-		req.Header.Set(name, value)
-	}
-	req.Header.Del("Authorization")
 	resp, err := l.http.Transport.RoundTrip(req)
 	if err != nil {
 		return err
@@ -226,6 +212,13 @@ func (f *flow) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.A
 			return nil, fmt.Errorf("the authorization server refused: %s %s", refused, q.Get("error_description"))
 		}
 		return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
+	}
+}
+
+// note notes the authorization server's metadata.
+func (f *flow) note(body []byte) {
+	if found := f.metadata; json.Unmarshal(body, &found) == nil && found.Token != "" {
+		f.metadata = found
 	}
 }
 

@@ -32,14 +32,6 @@ func (r *record) usable(refused string) bool {
 	return r.Token.Valid() && r.Token.AccessToken != refused
 }
 
-// config returns the configuration of the client for an endpoint.
-func (r *record) config(endpoint string) *oauth2.Config {
-	return &oauth2.Config{
-		ClientID: r.ClientID, ClientSecret: r.ClientSecret,
-		Endpoint: oauth2.Endpoint{TokenURL: endpoint, AuthStyle: r.AuthStyle},
-	}
-}
-
 // keyOf returns the name of a login. It depends on the URL, so that another server of the same name gets no tokens.
 func keyOf(s mcptools.ServerConfig) string {
 	sum := sha256.Sum256([]byte(s.Name + "\x00" + s.URL))
@@ -50,9 +42,7 @@ func (l *Logins) path(key, suffix string) string { return filepath.Join(l.o.Fold
 
 // lock waits for up to a minute until no process or goroutine has the lock of the key. Only the holder may save.
 func (l *Logins) lock(ctx context.Context, key string) (unlock func(), err error) {
-	if err := os.MkdirAll(l.o.Folder, 0o700); err != nil {
-		return nil, fmt.Errorf("the folder of logins: %w", err)
-	}
+	_ = os.MkdirAll(l.o.Folder, 0o700) // if it fails, opening the file fails
 	file, err := os.OpenFile(l.path(key, ".lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("the lock of a login: %w", err)
