@@ -14,6 +14,8 @@
 //	go run ./examples/agent -journal runs -config mcp_servers.json -model openai:gpt-5 -resume r-abc123
 //	go run ./examples/agent -journal runs -config mcp_servers.json -rollback r-abc123
 //
+// With -login NAME, it logs in to a server that requires OAuth, and with -logout NAME, out of it.
+//
 // With -chat, it carries out one task after another. With -trajectory, it records what happens in a file, and with
 // -step, it runs a recorded program again, with the recorded results of its calls, without a model and servers:
 //

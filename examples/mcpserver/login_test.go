@@ -22,8 +22,8 @@ import (
 	"github.com/writ-go/writ/internal/testserver"
 )
 
-// TestLogin has a server that is protected by an authorization server from npm, and another one that uses its tools. The
-// user logs in with -login, and the tokens, which expire in between, are refreshed.
+// TestLogin has a server that is protected by an authorization server from npm, and another one that uses its tools.
+// The user logs in with -login, and the tokens, which expire soon, are refreshed.
 func TestLogin(t *testing.T) {
 	t.Parallel()
 	issuer := startProvider(t)
@@ -32,7 +32,8 @@ func TestLogin(t *testing.T) {
 	waitFor(t, protected, "stderr", "serving")
 
 	home := t.TempDir()
-	config, err := testserver.WriteConfig(home, map[string]any{"far": map[string]any{"url": "http://" + address + "/mcp"}})
+	far := map[string]any{"url": "http://" + address + "/mcp"}
+	config, err := testserver.WriteConfig(home, map[string]any{"far": far})
 	if err != nil {
 		t.Fatal(err)
 	}

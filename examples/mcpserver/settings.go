@@ -105,8 +105,8 @@ func (s *settings) flags() *flag.FlagSet {
 		"the clients that have access: "+
 			`{"tokens": [{"principal": "ada", "sha256": "…", "tools": ["execute_code", "fs.read_*"]}]}`)
 	f.StringVar(&s.oauth.Issuer, "oauth", "",
-		"the authorization server that issues tokens, instead of -tokens; a token must be a JWT with sub or client_id, "+
-			"and aud with -oauth-resource")
+		"the authorization server that issues tokens, instead of -tokens; a token must be a JWT with sub or "+
+			"client_id, and aud with -oauth-resource")
 	f.StringVar(&s.oauth.Endpoint, "oauth-introspect", "",
 		"the URL at which the authorization server answers questions about tokens that are not JWTs (RFC 7662)")
 	f.StringVar(&s.oauth.ClientID, "oauth-client", "",

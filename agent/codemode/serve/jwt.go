@@ -59,7 +59,10 @@ func (v *jwtVerifier) verify(ctx context.Context, token string, _ *http.Request)
 		return nil, fmt.Errorf("jwt: the metadata of the authorization server: %w", err)
 	}
 	verified, err := verifier.Verify(ctx, token)
-	if failed := v.fetcher.failed(); err != nil && failed != nil && strings.Contains(err.Error(), "fetching keys ") {
+	v.fetcher.mu.Lock()
+	failed := v.fetcher.err
+	v.fetcher.mu.Unlock()
+	if err != nil && failed != nil && strings.Contains(err.Error(), "fetching keys ") {
 		return nil, fmt.Errorf("jwt: the keys of the authorization server: %w", failed)
 	}
 	var claims json.RawMessage
@@ -103,12 +106,6 @@ type fetcher struct {
 	mu   sync.Mutex
 	last map[string]time.Time // by URL
 	err  error                // of the last document that was fetched
-}
-
-func (f *fetcher) failed() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.err
 }
 
 // RoundTrip implements [http.RoundTripper].

@@ -101,9 +101,13 @@ type publisher struct {
 }
 
 func newPublisher(keys ...signer) *publisher {
-	return &publisher{keys: keys, fetched: map[string]int{}, broken: map[string]http.HandlerFunc{}, metadata: map[string]any{
-		"issuer": jwtIssuer, "jwks_uri": "https://keys.example/keys", "code_challenge_methods_supported": []string{"S256"},
-	}}
+	metadata := map[string]any{
+		"issuer": jwtIssuer, "jwks_uri": "https://keys.example/keys",
+		"code_challenge_methods_supported": []string{"S256"},
+	}
+	return &publisher{
+		keys: keys, fetched: map[string]int{}, broken: map[string]http.HandlerFunc{}, metadata: metadata,
+	}
 }
 
 func (p *publisher) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -173,10 +177,12 @@ func TestJWT(t *testing.T) {
 	for name, c := range map[string]struct {
 		token, want string
 	}{
-		"RS256":  {rs.sign(with(nil), nil), jwtIssuer + " ada; a b"},
-		"ES256":  {es.sign(with(claims{"aud": jwtResource}), nil), jwtIssuer + " ada; a b"},
-		"EdDSA":  {ed.sign(with(nil), nil), jwtIssuer + " ada; a b"},
-		"client": {rs.sign(with(claims{"sub": nil, "client_id": "cli", "scope": nil}), nil), "client " + jwtIssuer + " cli; "},
+		"RS256": {rs.sign(with(nil), nil), jwtIssuer + " ada; a b"},
+		"ES256": {es.sign(with(claims{"aud": jwtResource}), nil), jwtIssuer + " ada; a b"},
+		"EdDSA": {ed.sign(with(nil), nil), jwtIssuer + " ada; a b"},
+		"client": {
+			rs.sign(with(claims{"sub": nil, "client_id": "cli", "scope": nil}), nil), "client " + jwtIssuer + " cli; ",
+		},
 	} {
 		if got, err := verify(c.token); err != nil || got != c.want {
 			t.Errorf("%s: got %q, %v; want %q", name, got, err, c.want)
@@ -269,15 +275,19 @@ func TestJWTRotation(t *testing.T) {
 	})
 }
 
-// TestJWTUnavailable has an authorization server that fails. Tokens are not called invalid, and the next attempt is made
-// after a while.
+// TestJWTUnavailable has an authorization server that fails. Tokens are not called invalid, and the next attempt is
+// made after a while.
 func TestJWTUnavailable(t *testing.T) {
 	t.Parallel()
 	rs, _, _ := newSigners(t)
-	large := func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(strings.Repeat(" ", 2<<20) + "{}")) }
+	large := func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(strings.Repeat(" ", 2<<20) + "{}"))
+	}
 	page := func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }
 	failing := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }
-	redirect := func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://evil.example", http.StatusFound) }
+	redirect := func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://evil.example", http.StatusFound)
+	}
 	value := func(v map[string]any) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			m := newPublisher().metadata
@@ -326,7 +336,8 @@ func TestJWTUnavailable(t *testing.T) {
 func TestJWTErrors(t *testing.T) {
 	t.Parallel()
 	for _, j := range []serve.JWT{
-		{Issuer: "http://login.example", Resource: jwtResource}, {Issuer: jwtIssuer}, {Issuer: jwtIssuer, Resource: "x"},
+		{Issuer: "http://login.example", Resource: jwtResource}, {Issuer: jwtIssuer},
+		{Issuer: jwtIssuer, Resource: "x"},
 	} {
 		if _, err := j.Auth(); err == nil || !strings.Contains(err.Error(), "must be URLs with https") {
 			t.Errorf("%+v: %v", j, err)

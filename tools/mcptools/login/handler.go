@@ -142,11 +142,11 @@ func newHTTP(note func(body []byte)) *http.Client {
 	refuse := func(req *http.Request, _ []*http.Request) error {
 		return fmt.Errorf("it redirects to %s://%s, which is not followed", req.URL.Scheme, req.URL.Host)
 	}
-	return &http.Client{Transport: guard{note}, Timeout: 30 * time.Second, CheckRedirect: refuse}
+	return &http.Client{Transport: guard(note), Timeout: 30 * time.Second, CheckRedirect: refuse}
 }
 
-// guard sends nothing in plain text to other machines, and bounds responses.
-type guard struct{ note func(body []byte) }
+// guard sends nothing in plain text to other machines, and bounds responses. It is called with them.
+type guard func(body []byte)
 
 // RoundTrip implements [http.RoundTripper].
 func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -167,7 +167,7 @@ func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.note(body)
+	g(body)
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	return resp, nil
 }

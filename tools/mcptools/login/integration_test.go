@@ -16,8 +16,8 @@ import (
 	"github.com/writ-go/writ/tools/mcptools"
 )
 
-// TestOfficialExample logs in to the example server of the official TypeScript SDK, at its example authorization server.
-// It agrees without a user, and has neither refresh tokens nor iss.
+// TestOfficialExample logs in to the example server of the official TypeScript SDK, at its example authorization
+// server. It agrees without a user, and has neither refresh tokens nor iss.
 func TestOfficialExample(t *testing.T) {
 	t.Parallel()
 	modules := os.Getenv("WRIT_NPM_DIR")

@@ -1,13 +1,13 @@
-// Package login logs in to remote MCP servers with OAuth, and keeps the tokens for later runs. Only programs that use it
-// link the keyring.
+// Package login logs in to remote MCP servers with OAuth, and keeps the tokens for later runs. Only programs that use
+// it link the keyring.
 //
 //	logins := login.New(&login.Options{Command: "mytool -login"})
 //	err := logins.Login(ctx, config, "tickets") // once, with the user
 //	servers, err := mcptools.Start(ctx, config, &mcptools.Options{OAuth: logins.Handler})
 //
 // Login performs the authorization code flow with PKCE as the MCP specification says: it finds the authorization server
-// (RFC 9728, RFC 8414), registers a client there (RFC 7591), and receives the code on a port of this machine. The tokens
-// are only for that server (RFC 8707), and appear in no error and no log.
+// (RFC 9728, RFC 8414), registers a client (RFC 7591), and receives the code on a port of this machine. The tokens are
+// only for that server (RFC 8707), and appear in no error and no log.
 package login
 
 import (
@@ -35,8 +35,8 @@ type Options struct {
 	// Command is the command that calls Login, such as "mytool -login". Errors recommend it.
 	Command string
 
-	// Folder has the tokens that the system's keyring does not take, in files that only the user can read, and the locks
-	// that let several processes share a login. Empty means writ/logins in [os.UserConfigDir].
+	// Folder has the tokens that the system's keyring does not take, in files that only the user can read, and locks
+	// for processes that share a login. Empty means writ/logins in [os.UserConfigDir].
 	Folder string
 
 	// NoKeyring keeps all tokens in Folder.
@@ -64,16 +64,16 @@ func New(o *Options) *Logins {
 	}
 	if l.o.Show == nil {
 		l.o.Show = func(address string) {
-			fmt.Fprintf(os.Stderr, "Log in at this address:\n\n%s\n\nIf your browser is on another machine, it cannot load "+
-				"its last page. Then run curl on this machine with the address of that page.\n", address)
+			fmt.Fprintf(os.Stderr, "Log in at this address:\n\n%s\n\nIf your browser is on another machine, it cannot "+
+				"load its last page. Then run curl on this machine with the address of that page.\n", address)
 		}
 	}
 	return l
 }
 
 // Login lets the user log in to a server in the configuration, and keeps the tokens. It replaces an earlier login, and
-// waits for the user until ctx is done. If the user's browser is on another machine, it cannot load the last page of the
-// login; a request to the address of that page on this machine completes the login.
+// waits for the user until ctx is done. If the user's browser is on another machine, it cannot load the last page of
+// the login; a request to the address of that page on this machine completes the login.
 func (l *Logins) Login(ctx context.Context, c *mcptools.Config, server string) error {
 	s, err := find(c, server)
 	if err != nil {
@@ -109,8 +109,8 @@ func (l *Logins) Logout(ctx context.Context, c *mcptools.Config, server string) 
 		return false, err
 	}
 	if err := l.revoke(ctx, r); err != nil {
-		return false, fmt.Errorf("login: the tokens are removed from this machine, but mcp server %q may still accept them:"+
-			" revoking them failed: %w", server, err)
+		return false, fmt.Errorf("login: the tokens are removed from this machine, but mcp server %q may still accept "+
+			"them: revoking them failed: %w", server, err)
 	}
 	return true, nil
 }
@@ -173,8 +173,8 @@ func (l *Logins) login(ctx context.Context, s mcptools.ServerConfig) error {
 	return handler.Authorize(ctx, req, resp)
 }
 
-// fetch is an [auth.AuthorizationCodeFetcher]. It ignores requests without the state of this login, which other programs
-// and web pages may send.
+// fetch is an [auth.AuthorizationCodeFetcher]. It ignores requests without the state of this login, which other
+// programs and web pages may send.
 func (f *flow) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 	u, err := url.Parse(args.URL)
 	if err != nil {
@@ -182,7 +182,7 @@ func (f *flow) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.A
 	}
 	query := u.Query()
 	f.resource = query.Get("resource")
-	if slices.Contains(strings.Fields(query.Get("scope")), "offline_access") { // needs consent (OpenID Connect Core, 11)
+	if slices.Contains(strings.Fields(query.Get("scope")), "offline_access") { // OpenID requires consent
 		query.Set("prompt", "consent")
 		u.RawQuery = query.Encode()
 	}

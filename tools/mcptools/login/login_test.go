@@ -31,7 +31,8 @@ func TestLogin(t *testing.T) {
 	}
 	q := s.challenge
 	if q.Get("resource") != s.URL+"/mcp" || q.Get("code_challenge_method") != "S256" ||
-		!strings.Contains(q.Get("scope"), "offline_access") || !strings.Contains(q.Get("scope"), "tools") || q.Get("prompt") != "consent" {
+		!strings.Contains(q.Get("scope"), "offline_access") || !strings.Contains(q.Get("scope"), "tools") ||
+		q.Get("prompt") != "consent" {
 		t.Errorf("the authorization request: %v", q)
 	}
 	files, err := filepath.Glob(filepath.Join(l.o.Folder, "*.json"))
@@ -123,8 +124,8 @@ func TestOtherServer(t *testing.T) {
 // TestOwnCredentials has an entry with an Authorization header, which the user prefers.
 func TestOwnCredentials(t *testing.T) {
 	t.Parallel()
-	entry := mcptools.ServerConfig{Name: "a", URL: "https://a.example", Headers: map[string]string{"authorization": "x"}}
-	if h := New(nil).Handler(entry); h != nil {
+	headers := map[string]string{"authorization": "x"}
+	if h := New(nil).Handler(mcptools.ServerConfig{Name: "a", URL: "https://a.example", Headers: headers}); h != nil {
 		t.Error("it has a handler")
 	}
 }
@@ -245,10 +246,10 @@ func TestHostile(t *testing.T) {
 		want   string
 	}{
 		"no PKCE":       {metadata("code_challenge_methods_supported", nil), "does not implement PKCE"},
-		"other issuer":  {metadata("issuer", "https://evil.example"), `metadata issuer "https://evil.example" does not match`},
+		"other issuer":  {metadata("issuer", "https://evil.example"), `issuer "https://evil.example" does not match`},
 		"plain text":    {metadata("token_endpoint", "http://evil.example/token"), "token_endpoint"},
 		"a script":      {metadata("authorization_endpoint", "javascript:alert(1)"), "authorization_endpoint"},
-		"no clients":    {metadata("registration_endpoint", nil), "no configured client registration methods are supported"},
+		"no clients":    {metadata("registration_endpoint", nil), "no configured client registration methods"},
 		"wrong iss":     {redirect("iss", "https://evil.example"), `issuer "https://evil.example" does not match`},
 		"no iss":        {redirect("iss", ""), "none was received"},
 		"refused":       {redirect("error", "access_denied"), "the authorization server refused: access_denied"},

@@ -56,7 +56,8 @@ func newStub(t *testing.T) *stub {
 		ok := s.valid[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
 		s.mu.Unlock()
 		if !ok {
-			w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+s.URL+`/resource", scope="tools offline_access"`)
+			w.Header().Set("WWW-Authenticate",
+				`Bearer resource_metadata="`+s.URL+`/resource", scope="tools offline_access"`)
 			http.Error(w, "who are you?", http.StatusUnauthorized)
 			return
 		}
