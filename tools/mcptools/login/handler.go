@@ -98,6 +98,7 @@ func (h *handler) renew(ctx context.Context, refused string) error {
 		ClientID: next.ClientID, ClientSecret: next.ClientSecret,
 		Endpoint: oauth2.Endpoint{TokenURL: next.TokenURL, AuthStyle: next.AuthStyle},
 	}
+	ctx = context.WithoutCancel(ctx) // the new tokens must not be lost
 	t, err := config.Exchange(context.WithValue(ctx, oauth2.HTTPClient, h.http), "",
 		oauth2.SetAuthURLParam("grant_type", "refresh_token"), // TokenSource would not send the resource
 		oauth2.SetAuthURLParam("refresh_token", next.Token.RefreshToken),

@@ -117,6 +117,9 @@ func (l *Logins) Logout(ctx context.Context, c *mcptools.Config, server string) 
 
 // find returns a remote server in a configuration.
 func find(c *mcptools.Config, name string) (s mcptools.ServerConfig, err error) {
+	if c == nil {
+		c = &mcptools.Config{}
+	}
 	i := slices.IndexFunc(c.Servers, func(s mcptools.ServerConfig) bool { return s.Name == name && s.URL != "" })
 	if i < 0 {
 		return s, fmt.Errorf("login: the configuration has no mcp server %q with a URL; check the name", name)

@@ -186,6 +186,17 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
+// TestShortLived has tokens that are as good as expired when they are issued: each request refreshes them.
+func TestShortLived(t *testing.T) {
+	t.Parallel()
+	s, l := newStub(t), logins(t)
+	s.lifetime = 1
+	mustLogin(t, l, s)
+	if got := hello(t, l, s); got != hi {
+		t.Error(got)
+	}
+}
+
 // TestRefreshFails has token endpoints that answer other things. The login remains, and no error has a secret.
 func TestRefreshFails(t *testing.T) {
 	t.Parallel()
@@ -433,5 +444,8 @@ func TestUnknownServer(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), `the configuration has no mcp server "`+name+`" with a URL`) {
 			t.Error(err)
 		}
+	}
+	if _, err := New(nil).Logout(t.Context(), nil, "other"); err == nil {
+		t.Error("a configuration that is nil has a server")
 	}
 }

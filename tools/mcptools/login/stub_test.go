@@ -136,7 +136,6 @@ func (s *stub) token(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.n++
-	clear(s.valid)
 	access := fmt.Sprintf("SECRET-access-%d", s.n)
 	s.valid[access], s.refresh = true, fmt.Sprintf("SECRET-refresh-%d", s.n) // rotation
 	reply(w, 200, map[string]any{
