@@ -318,6 +318,8 @@ func TestJWTUnavailable(t *testing.T) {
 					if _, err := verify(token); err == nil || errors.Is(err, auth.ErrInvalidToken) ||
 						strings.Contains(err.Error(), token) || len(err.Error()) > 500 {
 						t.Errorf("got %v", err)
+					} else if strings.HasSuffix(name, "failing") && !strings.Contains(err.Error(), "502") {
+						t.Errorf("the error does not say why: %v", err)
 					}
 				}
 				if p.fetched[c.path] != 1 {

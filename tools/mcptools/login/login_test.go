@@ -260,6 +260,7 @@ func TestHostile(t *testing.T) {
 		"other issuer":  {metadata("issuer", "https://evil.example"), `issuer "https://evil.example" does not match`},
 		"plain text":    {metadata("token_endpoint", "http://evil.example/token"), "token_endpoint"},
 		"a script":      {metadata("authorization_endpoint", "javascript:alert(1)"), "authorization_endpoint"},
+		"long":          {redirect("error", strings.Repeat("x", 2000)), "the authorization server refused: xxx"},
 		"no clients":    {metadata("registration_endpoint", nil), "no configured client registration methods"},
 		"wrong iss":     {redirect("iss", "https://evil.example"), `issuer "https://evil.example" does not match`},
 		"no iss":        {redirect("iss", ""), "none was received"},
@@ -357,11 +358,145 @@ func TestCanceled(t *testing.T) {
 func TestOpenServer(t *testing.T) {
 	t.Parallel()
 	s, l := newStub(t), logins(t)
-	s.replace("/mcp", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) })
+	s.replace("/mcp", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
 	s.replace("/.well-known/oauth-protected-resource/mcp", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, 200, map[string]any{"resource": s.URL + "/mcp", "authorization_servers": []string{s.URL}})
 	})
 	mustLogin(t, l, s)
+	if r, err := l.load(keyOf(s.config().Servers[0])); r == nil || err != nil {
+		t.Errorf("there is no login: %v", err)
+	}
+}
+
+// TestForbidden has a server that denies access to a user who is logged in. Another login would not help.
+func TestForbidden(t *testing.T) {
+	t.Parallel()
+	s, l := newStub(t), logins(t)
+	mustLogin(t, l, s)
+	s.replace("/mcp", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
+	const want = "it returned 403 Forbidden; use other credentials, or ask for more rights"
+	if got := hello(t, l, s); !strings.HasSuffix(got, want) {
+		t.Error(got)
+	}
+}
+
+// TestTwoUsers has two entries for the same server, with different logins.
+func TestTwoUsers(t *testing.T) {
+	t.Parallel()
+	s, l := newStub(t), logins(t)
+	mustLogin(t, l, s)
+	other := s.config().Servers[0]
+	other.Name = "other"
+	if r, err := l.load(keyOf(other)); r != nil || err != nil {
+		t.Errorf("the other entry has the login: %v", err)
+	}
+}
+
+// TestNoRefreshToken has a login that cannot be refreshed.
+func TestNoRefreshToken(t *testing.T) {
+	t.Parallel()
+	s, l := newStub(t), logins(t)
+	s.replace("/token", func(w http.ResponseWriter, _ *http.Request) {
+		s.set(func() { s.valid["SECRET"] = true })
+		reply(w, 200, map[string]any{"access_token": "SECRET", "token_type": "Bearer"})
+	})
+	mustLogin(t, l, s)
+	if got := hello(t, l, s); got != hi {
+		t.Error(got)
+	}
+	s.set(func() { clear(s.valid) })
+	if got := hello(t, l, s); !strings.HasSuffix(got, "run tool -login tickets") || strings.Contains(got, "SECRET") {
+		t.Errorf("after the token was revoked: %s", got)
+	}
+	revoked, err := l.Logout(t.Context(), s.config(), "tickets")
+	if form := s.forms[len(s.forms)-1]; err != nil || !revoked || form.Get("token") != "SECRET" {
+		t.Errorf("logout: %t, %v, %v", revoked, err, form)
+	}
+}
+
+// TestConfidentialClient has an authorization server that gives the client a secret, and wants it in a header.
+func TestConfidentialClient(t *testing.T) {
+	t.Parallel()
+	s, l := newStub(t), logins(t)
+	s.replace("/register", func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, 201, map[string]any{
+			"client_id": "a b", "client_secret": "c+d", "token_endpoint_auth_method": "client_secret_basic",
+		})
+	})
+	authorized := func(next http.HandlerFunc) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if id, secret, _ := r.BasicAuth(); id != "a+b" || secret != "c%2Bd" {
+				reply(w, 401, map[string]any{"error": "invalid_client"})
+				return
+			}
+			next(w, r)
+		}
+	}
+	s.replace("/token", authorized(s.token))
+	s.replace("/revoke", authorized(s.revoke))
+	s.lifetime = 1
+	mustLogin(t, l, s)
+	if got := hello(t, l, s); got != hi {
+		t.Error(got)
+	}
+	if revoked, err := l.Logout(t.Context(), s.config(), "tickets"); err != nil || !revoked {
+		t.Errorf("logout: %t, %v", revoked, err)
+	}
+}
+
+// TestTolerance has an authorization server that does not advertise the iss that it sends, and one that advertises
+// offline_access, which the server does not ask for.
+func TestTolerance(t *testing.T) {
+	t.Parallel()
+	s, l := newStub(t), logins(t)
+	s.metadata["authorization_response_iss_parameter_supported"] = false
+	s.metadata["scopes_supported"] = []string{"offline_access"}
+	s.replace("/mcp", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+s.URL+`/resource"`)
+		w.WriteHeader(http.StatusUnauthorized)
+	})
+	mustLogin(t, l, s)
+	if got := s.challenge.Get("scope"); got != "offline_access" {
+		t.Errorf("the scope is %q", got)
+	}
+}
+
+// TestForgedRevocation has a server whose own metadata names an endpoint for the tokens. It gets none.
+func TestForgedRevocation(t *testing.T) {
+	t.Parallel()
+	s, l := newStub(t), logins(t)
+	s.replace("/.well-known/oauth-authorization-server", http.NotFound) // endpoints have their usual paths
+	s.replace("/resource", func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, 200, map[string]any{
+			"resource": s.URL + "/mcp", "authorization_servers": []string{s.URL},
+			"token_endpoint": "https://evil.example", "revocation_endpoint": s.URL + "/revoke",
+		})
+	})
+	s.replace("/authorize", func(w http.ResponseWriter, r *http.Request) {
+		s.authorize(w, r)
+		w.Header().Set("Location", strings.Replace(w.Header().Get("Location"), "iss=", "x=", 1))
+	})
+	err := l.Login(t.Context(), s.config(), "tickets")
+	if revoked, _ := l.Logout(t.Context(), s.config(), "tickets"); err != nil || revoked {
+		t.Errorf("login: %v; revoked: %t", err, revoked)
+	}
+}
+
+// TestCanceledRefresh has a request that is canceled while it refreshes the token: the new token is kept.
+func TestCanceledRefresh(t *testing.T) {
+	t.Parallel()
+	s, l := newStub(t), logins(t)
+	s.lifetime = 1
+	mustLogin(t, l, s)
+	ctx, cancel := context.WithCancel(t.Context())
+	s.replace("/token", func(w http.ResponseWriter, r *http.Request) {
+		cancel()
+		s.token(w, r)
+	})
+	_, _ = l.Handler(s.config().Servers[0]).TokenSource(ctx)
+	if r, err := l.load(keyOf(s.config().Servers[0])); err != nil || r.Token.AccessToken != "SECRET-access-2" {
+		t.Errorf("the tokens were not kept: %v", err)
+	}
 }
 
 func TestLogoutFails(t *testing.T) {
