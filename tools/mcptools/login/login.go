@@ -79,10 +79,10 @@ func (l *Logins) Login(ctx context.Context, c *mcptools.Config, server string) e
 	if err != nil {
 		return err
 	}
-	if err := l.login(ctx, s); err != nil {
-		return fmt.Errorf("login: mcp server %q: %w", server, brief(err))
+	if err = l.login(ctx, s); err != nil {
+		err = fmt.Errorf("login: mcp server %q: %w", server, brief(err))
 	}
-	return nil
+	return err
 }
 
 // Logout removes the tokens for a server from this machine, and revokes them. It returns false if the authorization
@@ -164,7 +164,9 @@ func (l *Logins) login(ctx context.Context, s mcptools.ServerConfig) error {
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL, strings.NewReader("{}"))
+	short, cancel := context.WithTimeout(ctx, l.http.Timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(short, http.MethodPost, s.URL, strings.NewReader("{}"))
 	if err != nil {
 		return err
 	}

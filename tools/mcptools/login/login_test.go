@@ -375,8 +375,8 @@ func TestForbidden(t *testing.T) {
 	mustLogin(t, l, s)
 	s.replace("/mcp", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
 	const want = "it returned 403 Forbidden; use other credentials, or ask for more rights"
-	if got := hello(t, l, s); !strings.HasSuffix(got, want) {
-		t.Error(got)
+	if got := hello(t, l, s); !strings.HasSuffix(got, want) || s.n != 1 {
+		t.Errorf("%d tokens were issued: %s", s.n, got)
 	}
 }
 
@@ -582,5 +582,21 @@ func TestUnknownServer(t *testing.T) {
 	}
 	if _, err := New(nil).Logout(t.Context(), nil, "other"); err == nil {
 		t.Error("a configuration that is nil has a server")
+	}
+}
+
+// TestSilentServer has a server that answers without an end, but slowly.
+func TestSilentServer(t *testing.T) {
+	t.Parallel()
+	s, l := newStub(t), logins(t)
+	l.http.Timeout = 50 * time.Millisecond
+	s.replace("/mcp", func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusOK)
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	})
+	err := l.Login(t.Context(), s.config(), "tickets")
+	if err == nil || !strings.Contains(err.Error(), "deadline exceeded") {
+		t.Error(err)
 	}
 }
