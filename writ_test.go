@@ -13,6 +13,7 @@ import (
 // direct lists the modules that the library may depend on directly. RATIONALE.md
 // gives the reason for each, since everybody who imports the library gets them.
 var direct = []string{
+	"github.com/coreos/go-oidc/v3",
 	"github.com/dlclark/regexp2/v2",
 	"github.com/dop251/goja",
 	"github.com/evanw/esbuild",
@@ -23,6 +24,7 @@ var direct = []string{
 	"github.com/tailscale/hujson",
 	"github.com/tdewolff/parse/v2",
 	"github.com/tmc/langchaingo",
+	"github.com/zalando/go-keyring",
 	"go.opentelemetry.io/otel",
 	"go.opentelemetry.io/otel/metric",
 	"go.opentelemetry.io/otel/trace",

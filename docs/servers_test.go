@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/mcptools"
+	"github.com/writ-go/writ/tools/mcptools/login"
 )
 
 // These examples are shown in adding-servers.md.
@@ -120,6 +121,14 @@ type userKey struct{}
 
 // tokenOf returns the token of a user.
 func tokenOf(user string) (string, error) { return "token-of-" + user, nil }
+
+// A login that the user has made authorizes the requests to a remote server.
+func Example_login() {
+	logins := login.New(&login.Options{Command: "mytool -login"})
+	options := &mcptools.Options{OAuth: logins.Handler}
+	fmt.Println(options.OAuth(mcptools.ServerConfig{URL: "https://tickets.example.com/mcp"}) != nil)
+	// Output: true
+}
 
 // Requests to a remote server carry the user's token.
 func Example_headers() {

@@ -14,6 +14,8 @@
 //	go run ./examples/agent -journal runs -config mcp_servers.json -model openai:gpt-5 -resume r-abc123
 //	go run ./examples/agent -journal runs -config mcp_servers.json -rollback r-abc123
 //
+// With -login NAME, it logs in to a server that requires OAuth, and with -logout NAME, out of it.
+//
 // With -chat, it carries out one task after another. With -trajectory, it records what happens in a file, and with
 // -step, it runs a recorded program again, with the recorded results of its calls, without a model and servers:
 //
@@ -37,6 +39,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/agent"
+	"github.com/writ-go/writ/examples/internal/logins"
 	"github.com/writ-go/writ/examples/internal/models"
 	"github.com/writ-go/writ/examples/internal/show"
 	"github.com/writ-go/writ/module"
@@ -77,6 +80,7 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	flags.DurationVar(&c.timeout, "timeout", 0, "how long the whole task may take (default: no limit)")
 	flags.StringVar(&c.journal, "journal", "", "`folder` that records runs, so that they can be resumed")
 	flags.StringVar(&c.resume, "resume", "", "`ID` of the run in -journal to resume; it needs no task")
+	c.logins.Define(flags)
 	flags.BoolVar(&c.every, "ask", false, "ask before every call that may change something, not only before destructive "+
 		"calls of trusted servers")
 	flags.BoolVar(&c.holds, "holds", false, "with -journal: ask you, and not the model, whether a call that resembles an "+
@@ -133,6 +137,9 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 
 // perform does what the flags ask for.
 func (c *config) perform(ctx context.Context) error {
+	if c.logins != (logins.Flags{}) {
+		return c.logins.Run(ctx, c.servers, c.stderr)
+	}
 	if c.runs || c.resume != "" || c.rollback != "" {
 		if _, err := os.Stat(c.journal); err != nil { // a new folder has no runs
 			return fmt.Errorf("the folder of -journal: %w", err)
@@ -163,6 +170,7 @@ type config struct {
 	report                    string
 	journal, resume, rollback string
 	trajectory                string
+	logins                    logins.Flags
 	in                        agent.Task
 	trust, flags              []string
 	json, quiet, runs, every  bool
@@ -189,7 +197,9 @@ func (c *config) run(ctx context.Context) (*module.Prediction[agent.Answer], err
 		progress = io.Discard
 	}
 	fmt.Fprintf(progress, "connecting to the servers of %s; npx may have to fetch them first\n", c.servers)
-	servers, err := mcptools.Open(ctx, c.servers, &mcptools.Options{Trust: c.trust})
+	servers, err := mcptools.Open(ctx, c.servers, &mcptools.Options{
+		Trust: c.trust, OAuth: logins.Handler("agent", c.servers),
+	})
 	if err != nil {
 		return nil, err
 	}

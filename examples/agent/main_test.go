@@ -207,6 +207,8 @@ func TestFailures(t *testing.T) {
 				` mistral, groq, openrouter, deepseek, xai, together, vllm, lmstudio, or openai with a BaseURL`},
 		{"no config", nil, []string{"-model", "openai:x", "-config", "missing.json", "task"}, nil, 1, "missing.json"},
 		{"malformed config", nil, []string{"-model", "openai:x", "-config", broken, "task"}, nil, 1, "line 3"},
+		{"login to a command", nil, []string{"-config", good, "-login", "fs"}, nil, 1,
+			`agent: login: the configuration has no mcp server "fs" with a URL; check the name`},
 		{"unknown command", nil, []string{"-model", "openai:x", "-config", unknown, "task"}, nil, 1,
 			"no-such-command-anywhere"},
 		{"cancelled", cancelled, []string{"-model", "openai:x", "-config", good, "task"}, nil, 1, "context canceled"},

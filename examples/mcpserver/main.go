@@ -19,6 +19,7 @@ import (
 	"syscall"
 
 	"github.com/writ-go/writ/agent/codemode"
+	"github.com/writ-go/writ/examples/internal/logins"
 	"github.com/writ-go/writ/sandbox"
 )
 
@@ -51,6 +52,13 @@ func (p process) command(ctx context.Context, args []string) int {
 	err := parse(flags, args, p.lookup)
 	if errors.Is(err, flag.ErrHelp) {
 		help(p.stdout, flags)
+		return 0
+	}
+	if err == nil && s.logins != (logins.Flags{}) {
+		if err = s.logins.Run(ctx, s.codemode.Config, p.stderr); err != nil {
+			fmt.Fprintln(p.stderr, "mcpserver:", err)
+			return 1
+		}
 		return 0
 	}
 	if err = errors.Join(err, s.complete(ctx)); err != nil {

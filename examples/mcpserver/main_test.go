@@ -121,6 +121,12 @@ func TestFailures(t *testing.T) {
 		{[]string{"-transport", "http", "-addr", "0.0.0.0:0", "-allow-install"}, nil, 2,
 			[]string{"allow install: list the packages", "0.0.0.0"}},
 		{[]string{"-transport", "http", "-tokens", "missing.json"}, nil, 2, []string{"missing.json"}},
+		{[]string{"-transport", "http", "-oauth", "http://login.example"}, nil, 2,
+			[]string{"jwt: Issuer and Resource must be URLs with https", `"http://127.0.0.1:8080/mcp"`}},
+		{[]string{"-config", unknown, "-login", "nope"}, nil, 1,
+			[]string{`login: the configuration has no mcp server "nope" with a URL; check the name`}},
+		{[]string{"-config", unknown, "-logout", "nope"}, nil, 1,
+			[]string{`login: the configuration has no mcp server "nope" with a URL; check the name`}},
 		{[]string{"-model", "openai"}, nil, 2,
 			[]string{`models: "openai" does not name a provider and a model; write both, such as "openai:gpt-5.1"`}},
 	} {

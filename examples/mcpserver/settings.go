@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -10,6 +11,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/agent/codemode"
 	"github.com/writ-go/writ/agent/codemode/serve"
+	"github.com/writ-go/writ/examples/internal/logins"
 	"github.com/writ-go/writ/examples/internal/models"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools/journal"
@@ -30,6 +32,7 @@ type settings struct {
 	model    string
 	journal  string
 	check    bool
+	logins   logins.Flags
 
 	open func(name string) (llms.Model, error) // tests replace it
 }
@@ -101,14 +104,16 @@ func (s *settings) flags() *flag.FlagSet {
 	f.StringVar(&s.tokens, "tokens", "",
 		"the clients that have access: "+
 			`{"tokens": [{"principal": "ada", "sha256": "…", "tools": ["execute_code", "fs.read_*"]}]}`)
-	f.StringVar(&s.oauth.Issuer, "oauth", "", "the authorization server that issues tokens, instead of -tokens")
+	f.StringVar(&s.oauth.Issuer, "oauth", "",
+		"the authorization server that issues tokens, instead of -tokens; a token must be a JWT with sub or "+
+			"client_id, and aud with -oauth-resource")
 	f.StringVar(&s.oauth.Endpoint, "oauth-introspect", "",
-		"the URL at which the authorization server answers questions about tokens (RFC 7662); an answer must "+
-			"have sub or client_id, and aud with -oauth-resource")
+		"the URL at which the authorization server answers questions about tokens that are not JWTs (RFC 7662)")
 	f.StringVar(&s.oauth.ClientID, "oauth-client", "",
 		"the client ID for -oauth-introspect; the secret is in the variable "+secretVariable)
 	f.StringVar(&s.oauth.Resource, "oauth-resource", "",
-		"this server's URL for clients; only tokens that were issued for this URL are accepted")
+		"this server's URL for clients; only tokens that were issued for this URL are accepted (default "+
+			"http://127.0.0.1:8080/mcp, with the address of -addr)")
 	f.IntVar(&s.rate, "rate", 0, "how many messages a second one client may send (default 500)")
 	f.IntVar(&c.Queue.PerPrincipal, "each", 0,
 		"how many programs of one client may run at the same time (default as -workers)")
@@ -118,6 +123,7 @@ func (s *settings) flags() *flag.FlagSet {
 		"keep no sessions with clients of older protocols, so that any replica can serve any request")
 	f.DurationVar(&serving.Grace, "grace", 0,
 		"how long running programs may continue during the shutdown, before they are canceled (default 5s)")
+	s.logins.Define(f)
 	f.BoolVar(&s.check, "check", false, "print what would be served, and exit")
 	return f
 }
@@ -132,6 +138,8 @@ func (s *settings) complete(ctx context.Context) (err error) {
 	s.sandbox.Limits.Memory, s.sandbox.Rules = int64(s.memory)<<20, &s.rules
 	s.serving.Rate = float64(s.rate)
 	s.codemode.Servers, s.codemode.Queue.Running = &s.servers, s.sandbox.Workers
+	s.servers.OAuth = logins.Handler("mcpserver", s.codemode.Config)
+	s.oauth.Resource = cmp.Or(s.oauth.Resource, "http://"+cmp.Or(s.serving.Addr, "127.0.0.1:8080")+"/mcp")
 	if s.model != "" {
 		s.codemode.Model, err = s.open(s.model)
 		errs = append(errs, err)
@@ -154,6 +162,8 @@ func (s *settings) authentication() (*serve.Auth, error) {
 		return nil, errors.New("-tokens and -oauth cannot be combined; set only one of them")
 	case s.tokens != "":
 		return serve.TokenFile(s.tokens)
+	case s.oauth.Issuer != "" && s.oauth.Endpoint == "":
+		return serve.JWT{Issuer: s.oauth.Issuer, Resource: s.oauth.Resource}.Auth()
 	case s.oauth.Issuer != "":
 		return s.oauth.Auth()
 	}

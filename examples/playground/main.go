@@ -19,6 +19,7 @@ import (
 
 	"github.com/writ-go/writ/agent"
 	"github.com/writ-go/writ/agent/playground"
+	"github.com/writ-go/writ/examples/internal/logins"
 	"github.com/writ-go/writ/examples/internal/models"
 	"github.com/writ-go/writ/examples/internal/show"
 	"github.com/writ-go/writ/sandbox"
@@ -67,7 +68,8 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 	if *config != "" {
 		var servers *mcptools.Servers
 		trusted := strings.FieldsFunc(*trust, func(r rune) bool { return r == ',' })
-		if servers, err = mcptools.Open(ctx, *config, &mcptools.Options{Trust: trusted}); err != nil {
+		options := &mcptools.Options{Trust: trusted, OAuth: logins.Handler("agent", *config)}
+		if servers, err = mcptools.Open(ctx, *config, options); err != nil {
 			return err
 		}
 		defer servers.Close()

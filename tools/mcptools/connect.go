@@ -168,7 +168,7 @@ func (s *server) dialURL(ctx context.Context) (*connection, error) {
 		c := &connection{server: s}
 		t := &web.Transport{Config: web.Config{
 			Server: s.name, URL: u, Type: typ, Headers: s.config.Headers, HeaderFunc: s.o.HeaderFunc,
-			OAuth: s.o.OAuth[s.name], Client: s.o.HTTPClient,
+			OAuth: s.oauth, Client: s.o.HTTPClient,
 			Limit: s.o.MaxMessage, Grace: s.o.Grace, Secrets: &s.secrets, Exchange: &c.exchange,
 		}}
 		err := c.handshake(ctx, t, "")

@@ -64,9 +64,9 @@ var ignored = []string{"name", "title", "source", "gallery", "version", "icon", 
 // alternatives says what to use instead of keys that are not supported.
 var alternatives = map[string]string{
 	"environment":      `; use "env"`,
-	"oauth":            "; use Options.OAuth",
-	"auth":             "; use Options.OAuth",
-	"authProviderType": "; use Options.OAuth",
+	"oauth":            "; use package login or Options.OAuth",
+	"auth":             "; use package login or Options.OAuth",
+	"authProviderType": "; use package login or Options.OAuth",
 	"headersHelper":    "; use Options.HeaderFunc",
 	"autoApprove":      noApproval,
 	"auto_approve":     noApproval,

@@ -54,10 +54,11 @@ type Options struct {
 	// anything is sent. HeaderFunc is called concurrently.
 	HeaderFunc func(ctx context.Context, server string) (http.Header, error)
 
-	// OAuth has the handlers that authorize the requests to remote servers, by server name. Use the SDK's
-	// [auth.AuthorizationCodeHandler], or a handler from its package extauth. Its tokens replace an Authorization
-	// header. ConnectTimeout includes the time of an authorization.
-	OAuth map[string]auth.OAuthHandler
+	// OAuth returns the handler that authorizes the requests to a remote server, or nil. It is called once for each
+	// server. Use the method Handler of package login, the SDK's [auth.AuthorizationCodeHandler], or a handler from its
+	// package extauth. The handler's tokens replace an Authorization header. ConnectTimeout includes the time of an
+	// authorization.
+	OAuth func(ServerConfig) auth.OAuthHandler
 
 	// --- Trust in servers and files
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/tools"
@@ -17,8 +18,9 @@ import (
 // server is one server in a [Servers]. It outlives its connections; its tools use the current connection.
 type server struct {
 	name      string
-	config    ServerConfig  // how to start or reach the server; only its name if there is a transport
-	transport mcp.Transport // of a server that the caller runs
+	config    ServerConfig      // how to start or reach the server; only its name if there is a transport
+	transport mcp.Transport     // of a server that the caller runs
+	oauth     auth.OAuthHandler // may be nil
 	o         *Options
 
 	life          context.Context // canceled by Close; has the values of Open's context
@@ -46,6 +48,9 @@ func newServer(ctx context.Context, c ServerConfig, transport mcp.Transport, o *
 	s := &server{name: c.Name, config: c, transport: transport, o: o, life: life, cancel: cancel}
 	s.health = health{log: o.Logger, state: Starting}
 	s.notifications = newNotifications(s)
+	if o.OAuth != nil && c.URL != "" {
+		s.oauth = o.OAuth(c)
+	}
 	if o.Background {
 		s.refresher = newRefresher(s)
 	}

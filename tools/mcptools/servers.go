@@ -83,7 +83,6 @@ func (s *Servers) connect(ctx context.Context) (*Servers, error) {
 	}
 	o := s.servers[0].o
 	s.checkNames("Trust", o.Trust)
-	s.checkNames("OAuth", slices.Sorted(maps.Keys(o.OAuth)))
 	if o.Background {
 		for _, srv := range s.servers {
 			go srv.refresher.run()

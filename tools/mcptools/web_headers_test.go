@@ -130,7 +130,7 @@ func TestOAuth(t *testing.T) {
 			}
 			h.ServeHTTP(w, r)
 		})))
-		s := open(t, ServerConfig{URL: address + name}, &Options{OAuth: map[string]auth.OAuthHandler{"s": handler}})
+		s := open(t, ServerConfig{URL: address + name}, &Options{OAuth: func(ServerConfig) auth.OAuthHandler { return handler }})
 		<-stood // a stream that is opened later would be authorized, too
 		tool := list(t, s)["t"]
 		equal(t, name, call(t.Context(), tool, `{}`), oddValue)

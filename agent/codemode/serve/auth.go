@@ -19,8 +19,7 @@ import (
 const wellKnown = "/.well-known/oauth-protected-resource"
 
 // Auth authenticates clients by bearer tokens. [TokenFile] returns an Auth for a file that lists tokens.
-// [Introspection.Auth] returns an Auth for OAuth tokens that their authorization server verifies. For other kinds of
-// tokens, set the fields.
+// [JWT.Auth] and [Introspection.Auth] return an Auth for OAuth tokens. For other kinds of tokens, set the fields.
 type Auth struct {
 	// Verifier returns information about a token, or an error that wraps
 	// [auth.ErrInvalidToken]. It is called for every request, so a revoked token stops

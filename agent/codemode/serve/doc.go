@@ -47,10 +47,9 @@
 // Without authentication, only clients on this machine are served: [Run] refuses to listen on other addresses, and a
 // [Handler] refuses requests from other addresses, unless the program's middleware has authenticated them. With
 // authentication, every request needs a bearer token, which identifies a principal: [TokenFile] reads tokens from a
-// file, [Introspection] asks an OAuth authorization server about them, and [Auth] accepts any other verifier. A
-// session belongs to the principal that began it; for other principals, it does not exist. Tool handlers cannot see
-// tokens or cookies, so they cannot leak them. Each principal sees and calls only the tools that it may use; see
-// [Principal].Tools.
+// file, [JWT] and [Introspection] verify those of OAuth, and [Auth] accepts any other verifier. A session belongs to
+// the principal that began it; for other principals, it does not exist. Tool handlers cannot see tokens or cookies, so
+// they cannot leak them. Each principal sees and calls only the tools that it may use; see [Principal].Tools.
 //
 // Tokens are not encrypted in transit: to listen on addresses other than those of this machine, use a proxy with TLS,
 // or a Listener with TLS.

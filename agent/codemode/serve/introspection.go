@@ -49,12 +49,13 @@ func (i Introspection) Auth() (*Auth, error) {
 			return http.ErrUseLastResponse // a redirect could reveal the token
 		}}
 	}
-	return &Auth{
-		Verifier: i.verify,
-		Resource: &oauthex.ProtectedResourceMetadata{
-			Resource: i.Resource, AuthorizationServers: []string{i.Issuer}, BearerMethodsSupported: []string{"header"},
-		},
-	}, nil
+	return &Auth{Verifier: i.verify, Resource: i.metadata()}, nil
+}
+
+func (i Introspection) metadata() *oauthex.ProtectedResourceMetadata {
+	return &oauthex.ProtectedResourceMetadata{
+		Resource: i.Resource, AuthorizationServers: []string{i.Issuer}, BearerMethodsSupported: []string{"header"},
+	}
 }
 
 func (i Introspection) check() error {
@@ -151,6 +152,11 @@ func (i Introspection) verify(ctx context.Context, token string, _ *http.Request
 	if err != nil {
 		return nil, fmt.Errorf("introspection: asking the authorization server: %w", err)
 	}
+	return i.accept(t)
+}
+
+// accept returns the information about a token, or an error if the token is not valid for this server.
+func (i Introspection) accept(t tokenStatus) (*auth.TokenInfo, error) {
 	now := time.Now()
 	expires := now.Add(time.Minute) // the next request asks again anyway
 	if t.Expires != nil {

@@ -68,7 +68,7 @@ func run(ctx context.Context, url, scenario string, g given) error {
 		if err != nil {
 			return err
 		}
-		o.OAuth = map[string]auth.OAuthHandler{"suite": handler}
+		o.OAuth = func(mcptools.ServerConfig) auth.OAuthHandler { return handler }
 	}
 	config := &mcptools.Config{Servers: []mcptools.ServerConfig{{Name: "suite", URL: url}}}
 	servers, err := mcptools.Start(ctx, config, o)

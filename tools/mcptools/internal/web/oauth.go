@@ -99,6 +99,8 @@ func (a *authorizer) authorize(req *http.Request, resp *http.Response, refused s
 	if now, err := a.setTokenLocked(req.Clone(req.Context())); err == nil && now != refused {
 		return resp.Body.Close()
 	}
+	const maxBody = 64 << 10 // handlers read the whole body
+	resp.Body = http.MaxBytesReader(nil, resp.Body, maxBody)
 	if err := a.handler.Authorize(req.Context(), req, resp); err != nil {
 		return &Error{
 			message: "the tool's server requires authorization, which failed" + notMade,
