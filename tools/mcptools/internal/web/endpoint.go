@@ -23,7 +23,7 @@ type endpoint struct {
 	headerFunc func(ctx context.Context, server string) (http.Header, error)
 	oauth      *authorizer // may be nil
 	next       http.RoundTripper
-	secrets    *Secrets
+	secrets    *origin.Secrets
 
 	mu       sync.Mutex
 	messages *url.URL // where a server with the old transport expects messages
@@ -47,7 +47,7 @@ func newEndpoint(c *Config) *endpoint {
 	}
 	if user := c.URL.User; user != nil {
 		password, _ := user.Password()
-		e.secrets.add(password)
+		e.secrets.Add(password)
 		plain := http.Request{Header: e.headers}
 		plain.SetBasicAuth(user.Username(), password)
 		without := *c.URL
@@ -85,7 +85,7 @@ func (e *endpoint) RoundTrip(req *http.Request) (*http.Response, error) {
 		e.mu.Lock()
 		e.session = id
 		e.mu.Unlock()
-		e.secrets.add(id)
+		e.secrets.Add(id)
 		resp.Header.Set(sessionHeader, shownSession)
 	}
 	resp.Request = req
@@ -123,7 +123,7 @@ func (e *endpoint) prepare(req *http.Request) (*http.Request, error) {
 			out.Header[name] = values
 		}
 	}
-	e.secrets.addHeaders(headers)
+	e.secrets.AddHeaders(headers)
 	origin.PreventRetry(out.Header)
 	return out, nil
 }
@@ -183,7 +183,7 @@ func (e *endpoint) follow(req *http.Request) (*http.Response, error) {
 
 // send sends one request. Its error says whether the server may have received it.
 func (e *endpoint) send(req *http.Request) (*http.Response, error) {
-	e.secrets.addHeaders(http.Header{"Authorization": req.Header["Authorization"]}) // may come from OAuth
+	e.secrets.AddHeaders(http.Header{"Authorization": req.Header["Authorization"]}) // may come from OAuth
 	resp, sent, err := origin.Send(e.next, req)
 	switch {
 	case err == nil, req.Context().Err() != nil:
