@@ -37,6 +37,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/agent"
+	"github.com/writ-go/writ/examples/internal/apis"
 	"github.com/writ-go/writ/examples/internal/models"
 	"github.com/writ-go/writ/examples/internal/show"
 	"github.com/writ-go/writ/module"
@@ -67,6 +68,7 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	flags := flag.NewFlagSet("agent", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&c.servers, "config", "mcp_servers.json", "`file` that lists the MCP servers")
+	apis.Flag(flags, &c.apis)
 	flags.StringVar(&c.model, "model", "", models.Usage)
 	flags.BoolVar(&c.json, "json", false, "print the result as JSON")
 	flags.BoolVar(&c.chat, "chat", false, "carry out tasks that are typed, one after another; Ctrl-D ends it")
@@ -163,6 +165,7 @@ type config struct {
 	trajectory                string
 	in                        agent.Task
 	trust, flags              []string
+	apis                      []tools.Source
 	json, quiet, runs, every  bool
 	chat                      bool
 	steps, tokens, step       int
@@ -192,7 +195,7 @@ func (c *config) run(ctx context.Context) (*module.Prediction[agent.Answer], err
 		return nil, err
 	}
 	defer servers.Close()
-	set, err := tools.NewSet(ctx, servers)
+	set, err := tools.NewSet(ctx, append(c.apis, servers)...)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,7 +21,6 @@ type argument struct {
 	place string // path, query, header or body
 	key   string // the name in the request
 	style openapi3.SerializationMethod
-	json  bool // the value is written as JSON
 }
 
 // body is the body of an operation's requests.
@@ -94,7 +94,7 @@ func (o *operation) parameters(in *input, item *openapi3.PathItem, op *openapi3.
 		}
 	}
 	if strings.ContainsAny(rest, "{}?#") || climbs(o.path) {
-		return errors.New("its path has a part that no parameter describes, or leads out of the API")
+		return errors.New("the path has a part that no parameter describes, or leads out of the API")
 	}
 	return nil
 }
@@ -102,23 +102,15 @@ func (o *operation) parameters(in *input, item *openapi3.PathItem, op *openapi3.
 // parameter adds one parameter. Headers that belong to the host or to the protocol are left out.
 func (o *operation) parameter(in *input, p *openapi3.Parameter) error {
 	style, err := p.SerializationMethod()
-	if err != nil || style.Style == openapi3.SerializationMatrix || style.Style == openapi3.SerializationLabel {
-		return fmt.Errorf("the style %q of a parameter is not supported", p.Style)
-	}
-	a, schema := &argument{place: p.In, key: p.Name, style: *style}, p.Schema
-	if len(p.Content) > 0 {
-		k, _, media := choose(p.Content)
-		if k != kindJSON {
-			return errors.New("a parameter is written neither as text nor as JSON")
-		}
-		a.json, schema = true, media.Schema
+	if err != nil || len(p.Content) > 0 || !slices.Contains([]string{"simple", "form", "deepObject"}, style.Style) {
+		return fmt.Errorf("the style of a parameter is not supported: %s", cmp.Or(p.Style, "content"))
 	}
 	switch name := textproto.CanonicalMIMEHeaderKey(p.Name); {
 	case p.In == "header" && name == "Idempotency-Key":
 		o.idKey = name
 	case p.In == "header" && ofHost(name), o.api.credentials[p.In+" "+p.Name]:
 	default:
-		in.add(a, schema, p.Description, p.Required || p.In == "path")
+		in.add(&argument{place: p.In, key: p.Name, style: *style}, p.Schema, p.Description, p.Required || p.In == "path")
 	}
 	return nil
 }
@@ -140,13 +132,13 @@ func (in *input) body(r *openapi3.RequestBody) (*body, error) {
 	}
 	k, mediaType, media := choose(r.Content)
 	if k == kindOther {
-		return nil, fmt.Errorf("its body is %s", strings.Join(slices.Sorted(maps.Keys(r.Content)), " or "))
+		return nil, fmt.Errorf("the body is %s", strings.Join(slices.Sorted(maps.Keys(r.Content)), " or "))
 	}
 	b := &body{kind: k, mediaType: mediaType, required: r.Required}
 	object := members(media.Schema)
 	switch {
 	case k == kindForm && object == nil && media.Schema != nil && r.Required:
-		return nil, errors.New("its form has no list of fields")
+		return nil, errors.New("the form has no list of fields")
 	case k == kindForm && object == nil: // an empty form
 		return nil, nil
 	case k == kindText || object == nil:

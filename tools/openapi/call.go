@@ -169,8 +169,10 @@ func (o *operation) success(resp *http.Response, content []byte) (json.RawMessag
 		kind, text = tools.KindTooLarge, fmt.Sprintf("has %v; ask for less", err)
 	case err == nil && (o.result == kindJSON || o.result == kindOther && strings.Contains(written, "json")):
 		return content, nil
-	case o.result == kindJSON || !utf8.Valid(content):
+	case o.result == kindJSON:
 		text = fmt.Sprintf("is not JSON, as the document says, but %q", display.Cut(written, 100))
+	case !utf8.Valid(content):
+		text = fmt.Sprintf("is not text, but %q", display.Cut(written, 100))
 	default:
 		return json.RawMessage(jsonvalue.Text(string(content))), nil
 	}

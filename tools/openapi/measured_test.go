@@ -15,6 +15,8 @@ import (
 	"github.com/writ-go/writ/tools/openapi"
 )
 
+var update = flag.Bool("update", false, "write testdata/shop.golden")
+
 var documents = flag.String("documents", "", "a `folder` of OpenAPI documents for docs/measured/openapi.md")
 
 // leftOut matches a warning about operations that are not tools.

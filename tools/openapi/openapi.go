@@ -48,9 +48,6 @@ type Options struct {
 
 	// MaxResult is the maximum size in bytes of a decompressed response. Zero means 4 MiB.
 	MaxResult int
-
-	// MaxDocument is the maximum size of a document in bytes. Zero means 32 MiB.
-	MaxDocument int
 }
 
 func (o *Options) withDefaults() Options {
@@ -61,7 +58,6 @@ func (o *Options) withDefaults() Options {
 	d.Transport = cmp.Or(d.Transport, keepalive.Transport())
 	d.Timeout = cmp.Or(d.Timeout, time.Minute)
 	d.MaxResult = cmp.Or(d.MaxResult, 4<<20)
-	d.MaxDocument = cmp.Or(d.MaxDocument, 32<<20)
 	return d
 }
 
@@ -83,7 +79,7 @@ func Open(file string, o *Options) (*API, error) {
 		return nil, fmt.Errorf("openapi: %w", err)
 	}
 	defer f.Close()
-	document, err := io.ReadAll(io.LimitReader(f, int64(d.MaxDocument)+1))
+	document, err := io.ReadAll(io.LimitReader(f, maxDocument+1))
 	if err != nil {
 		return nil, fmt.Errorf("openapi: %w", err)
 	}
@@ -96,10 +92,10 @@ func Open(file string, o *Options) (*API, error) {
 	return api, nil
 }
 
-// Parse reads a document in JSON or YAML. It reads no other documents: a $ref to one is an error.
+// Parse reads a document of up to 32 MiB in JSON or YAML. It reads no other documents: a $ref to one is an error.
 func Parse(document []byte, o *Options) (*API, error) {
 	a := &API{o: o.withDefaults()}
-	doc, err := load(document, a.o.MaxDocument)
+	doc, err := load(document)
 	if err == nil {
 		err = a.bind(doc)
 	}
@@ -115,18 +111,21 @@ func (a *API) Tools(context.Context) ([]*tools.Tool, error) { return a.tools, ni
 // Warnings says which operations are not tools, and why, and which tools were renamed.
 func (a *API) Warnings() []string { return a.warnings }
 
+// maxDocument is the maximum size of a document in bytes.
+const maxDocument = 32 << 20
+
 // limits are limits of a document in JSON. A value takes up to a hundred times as much memory as its text.
 var limits = jsonscan.Limits{Values: 4 << 20, Depth: 200}
 
 // load decodes a document and resolves its references.
-func load(document []byte, limit int) (doc *openapi3.T, err error) {
+func load(document []byte) (doc *openapi3.T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			doc, err = nil, fmt.Errorf("cannot read the document: the parser crashed: %v", p)
 		}
 	}()
-	if len(document) > limit {
-		return nil, fmt.Errorf("the document has more than %d bytes; raise Options.MaxDocument", limit)
+	if len(document) > maxDocument {
+		return nil, fmt.Errorf("the document has more than %d bytes; leave out parts of it", maxDocument)
 	}
 	document = bytes.TrimSpace(bytes.TrimPrefix(document, []byte("\ufeff")))
 	switch {

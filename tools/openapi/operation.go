@@ -113,14 +113,14 @@ func (b *binder) server(item *openapi3.PathItem, op *openapi3.Operation) (*url.U
 	case b.o.BaseURL != "", len(servers) == 0 && b.base != nil:
 		return b.base, nil
 	case len(servers) == 0:
-		return nil, errors.New("it names no server; set Options.BaseURL")
+		return nil, errors.New("the document names no server; set Options.BaseURL")
 	}
 	own, err := address(servers)
 	if err != nil {
-		return nil, errors.New("its own server's address cannot be used")
+		return nil, errors.New("the server's address cannot be used")
 	}
 	if b.base = cmp.Or(b.base, own); !origin.Same(own, b.base) {
-		return nil, fmt.Errorf("its server is %s://%s, and not that of the API", own.Scheme, own.Host)
+		return nil, fmt.Errorf("the server is %s://%s, and not that of the API", own.Scheme, own.Host)
 	}
 	return own, nil
 }
@@ -153,9 +153,6 @@ func description(method, path string, op *openapi3.Operation) string {
 	if summary := strings.TrimSpace(op.Summary); summary != "" && !strings.HasPrefix(text, summary) {
 		text = strings.TrimSuffix(summary, ".") + ".\n" + text
 	}
-	if op.Deprecated {
-		text = "Deprecated. " + text
-	}
 	return strings.TrimSpace(display.Cut(strings.TrimSpace(text), maxText) + "\n" + method + " " + path)
 }
 
@@ -172,7 +169,7 @@ func (o *operation) output(op *openapi3.Operation, s *schemas) json.RawMessage {
 	all, list := &converted{}, []any(nil)
 	for _, status := range statuses {
 		r := responses[status]
-		if r == nil || r.Value == nil || len(r.Value.Content) == 0 && !strings.HasPrefix(status, "204") {
+		if r == nil || r.Value == nil || len(r.Value.Content) == 0 && status != "204" && o.method != http.MethodHead {
 			return json.RawMessage(`{}`) // many documents do not describe the content
 		}
 		var value any = map[string]any{"type": "null"}

@@ -32,15 +32,14 @@ func (o *operation) request(ctx context.Context, args json.RawMessage) (*http.Re
 		}
 		switch a.place {
 		case "path":
-			path[a.key] = url.PathEscape(a.text(value, ","))
+			path[a.key] = url.PathEscape(text(value))
 		case "query":
 			a.query(query, value)
 		case "header":
-			text := a.text(value, ",")
-			if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+			if strings.ContainsFunc(text(value), func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
 				return nil, fmt.Errorf("%s: a header must not contain line breaks or control characters", a.name)
 			}
-			header.Set(a.key, text)
+			header.Set(a.key, text(value))
 		}
 	}
 	u, err := o.url(path)
@@ -49,8 +48,8 @@ func (o *operation) request(ctx context.Context, args json.RawMessage) (*http.Re
 	}
 	u.RawQuery = query.Encode()
 	var content io.Reader
-	if text, ok := o.content(values); ok {
-		content = bytes.NewReader(text)
+	if raw, ok := o.content(values); ok {
+		content = bytes.NewReader(raw)
 		header.Set("Content-Type", o.body.mediaType)
 	}
 	if o.idKey != "" {
@@ -109,23 +108,20 @@ func climbs(path string) bool {
 	return true
 }
 
-// text writes a value as text. The elements of an array are joined; an object becomes JSON.
-func (a *argument) text(value any, separator string) string {
-	list, ok := value.([]any)
-	if !ok || a.json {
-		return scalar(value, a.json)
-	}
-	parts := make([]string, len(list))
-	for i, element := range list {
-		parts[i] = scalar(element, false)
-	}
-	return strings.Join(parts, separator)
-}
-
-// scalar writes a value as text. An array or an object becomes JSON, and with quoted a string, too.
-func scalar(value any, quoted bool) string {
-	if text, ok := value.(string); ok && !quoted {
-		return text
+// text writes a value as text. The elements of an array are joined by commas; an object becomes JSON.
+func text(value any) string {
+	switch v := value.(type) {
+	case string:
+		return v
+	case []any:
+		parts := make([]string, len(v))
+		for i, element := range v {
+			if _, nested := element.([]any); nested {
+				element = jsonvalue.Text(element)
+			}
+			parts[i] = text(element)
+		}
+		return strings.Join(parts, ",")
 	}
 	return jsonvalue.Text(value)
 }
@@ -137,20 +133,16 @@ func (a *argument) query(q url.Values, value any) {
 	switch {
 	case a.style.Style == openapi3.SerializationDeepObject:
 		deep(q, a.key, value)
-	case a.style.Explode && isList && !a.json:
+	case a.style.Explode && isList:
 		for _, element := range list {
-			q.Add(a.key, scalar(element, false))
+			q.Add(a.key, text(element))
 		}
-	case a.style.Explode && isObject && !a.json && a.place == "query":
+	case a.style.Explode && isObject && a.place == "query":
 		for name, member := range object {
-			q.Add(name, scalar(member, false))
+			q.Add(name, text(member))
 		}
-	case a.style.Style == openapi3.SerializationSpaceDelimited:
-		q.Add(a.key, a.text(value, " "))
-	case a.style.Style == openapi3.SerializationPipeDelimited:
-		q.Add(a.key, a.text(value, "|"))
 	default:
-		q.Add(a.key, a.text(value, ","))
+		q.Add(a.key, text(value))
 	}
 }
 
@@ -166,7 +158,7 @@ func deep(q url.Values, key string, value any) {
 			deep(q, key+"["+name+"]", member)
 		}
 	default:
-		q.Add(key, scalar(v, false))
+		q.Add(key, text(v))
 	}
 }
 
@@ -180,8 +172,10 @@ func (o *operation) content(values map[string]any) ([]byte, bool) {
 		value, ok := values[a.name]
 		switch {
 		case a.place != "body" || !ok:
+		case o.body.whole && o.body.kind == kindJSON:
+			return []byte(jsonvalue.Text(value)), true
 		case o.body.whole:
-			return []byte(scalar(value, o.body.kind == kindJSON)), true
+			return []byte(text(value)), true
 		default:
 			object[a.key] = value
 			a.query(form, value)

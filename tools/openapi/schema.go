@@ -105,7 +105,10 @@ func (s *schemas) convert(value any, refs *[]string) any {
 	}
 	out := map[string]any{}
 	for _, key := range slices.Sorted(maps.Keys(in)) {
-		switch v := in[key]; {
+		v := in[key]
+		_, flag := v.(bool)
+		switch {
+		case flag && strings.HasPrefix(key, "exclusive"): // of version 3.0, not of JSON Schema
 		case slices.Contains(dropped, key), strings.HasPrefix(key, "x-"):
 		case key == "$ref":
 			name, ok := strings.CutPrefix(jsonvalue.Text(v), `"#/components/schemas/`)
@@ -122,15 +125,6 @@ func (s *schemas) convert(value any, refs *[]string) any {
 			out[key] = v
 		default:
 			out[key] = s.convert(v, refs)
-		}
-	}
-	for bound, exclusive := range map[string]string{"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"} {
-		if is, ok := out[exclusive].(bool); ok { // as in version 3.0
-			delete(out, exclusive)
-			if limit, ok := out[bound]; ok && is {
-				delete(out, bound)
-				out[exclusive] = limit
-			}
 		}
 	}
 	text, _ := in["description"].(string)
