@@ -28,6 +28,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -46,6 +47,9 @@ import (
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/mcptools"
 )
+
+// defaultConfig is the configuration file. With -openapi, it may be missing.
+const defaultConfig = "mcp_servers.json"
 
 func main() { os.Exit(interruptible(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
@@ -67,7 +71,7 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	c := config{stdin: stdin, stdout: stdout, stderr: stderr, status: status, terminal: terminal{end: ctx.Done()}}
 	flags := flag.NewFlagSet("agent", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.StringVar(&c.servers, "config", "mcp_servers.json", "`file` that lists the MCP servers")
+	flags.StringVar(&c.servers, "config", defaultConfig, "`file` that lists the MCP servers")
 	apis.Flag(flags, &c.apis)
 	flags.StringVar(&c.model, "model", "", models.Usage)
 	flags.BoolVar(&c.json, "json", false, "print the result as JSON")
@@ -191,6 +195,9 @@ func (c *config) run(ctx context.Context) (*module.Prediction[agent.Answer], err
 	}
 	fmt.Fprintf(progress, "connecting to the servers of %s; npx may have to fetch them first\n", c.servers)
 	servers, err := mcptools.Open(ctx, c.servers, &mcptools.Options{Trust: c.trust})
+	if len(c.apis) > 0 && errors.Is(err, fs.ErrNotExist) && c.servers == defaultConfig {
+		servers, err = mcptools.Start(ctx, &mcptools.Config{}, nil)
+	}
 	if err != nil {
 		return nil, err
 	}

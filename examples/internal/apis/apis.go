@@ -2,7 +2,6 @@
 package apis
 
 import (
-	"cmp"
 	"flag"
 	"net/http"
 	"os"
@@ -20,7 +19,9 @@ func Flag(flags *flag.FlagSet, list *[]tools.Source) {
 		func(text string) error {
 			file, base, _ := strings.Cut(text, "=")
 			api, err := openapi.Open(file, &openapi.Options{BaseURL: base, Prepare: bearer(file)})
-			*list = append(*list, api)
+			if err == nil {
+				*list = append(*list, api)
+			}
 			return err
 		})
 }
@@ -28,7 +29,7 @@ func Flag(flags *flag.FlagSet, list *[]tools.Source) {
 // bearer returns the function that sends the token of a file's API, if there is one.
 func bearer(file string) func(*http.Request) error {
 	name, _, _ := strings.Cut(filepath.Base(file), ".")
-	token := os.Getenv(strings.ToUpper(strings.ReplaceAll(cmp.Or(name, "api"), "-", "_")) + "_TOKEN")
+	token := os.Getenv(strings.ToUpper(strings.ReplaceAll(name, "-", "_")) + "_TOKEN")
 	return func(r *http.Request) error {
 		if token != "" {
 			r.Header.Set("Authorization", "Bearer "+token)
