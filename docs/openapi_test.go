@@ -42,9 +42,9 @@ func largeShop() string {
 		fmt.Fprintf(&paths, `  /things%[1]d/{id}:
     parameters: [{name: id, in: path, required: true, schema: {type: string}}]
     get:
-      {tags: [things%[2]d], operationId: get_thing%[1]d, summary: Returns a thing., responses: {"200": {description: ok}}}
+      {tags: [things%[2]d], operationId: get_thing%[1]d, summary: Get a thing., responses: {"200": {description: ok}}}
     post:
-      {tags: [things%[2]d], operationId: set_thing%[1]d, summary: Changes a thing., responses: {"200": {description: ok}}}
+      {tags: [things%[2]d], operationId: set_thing%[1]d, summary: Set a thing., responses: {"200": {description: ok}}}
 `, i, i%20)
 	}
 	paths.WriteString(`  /invoices/{number}:
@@ -54,7 +54,7 @@ func largeShop() string {
   /invoices/{number}/archive:
     parameters: [{name: number, in: path, required: true, schema: {type: string}}]
     post:
-      {tags: [invoices], operationId: invoices/archive, summary: Archives an invoice., responses: {"200": {description: ok}}}
+      {tags: [invoices], operationId: invoices/archive, summary: Archives one., responses: {"200": {description: ok}}}
 `)
 	return paths.String()
 }
@@ -82,7 +82,8 @@ func TestRESTAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer box.Close()
-	model := llmtest.New("```js\nconsole.log(await tools.search(\"archive an invoice\", {limit: 1, declare: true}));\n```",
+	model := llmtest.New(
+		"```js\nconsole.log(await tools.search(\"archive an invoice\", {limit: 1, declare: true}));\n```",
 		"```js\nconst r = await shop_invoices.archive({number: \"A-7\"});\nsubmit({answer: r.state});\n```")
 	bot, err := agent.New(model, &agent.Options{Sandbox: box, Tools: set})
 	if err != nil {

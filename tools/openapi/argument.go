@@ -81,9 +81,9 @@ func (o *operation) parameters(in *input, item *openapi3.PathItem, op *openapi3.
 	rest := o.path
 	for _, place := range []string{"path", "query", "header"} { // a cookie is the host's
 		for _, r := range slices.Concat(op.Parameters, item.Parameters) {
-			if r == nil || r.Value == nil || r.Value.In != place ||
-				slices.ContainsFunc(in.arguments, func(a *argument) bool { return a.place == place && a.key == r.Value.Name }) {
-				continue // or the operation replaces a parameter of its path
+			same := func(a *argument) bool { return a.place == place && a.key == r.Value.Name }
+			if r == nil || r.Value == nil || r.Value.In != place || slices.ContainsFunc(in.arguments, same) {
+				continue // an operation may replace a parameter of its path
 			}
 			if err := o.parameter(in, r.Value); err != nil {
 				return err
@@ -110,7 +110,8 @@ func (o *operation) parameter(in *input, p *openapi3.Parameter) error {
 		o.idKey = name
 	case p.In == "header" && ofHost(name), o.api.credentials[p.In+" "+p.Name]:
 	default:
-		in.add(&argument{place: p.In, key: p.Name, style: *style}, p.Schema, p.Description, p.Required || p.In == "path")
+		a := &argument{place: p.In, key: p.Name, style: *style}
+		in.add(a, p.Schema, p.Description, p.Required || p.In == "path")
 	}
 	return nil
 }
@@ -119,9 +120,9 @@ func (o *operation) parameter(in *input, p *openapi3.Parameter) error {
 // or what it does, or belongs to the protocol.
 func ofHost(name string) bool {
 	return strings.HasPrefix(name, "Proxy-") || strings.HasPrefix(name, "X-Forwarded-") || slices.Contains([]string{
-		"Accept", "Accept-Encoding", "Authorization", "Connection", "Content-Encoding", "Content-Length", "Content-Type",
-		"Cookie", "Expect", "Forwarded", "Host", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Via",
-		"X-Http-Method", "X-Http-Method-Override", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url",
+		"Accept", "Accept-Encoding", "Authorization", "Connection", "Content-Encoding", "Content-Length",
+		"Content-Type", "Cookie", "Expect", "Forwarded", "Host", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding",
+		"Upgrade", "Via", "X-Http-Method", "X-Http-Method-Override", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url",
 	}, name)
 }
 
@@ -168,9 +169,9 @@ func members(ref *openapi3.SchemaRef) *openapi3.Schema {
 		return nil
 	}
 	s, more := ref.Value, ref.Value.AdditionalProperties
-	if (s.Type != nil && !s.Type.Is("object")) || len(s.Properties) == 0 || len(s.AllOf)+len(s.AnyOf)+len(s.OneOf) > 0 ||
-		s.Nullable || s.Not != nil || s.If != nil || len(s.PatternProperties) > 0 || more.Schema != nil ||
-		more.Has != nil && *more.Has {
+	if (s.Type != nil && !s.Type.Is("object")) || len(s.Properties) == 0 ||
+		len(s.AllOf)+len(s.AnyOf)+len(s.OneOf) > 0 || s.Nullable || s.Not != nil || s.If != nil ||
+		len(s.PatternProperties) > 0 || more.Schema != nil || more.Has != nil && *more.Has {
 		return nil
 	}
 	return s

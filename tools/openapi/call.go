@@ -119,15 +119,9 @@ func (o *operation) unanswered(ctx context.Context, unsent bool, err error) erro
 	return o.failed(tools.KindUnknown, "the connection to the API was lost", err)
 }
 
-// unprocessed are the statuses that by their definition mean that the request was not processed: 401, 405, 407, 411 to
-// 415, 417, 421, 425, 426, 428, 429, 431.
-var unprocessed = []int{
-	http.StatusUnauthorized, http.StatusMethodNotAllowed, http.StatusProxyAuthRequired, http.StatusLengthRequired,
-	http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong,
-	http.StatusUnsupportedMediaType, http.StatusExpectationFailed, http.StatusMisdirectedRequest, http.StatusTooEarly,
-	http.StatusUpgradeRequired, http.StatusPreconditionRequired, http.StatusTooManyRequests,
-	http.StatusRequestHeaderFieldsTooLarge,
-}
+// unprocessed are the statuses that by their definition mean that the request was not processed, such as 401
+// Unauthorized, 405 Method Not Allowed and 429 Too Many Requests.
+var unprocessed = []int{401, 405, 407, 411, 412, 413, 414, 415, 417, 421, 425, 426, 428, 429, 431}
 
 // maxData is the maximum size in bytes of the data of an error.
 const maxData = 64 << 10
@@ -142,7 +136,8 @@ func (o *operation) refused(resp *http.Response, content []byte) error {
 		kind = tools.KindUnknown
 	}
 	message := strings.TrimSpace(fmt.Sprintf("%d %s", code, http.StatusText(code)))
-	if html := strings.Contains(resp.Header.Get("Content-Type"), "html"); utf8.Valid(content) && len(content) > 0 && !html {
+	html := strings.Contains(resp.Header.Get("Content-Type"), "html")
+	if utf8.Valid(content) && len(content) > 0 && !html {
 		message += ": " + display.Cut(display.OneLine(string(content)), 500)
 	}
 	te := o.failed(kind, message, errors.New(message))

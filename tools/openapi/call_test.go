@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -90,9 +91,10 @@ func TestResults(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			host := ""
+			var host atomic.Value
+			host.Store("")
 			set := shop(t, func(w http.ResponseWriter, r *http.Request) {
-				host = r.Host
+				host.Store(r.Host)
 				c.handler(w, r)
 			}, nil)
 			args := `{"id":"1"}`
@@ -103,7 +105,7 @@ func TestResults(t *testing.T) {
 			if te, ok := errors.AsType[*tools.ToolError](err); ok {
 				got = strings.TrimSpace(fmt.Sprintf("%s: %s %s", te.Kind, te.Message, te.Data))
 			}
-			equal(t, c.tool, strings.ReplaceAll(got, host, "HOST"), c.want)
+			equal(t, c.tool, strings.ReplaceAll(got, host.Load().(string), "HOST"), c.want)
 		})
 	}
 }
@@ -186,8 +188,8 @@ func TestOneOrigin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "shop: 1 operation left out, because the server is https://files.example.com, and not that of the API: " +
-		"GET /files"
+	const want = "shop: 1 operation left out, because the server is https://files.example.com, and not that of the " +
+		"API: GET /files"
 	if all := strings.Join(api.Warnings(), "\n"); !strings.Contains(all, want) {
 		t.Errorf("got\n%s", all)
 	}

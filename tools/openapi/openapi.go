@@ -39,8 +39,8 @@ type Options struct {
 	// error messages. Prepare is called concurrently.
 	Prepare func(*http.Request) error
 
-	// Transport sends the requests, for proxies and certificates. Nil means a copy of [http.DefaultTransport] that keeps
-	// more idle connections.
+	// Transport sends the requests, for proxies and certificates. Nil means a copy of [http.DefaultTransport] that
+	// keeps more idle connections.
 	Transport http.RoundTripper
 
 	// Timeout limits the time of a call. Zero means 60 seconds.
@@ -172,7 +172,8 @@ func (a *API) bind(doc *openapi3.T) (err error) {
 		}
 	}
 	if a.bindAll(doc); len(a.tools) == 0 {
-		return fmt.Errorf("the document has no operation that can be a tool\n%s", display.Cut(strings.Join(a.warnings, "\n"), 1000))
+		return fmt.Errorf("the document has no operation that can be a tool\n%s",
+			display.Cut(strings.Join(a.warnings, "\n"), 1000))
 	}
 	return nil
 }

@@ -155,7 +155,8 @@ func TestPathStaysInside(t *testing.T) {
 	t.Parallel()
 	set := shop(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s was requested", r.RequestURI) }, nil)
 	for _, id := range []string{
-		"..", ".", "", "../admin", "a/../../admin", `..\\admin`, "%2e%2e", "%252e%252e/x", "..%2fadmin", "..;/admin", "x/..",
+		"..", ".", "", "../admin", "a/../../admin", `..\\admin`, "%2e%2e", "%252e%252e/x", "..%2fadmin", "..;/admin",
+		"x/..",
 		"%25252525252e%25252525252e",
 	} {
 		_, err := call(t, set, "shop_orders.delete", `{"id":"`+id+`"}`)
@@ -170,17 +171,19 @@ func TestPathStaysInside(t *testing.T) {
 
 func TestBadDocuments(t *testing.T) {
 	t.Parallel()
-	const head = `{"openapi":"3.1.0","info":{"title":"t","version":"1"},"servers":[{"url":"https://example.com"}],"paths":`
-	bomb := "a: &a [x,x,x,x,x,x,x,x,x]\n"
+	const head = `{"openapi":"3.1.0","info":{"title":"t","version":"1"},"servers":[{"url":"https://example.com"}],` +
+		`"paths":`
+	bomb := "openapi: 3.1.0\ninfo: {title: t, version: '1'}\nx-a: &a [x,x,x,x,x,x,x,x,x]\n"
 	for i := range 12 {
-		bomb += fmt.Sprintf("%c: &%[1]c [%s*%c]\n", 'b'+i, strings.Repeat(fmt.Sprintf("*%c,", 'a'+i), 9), 'a'+i)
+		bomb += fmt.Sprintf("x-%c: &%[1]c [%s*%c]\n", 'b'+i, strings.Repeat(fmt.Sprintf("*%c,", 'a'+i), 9), 'a'+i)
 	}
 	for _, c := range []struct{ name, document, want string }{
 		{"empty", "", "the document's version is"},
 		{"HTML", "<!doctype html>", "openapi: the document is HTML or XML; download the OpenAPI document itself"},
 		{"Swagger", `{"swagger":"2.0","paths":{}}`,
 			`openapi: the document's version is ""; convert it to OpenAPI 3.0 or 3.1 first`},
-		{"3.2", `{"openapi":"3.2.0","info":{"title":"t","version":"1"},"paths":{}}`, `the document's version is "3.2.0"`},
+		{"3.2", `{"openapi":"3.2.0","info":{"title":"t","version":"1"},"paths":{}}`,
+			`the document's version is "3.2.0"`},
 		{"not YAML", "a: b: c", "openapi: cannot read the document: "},
 		{"no paths", head + `{}}`, "openapi: the document has no operation that can be a tool"},
 		{"no server", `{"openapi":"3.0.0","info":{"title":"t","version":"1"},"paths":{"/a":{"get":{"responses":{}}}}}`,
@@ -198,7 +201,7 @@ func TestBadDocuments(t *testing.T) {
 		{"deeply nested", head + strings.Repeat(`{"a":`, 300) + "1" + strings.Repeat("}", 301), "too complex"},
 		{"too many values", "{\"x\":[" + strings.Repeat("1,", 5<<20) + "1]}", "too complex"},
 		{"too large", strings.Repeat(" ", 33<<20), "the document has more than 33554432 bytes"},
-		{"aliases", bomb, "openapi: "},
+		{"aliases", bomb, "openapi: cannot read the document: "},
 	} {
 		_, err := openapi.Parse([]byte(c.document), nil)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -216,11 +219,13 @@ func TestRecursiveSchemas(t *testing.T) {
 	api, err := openapi.Parse([]byte(`{"openapi":"3.1.0","info":{"title":"Tree API","version":"1"},
 		"servers":[{"url":"https://example.com"}],
 		"components":{"schemas":{
-			"A":{"type":"object","properties":{"b":{"$ref":"#/components/schemas/B","description":"next"}},"required":["b"]},
+			"A":{"type":"object","properties":{"b":{"$ref":"#/components/schemas/B","description":"next"}},
+				"required":["b"]},
 			"B":{"anyOf":[{"$ref":"#/components/schemas/A"},{"type":"null"}]}}},
 		"paths":{"/a":{"post":{
 			"requestBody":{"required":true,"content":{"application/json":{"schema":{"$ref":"#/components/schemas/A"}}}},
-			"responses":{"200":{"description":"","content":{"application/json":{"schema":{"$ref":"#/components/schemas/B"}}}}}}}}}`),
+			"responses":{"200":{"description":"","content":
+				{"application/json":{"schema":{"$ref":"#/components/schemas/B"}}}}}}}}}`),
 		nil)
 	if err != nil {
 		t.Fatal(err)
@@ -230,7 +235,8 @@ func TestRecursiveSchemas(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := binding(t, set, "Tree_API.post_a")
-	equal(t, "input", string(b.InputSchema), `{"$defs":{"A":{"properties":{"b":{"$ref":"#/$defs/B","description":"next"}},`+
+	equal(t, "input", string(b.InputSchema), `{"$defs":{"A":{"properties":{"b":{"$ref":"#/$defs/B",`+
+		`"description":"next"}},`+
 		`"required":["b"],"type":"object"},"B":{"anyOf":[{"$ref":"#/$defs/A"},{"type":"null"}]}},`+
 		`"additionalProperties":false,"properties":{"b":{"$ref":"#/$defs/B","description":"next"}},"required":["b"],`+
 		`"type":"object"}`)

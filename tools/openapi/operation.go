@@ -52,8 +52,8 @@ func (a *API) bindAll(doc *openapi3.T) {
 				t.Name = fmt.Sprintf("%s_%d", name, i)
 			}
 			if taken[t.Namespace+"."+t.Name] = true; t.Name != name {
-				a.warnings = append(a.warnings, fmt.Sprintf("%s: %s %s is called %s.%s, because another operation has its name",
-					a.o.Name, method, path, t.Namespace, t.Name))
+				const renamed = "%s: %s %s is called %s.%s, because another operation has its name"
+				a.warnings = append(a.warnings, fmt.Sprintf(renamed, a.o.Name, method, path, t.Namespace, t.Name))
 			}
 			a.tools = append(a.tools, t)
 		}
@@ -90,8 +90,12 @@ func (b *binder) tool(item *openapi3.PathItem, method, path string) (*tools.Tool
 	if err := o.parameters(in, item, op); err != nil {
 		return nil, err
 	}
-	if op.RequestBody != nil && op.RequestBody.Value != nil && hints.Class != tools.Read {
-		if o.body, err = in.body(op.RequestBody.Value); err != nil {
+	switch r := op.RequestBody; {
+	case r == nil || r.Value == nil:
+	case hints.Class == tools.Read && r.Value.Required:
+		return nil, fmt.Errorf("a body of %s is not supported", method)
+	case hints.Class != tools.Read: // the optional body of a read has no meaning
+		if o.body, err = in.body(r.Value); err != nil {
 			return nil, err
 		}
 	}
@@ -207,7 +211,8 @@ var preferences = []struct {
 	kind    kind
 }{
 	{"application/json", kindJSON}, {"[*]/[*]", kindJSON}, {"application/merge-patch+json", kindJSON},
-	{"*/*+json", kindJSON}, {"text/json", kindJSON}, {"application/x-www-form-urlencoded", kindForm}, {"text/*", kindText},
+	{"*/*+json", kindJSON}, {"text/json", kindJSON},
+	{"application/x-www-form-urlencoded", kindForm}, {"text/*", kindText},
 }
 
 // choose returns the media type of a message that is used.

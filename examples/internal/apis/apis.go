@@ -14,8 +14,8 @@ import (
 
 // Flag defines the flag. Each occurrence adds an API to the list.
 func Flag(flags *flag.FlagSet, list *[]tools.Source) {
-	flags.Func("openapi", "`file` with an OpenAPI document whose operations are tools, or file=URL if the API is elsewhere "+
-		"than the document says; if shop.json is the file, SHOP_TOKEN is the bearer token; repeatable",
+	flags.Func("openapi", "`file` with an OpenAPI document whose operations are tools, or file=URL if the API is "+
+		"elsewhere than the document says; if shop.json is the file, SHOP_TOKEN is the bearer token; repeatable",
 		func(text string) error {
 			file, base, _ := strings.Cut(text, "=")
 			api, err := openapi.Open(file, &openapi.Options{BaseURL: base, Prepare: bearer(file)})
