@@ -17,6 +17,7 @@ var direct = []string{
 	"github.com/dlclark/regexp2/v2",
 	"github.com/dop251/goja",
 	"github.com/evanw/esbuild",
+	"github.com/getkin/kin-openapi",
 	"github.com/invopop/jsonschema",
 	"github.com/modelcontextprotocol/go-sdk",
 	"github.com/rogpeppe/go-internal",

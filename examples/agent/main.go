@@ -30,6 +30,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -39,6 +40,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/agent"
+	"github.com/writ-go/writ/examples/internal/apis"
 	"github.com/writ-go/writ/examples/internal/logins"
 	"github.com/writ-go/writ/examples/internal/models"
 	"github.com/writ-go/writ/examples/internal/show"
@@ -48,6 +50,9 @@ import (
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/mcptools"
 )
+
+// defaultConfig is the configuration file. With -openapi, it may be missing.
+const defaultConfig = "mcp_servers.json"
 
 func main() { os.Exit(interruptible(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
@@ -69,7 +74,8 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	c := config{stdin: stdin, stdout: stdout, stderr: stderr, status: status, terminal: terminal{end: ctx.Done()}}
 	flags := flag.NewFlagSet("agent", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.StringVar(&c.servers, "config", "mcp_servers.json", "`file` that lists the MCP servers")
+	flags.StringVar(&c.servers, "config", defaultConfig, "`file` that lists the MCP servers")
+	apis.Flag(flags, &c.apis)
 	flags.StringVar(&c.model, "model", "", models.Usage)
 	flags.BoolVar(&c.json, "json", false, "print the result as JSON")
 	flags.BoolVar(&c.chat, "chat", false, "carry out tasks that are typed, one after another; Ctrl-D ends it")
@@ -173,6 +179,7 @@ type config struct {
 	logins                    logins.Flags
 	in                        agent.Task
 	trust, flags              []string
+	apis                      []tools.Source
 	json, quiet, runs, every  bool
 	chat, holds               bool
 	steps, tokens, step       int
@@ -200,11 +207,14 @@ func (c *config) run(ctx context.Context) (*module.Prediction[agent.Answer], err
 	servers, err := mcptools.Open(ctx, c.servers, &mcptools.Options{
 		Trust: c.trust, OAuth: logins.Handler("agent", c.servers),
 	})
+	if len(c.apis) > 0 && errors.Is(err, fs.ErrNotExist) && c.servers == defaultConfig {
+		servers, err = mcptools.Start(ctx, &mcptools.Config{}, nil)
+	}
 	if err != nil {
 		return nil, err
 	}
 	defer servers.Close()
-	set, err := tools.NewSet(ctx, servers)
+	set, err := tools.NewSet(ctx, append(c.apis, servers)...)
 	if err != nil {
 		return nil, err
 	}

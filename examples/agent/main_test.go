@@ -148,6 +148,31 @@ func TestTask(t *testing.T) {
 	}
 }
 
+// With -openapi, an agent needs no servers.
+func TestOpenAPI(t *testing.T) {
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, "%q", r.URL.Path+" "+r.Header.Get("Authorization"))
+	}))
+	t.Cleanup(api.Close)
+	t.Chdir(t.TempDir())
+	const document = "openapi: 3.0.0\ninfo: {title: x, version: '1'}\npaths:\n  /orders:\n" +
+		"    get: {operationId: list, responses: {'200': {description: ok}}}\n"
+	if err := os.WriteFile("my-shop.yaml", []byte(document), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	newOpenAI(t, "```js\nsubmit({answer: await my_shop.list()});\n```")
+	t.Setenv("MY_SHOP_TOKEN", "s3cret")
+	code, stdout, stderr := run(t, t.Context(), "-openapi", "my-shop.yaml="+api.URL, "-model", "openai:stub", "List.")
+	if code != 0 || stdout != "/orders Bearer s3cret\n" {
+		t.Errorf("code %d, stdout %q\n%s", code, stdout, stderr)
+	}
+	if code, _, stderr := run(t, t.Context(), "-openapi", "missing.yaml", "x"); code != 2 ||
+		!strings.Contains(stderr, "missing.yaml") {
+		t.Errorf("code %d\n%s", code, stderr)
+	}
+}
+
 func TestJSON(t *testing.T) {
 	config := writeConfig(t, map[string]any{"fs": testserver.Entry(files(t))})
 	newOpenAI(t, aggregate("", "r"))

@@ -113,6 +113,7 @@ func TestFailures(t *testing.T) {
 		{[]string{"-check", "-config", unknown}, nil, 1, []string{"no-such-command-anywhere"}},
 		{[]string{"-transport", "pigeon"}, nil, 2, []string{`transport must be stdio or http, not "pigeon"`}},
 		{[]string{"-nonsense"}, nil, 2, []string{"-nonsense"}},
+		{[]string{"-openapi", "missing.yaml"}, nil, 2, []string{"missing.yaml"}},
 		{[]string{"-time", "soon"}, nil, 2, []string{`invalid value "soon" for flag -time: parse error`}},
 		{[]string{"-memory", "1", "-config", "missing.json", "surplus"}, map[string]string{"WRIT_CALLS": "many"}, 2, []string{
 			"-memory 1 is too small; a program needs at least 64 MiB", "missing.json",

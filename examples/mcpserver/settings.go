@@ -11,9 +11,11 @@ import (
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/agent/codemode"
 	"github.com/writ-go/writ/agent/codemode/serve"
+	"github.com/writ-go/writ/examples/internal/apis"
 	"github.com/writ-go/writ/examples/internal/logins"
 	"github.com/writ-go/writ/examples/internal/models"
 	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 	"github.com/writ-go/writ/tools/mcptools"
 )
@@ -25,6 +27,7 @@ type settings struct {
 	sandbox  sandbox.Options
 	rules    sandbox.Rules
 	serving  serve.Options
+	apis     []tools.Source
 	oauth    serve.Introspection
 	tokens   string // the path of the token file
 	memory   int    // MiB
@@ -55,6 +58,7 @@ func (s *settings) flags() *flag.FlagSet {
 	c, limits, serving := &s.codemode, &s.sandbox.Limits, &s.serving
 	f := flag.NewFlagSet("mcpserver", flag.ContinueOnError)
 	f.StringVar(&c.Config, "config", "", "the MCP servers whose tools programs may call")
+	apis.Flag(f, &s.apis)
 	f.Func("trust",
 		"servers to trust when they make claims about their tools, such as that a tool only reads",
 		list(&s.servers.Trust))
@@ -146,6 +150,10 @@ func (s *settings) complete(ctx context.Context) (err error) {
 	}
 	if s.journal != "" {
 		s.codemode.Journal, err = journal.OpenDir(s.journal)
+		errs = append(errs, err)
+	}
+	if len(s.apis) > 0 {
+		s.codemode.Tools, err = tools.NewSet(ctx, s.apis...)
 		errs = append(errs, err)
 	}
 	errs = append(errs, s.codemode.Check())

@@ -11,8 +11,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/internal/origin"
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
-	"github.com/writ-go/writ/tools/mcptools/internal/web"
 )
 
 // server is one server in a [Servers]. It outlives its connections; its tools use the current connection.
@@ -29,7 +29,7 @@ type server struct {
 	health        health
 	notifications *notifications
 	refresher     *refresher // nil unless Options.Background is set
-	secrets       web.Secrets
+	secrets       origin.Secrets
 
 	mu       sync.Mutex
 	attempt  *attempt          // the last attempt to connect; nil before the first

@@ -2,17 +2,16 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"slices"
-	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/writ-go/writ/internal/keepalive"
+	"github.com/writ-go/writ/tools/internal/origin"
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 	"go.opentelemetry.io/otel/propagation"
 )
@@ -26,7 +25,7 @@ type endpoint struct {
 	headerFunc func(ctx context.Context, server string) (http.Header, error)
 	oauth      *authorizer // may be nil
 	next       http.RoundTripper
-	secrets    *Secrets
+	secrets    *origin.Secrets
 
 	mu       sync.Mutex
 	messages *url.URL // where a server with the old transport expects messages
@@ -50,7 +49,7 @@ func newEndpoint(c *Config) *endpoint {
 	}
 	if user := c.URL.User; user != nil {
 		password, _ := user.Password()
-		e.secrets.add(password)
+		e.secrets.Add(password)
 		plain := http.Request{Header: e.headers}
 		plain.SetBasicAuth(user.Username(), password)
 		without := *c.URL
@@ -88,7 +87,7 @@ func (e *endpoint) RoundTrip(req *http.Request) (*http.Response, error) {
 		e.mu.Lock()
 		e.session = id
 		e.mu.Unlock()
-		e.secrets.add(id)
+		e.secrets.Add(id)
 		resp.Header.Set(sessionHeader, shownSession)
 	}
 	resp.Request = req
@@ -129,20 +128,9 @@ func (e *endpoint) prepare(req *http.Request) (*http.Request, error) {
 	if call := message.CallOf(req.Context()); call != nil && !call.Lists() && out.Header.Get("Traceparent") == "" {
 		propagation.TraceContext{}.Inject(req.Context(), propagation.HeaderCarrier(out.Header))
 	}
-	e.secrets.addHeaders(headers)
-	preventRetry(out.Header)
+	e.secrets.AddHeaders(headers)
+	origin.PreventRetry(out.Header)
 	return out, nil
-}
-
-// preventRetry keeps net/http from repeating a request after its connection was lost. net/http repeats a request that
-// has one of these headers, but only if the header's name has its canonical spelling.
-func preventRetry(h http.Header) {
-	for _, name := range []string{"Idempotency-Key", "X-Idempotency-Key"} {
-		if values, ok := h[name]; ok {
-			delete(h, name)
-			h[strings.ToLower(name)] = values
-		}
-	}
 }
 
 // setMessages records where a server with the old transport expects messages, and returns the address that the SDK sees
@@ -153,17 +141,13 @@ func (e *endpoint) setMessages(ref string) (string, error) {
 	switch {
 	case err != nil:
 		return "", &Error{message: message, detail: "it sent an invalid address for messages" + checkURL}
-	case !sameOrigin(at, e.url):
+	case !origin.Same(at, e.url):
 		return "", &Error{message: message, detail: otherOrigin("expects messages at", at)}
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.messages = at
 	return "/", nil
-}
-
-func sameOrigin(a, b *url.URL) bool {
-	return strings.EqualFold(a.Scheme, b.Scheme) && strings.EqualFold(a.Host, b.Host)
 }
 
 // otherOrigin explains why an address is not used. It leaves out the path and the query, which
@@ -173,90 +157,43 @@ func otherOrigin(what string, at *url.URL) string {
 		"if that is the right server, use its URL in the configuration", what, at.Scheme, at.Host)
 }
 
-// maxRedirects is how many redirects of one request are followed.
-const maxRedirects = 5
-
-// follow sends a request and follows redirects within the server's origin. An [http.Client]
-// would write the address into its errors.
+// follow sends a request and follows redirects within the server's origin.
 func (e *endpoint) follow(req *http.Request) (*http.Response, error) {
-	for range maxRedirects + 1 {
-		resp, err := e.send(req)
-		if err != nil {
-			return nil, err
-		}
-		to, err := resp.Location()
-		if resp.StatusCode < 300 || resp.StatusCode > 399 || err != nil {
-			return resp, nil
-		}
-		_ = resp.Body.Close()
-		if req, err = e.redirected(req, resp.StatusCode, to); err != nil {
-			return nil, err
-		}
-	}
-	return nil, &Error{
-		message: "the tool's server redirects in a loop" + notMade,
-		detail:  "it redirects in a loop; correct the URL",
-	}
-}
-
-func (e *endpoint) redirected(req *http.Request, status int, to *url.URL) (*http.Request, error) {
-	keepsMethod := status == http.StatusTemporaryRedirect || status == http.StatusPermanentRedirect
-	var detail string
-	switch {
-	case !sameOrigin(to, e.url):
-		detail = otherOrigin("redirects to", to)
-	case req.Method != http.MethodGet && !keepsMethod: // the POST would become a GET
-		detail = fmt.Sprintf("it returned %d %s to a POST; correct the URL", status, http.StatusText(status))
-	default:
-		next, err := repeated(req)
-		if err != nil {
-			return nil, err
-		}
-		next.URL = to
-		return next, nil
+	resp, err := origin.Follow(req, e.url, e.send)
+	redirect, ok := errors.AsType[*origin.RedirectError](err)
+	if !ok {
+		return resp, err
 	}
 	const message = "the tool's server redirects elsewhere"
-	if keepsMethod {
-		return nil, &Error{message: message + notMade, detail: detail}
+	switch {
+	case redirect.To == nil:
+		return nil, &Error{
+			message: "the tool's server redirects in a loop" + notMade,
+			detail:  "it redirects in a loop; correct the URL",
+		}
+	case redirect.Unprocessed:
+		return nil, &Error{message: message + notMade, detail: otherOrigin("redirects to", redirect.To)}
 	}
 	// The redirect may lead to the call's result.
-	return nil, &Error{
-		unknown: true, otherTransport: sameOrigin(to, e.url), message: message + effectUnknown, detail: detail,
+	failed := &Error{
+		unknown: true, otherTransport: origin.Same(redirect.To, e.url), message: message + effectUnknown,
+		detail: otherOrigin("redirects to", redirect.To),
 	}
-}
-
-// repeated returns a copy of the request with its body from the start.
-func repeated(req *http.Request) (*http.Request, error) {
-	again := req.Clone(req.Context())
-	if req.GetBody != nil {
-		body, err := req.GetBody()
-		if err != nil {
-			return nil, err
-		}
-		again.Body = body
+	if failed.otherTransport { // the POST would become a GET
+		failed.detail = fmt.Sprintf("it returned %d %s to a %s; correct the URL",
+			redirect.Status, http.StatusText(redirect.Status), req.Method)
 	}
-	return again, nil
+	return nil, failed
 }
 
 // send sends one request. Its error says whether the server may have received it.
 func (e *endpoint) send(req *http.Request) (*http.Response, error) {
-	e.secrets.addHeaders(http.Header{"Authorization": req.Header["Authorization"]}) // may come from OAuth
-	var dialed, written atomic.Bool
-	_, standard := e.next.(*http.Transport)
-	ctx := httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
-		GetConn: func(string) {
-			dialed.Store(true)
-			if standard { // net/http tries another connection only if the first one did not carry the request
-				written.Store(false)
-			}
-		},
-		WroteHeaders: func() { written.Store(true) },
-	})
-	resp, err := e.next.RoundTrip(req.WithContext(ctx))
+	e.secrets.AddHeaders(http.Header{"Authorization": req.Header["Authorization"]}) // may come from OAuth
+	resp, sent, err := origin.Send(e.next, req)
 	switch {
 	case err == nil, req.Context().Err() != nil:
 		return resp, err
-	case dialed.Load() && !written.Load():
+	case !sent:
 		return nil, &Error{
 			message: "the tool's server cannot be reached" + notMade,
 			detail:  "it cannot be reached; check that it is running and that the URL is right",

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/writ-go/writ/internal/keepalive"
+	"github.com/writ-go/writ/tools/internal/origin"
 )
 
 // dialer fails to reach anything.
@@ -22,7 +23,7 @@ func TestUnknownTransport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := newEndpoint(&Config{URL: u, Secrets: &Secrets{}, Client: &http.Client{Transport: dialer{net.ErrClosed}}})
+	e := newEndpoint(&Config{URL: u, Secrets: &origin.Secrets{}, Client: &http.Client{Transport: dialer{net.ErrClosed}}})
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, e.shown(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +38,7 @@ func TestUnknownTransport(t *testing.T) {
 // Without a transport of the caller, idle connections are kept for all concurrent calls.
 func TestEndpointKeepsConnections(t *testing.T) {
 	t.Parallel()
-	e := newEndpoint(&Config{URL: &url.URL{Scheme: "http", Host: "127.0.0.1"}, Secrets: &Secrets{}})
+	e := newEndpoint(&Config{URL: &url.URL{Scheme: "http", Host: "127.0.0.1"}, Secrets: &origin.Secrets{}})
 	if e.next != keepalive.Transport() {
 		t.Error("another transport")
 	}

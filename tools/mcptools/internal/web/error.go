@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/internal/origin"
 )
 
 // Suffixes of messages for programs.
@@ -27,7 +28,7 @@ type Error struct {
 	message        string // for the program
 	detail         string // for the host
 	err            error
-	secrets        *Secrets
+	secrets        *origin.Secrets
 }
 
 // Error returns the message for the host.

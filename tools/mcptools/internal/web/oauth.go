@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/writ-go/writ/tools/internal/origin"
 	"golang.org/x/oauth2"
 )
 
@@ -34,7 +35,7 @@ func (a *authorizer) with(send sender) sender {
 		if err := a.authorize(req, resp, token); err != nil {
 			return nil, err
 		}
-		again, err := repeated(req)
+		again, err := origin.Repeated(req)
 		if err != nil {
 			return nil, err
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/tools/internal/origin"
 	"github.com/writ-go/writ/tools/mcptools/internal/message"
 )
 
@@ -33,7 +34,7 @@ type Config struct {
 	Client     *http.Client // only its Transport and Jar are used; may be nil
 	Limit      int          // bytes of one message
 	Grace      time.Duration
-	Secrets    *Secrets
+	Secrets    *origin.Secrets
 	Exchange   *message.Exchange
 }
 

@@ -1,4 +1,4 @@
-package web
+package origin
 
 import (
 	"net/http"
@@ -26,19 +26,20 @@ const (
 	maxSecrets = 256
 )
 
-// addHeaders adds header values.
-func (s *Secrets) addHeaders(h http.Header) {
+// AddHeaders adds header values.
+func (s *Secrets) AddHeaders(h http.Header) {
 	for _, values := range h {
 		for _, value := range values {
-			s.add(value)
+			s.Add(value)
 			if scheme, token, ok := strings.Cut(value, " "); ok && len(scheme) < 20 {
-				s.add(strings.TrimSpace(token)) // after "Bearer"
+				s.Add(strings.TrimSpace(token)) // after "Bearer"
 			}
 		}
 	}
 }
 
-func (s *Secrets) add(value string) {
+// Add adds a value. Values of fewer than 7 bytes are not hidden.
+func (s *Secrets) Add(value string) {
 	if len(value) < minSecret {
 		return
 	}
