@@ -210,3 +210,18 @@ func TestOneOrigin(t *testing.T) {
 		t.Errorf("%v was requested: %v", hosts, err)
 	}
 }
+
+// policy.Retry waits as long as the API asks.
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Duration{
+		"7": 7 * time.Second, "-1": 0, "soon": 0, "99999999999999999": time.Hour, "86400": time.Hour,
+	} {
+		set := shop(t, answer(429, "text/plain", "slow down", "Retry-After", text), nil)
+		_, err := call(t, set, orders, `{}`)
+		var wait interface{ RetryAfter() time.Duration }
+		if !errors.As(err, &wait) || wait.RetryAfter() != want {
+			t.Errorf("%s: got %v", text, err)
+		}
+	}
+}
