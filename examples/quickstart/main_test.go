@@ -47,9 +47,8 @@ func TestRun(t *testing.T) {
 func TestUnknownModel(t *testing.T) {
 	t.Parallel()
 	err := run(t.Context(), "acme:x", "", &bytes.Buffer{})
-	if want := `models: provider "acme" of model "acme:x" is unknown; use one of openai, anthropic, ollama, gemini, vertex,` +
-		` mistral, groq, openrouter, deepseek, xai, together, vllm, lmstudio, or openai with a BaseURL`; err == nil ||
-		err.Error() != want {
+	want := `models: provider "acme" of model "acme:x" is unknown; use one of openai, `
+	if err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

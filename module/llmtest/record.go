@@ -37,7 +37,8 @@ const again = `to record again, run the test with -update, if its package has th
 //
 // Model may be nil when it is not recorded. So may set: the tools are then those that were recorded, without the
 // policies of the set and without Remark and Revert. With a set, its tools are declared and its policies apply,
-// so that a test notices when they change. Each test needs a folder of its own. Identical concurrent requests or calls
+// so that a test notices when they change. Policies that the test adds to the returned set ([tools.Set.With]) apply in
+// all runs. Each test needs a folder of its own. Identical concurrent requests or calls
 // are answered in any order.
 //
 // The folder has everything that was sent to and received from the model and the tools, but no keys of providers, and
@@ -173,18 +174,8 @@ func (r *recording) replay(set *tools.Set) (llms.Model, *tools.Set, error) {
 		return nil, nil, fmt.Errorf("%w; %s", err, again)
 	}
 	r.store = store
-	if set == nil {
-		var sources []tools.Source
-		for _, d := range all {
-			sources = append(sources, &tools.Tool{Namespace: d.Namespace, Name: d.Name, Description: d.Description,
-				InputSchema: d.InputSchema, OutputSchema: d.OutputSchema, Params: d.Params, Hints: d.Hints,
-				Claimed: d.Claimed, Handler: func(context.Context, json.RawMessage) (json.RawMessage, error) {
-					return nil, errors.New("llmtest: a recorded tool cannot be called")
-				}})
-		}
-		if set, err = tools.NewSet(context.Background(), sources...); err != nil {
-			return nil, nil, err
-		}
+	if set, err = replayed(set, all); err != nil {
+		return nil, nil, err
 	}
 	stored := store.Model(nil, "")
 	return lm.Wrap(stored, func(ctx context.Context, messages []llms.MessageContent,
@@ -198,13 +189,45 @@ func (r *recording) replay(set *tools.Set) (llms.Model, *tools.Set, error) {
 	}), set, nil
 }
 
-// policy records calls, or answers them.
+// replayed returns the tools of the set, or the recorded ones if it is nil, with handlers that return recorded results.
+func replayed(set *tools.Set, recorded []recordedTool) (*tools.Set, error) {
+	var sources []tools.Source
+	learned := map[string]json.RawMessage{}
+	for _, b := range set.Bindings() {
+		t := *b.Tool
+		t.Handler = answered
+		sources, learned[b.Path()] = append(sources, &t), b.Learned
+	}
+	if set == nil {
+		for _, d := range recorded {
+			sources = append(sources, &tools.Tool{Namespace: d.Namespace, Name: d.Name, Description: d.Description,
+				InputSchema: d.InputSchema, OutputSchema: d.OutputSchema, Params: d.Params, Hints: d.Hints,
+				Claimed: d.Claimed, Handler: answered})
+		}
+	}
+	made, err := tools.NewSet(context.Background(), sources...)
+	return made.WithLearned(learned).WithPoliciesOf(set), err
+}
+
+// answerKey is the context key of the function that returns a call's recorded result. A handler calls it, rather than
+// a policy, so that the policies that the test adds apply, too.
+type answerKey struct{}
+
+func answered(ctx context.Context, _ json.RawMessage) (json.RawMessage, error) {
+	if answer, ok := ctx.Value(answerKey{}).(func() (json.RawMessage, error)); ok {
+		return answer()
+	}
+	return nil, errors.New("llmtest: a recorded tool needs the policies of the set that Record returned; keep them")
+}
+
+// policy records calls, or finds their recorded results.
 func (r *recording) policy(next tools.Caller) tools.Caller {
 	return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
 		call := recordedCall{Tool: c.Tool.Path(), Args: c.Args}
 		if !r.recording {
 			call.Args = r.secrets.JSON(c.Args)
-			return r.answer(call)
+			answer := sync.OnceValues(func() (json.RawMessage, error) { return r.answer(call) })
+			return next.Call(context.WithValue(ctx, answerKey{}, answer), c)
 		}
 		result, err := next.Call(ctx, c)
 		call.Result = result
