@@ -12,6 +12,7 @@
 //   - [github.com/writ-go/writ/signature]: what goes in and what must come out
 //   - [github.com/writ-go/writ/tools]: what a program may call, and the policies
 //     around every call; tools/mcptools takes tools from MCP servers,
+//     tools/openapi takes them from descriptions of REST APIs,
 //     tools/policy has the policies, tools/declare shows tools to a model,
 //     tools/search finds them by what they do, tools/journal records what was done
 //   - [github.com/writ-go/writ/sandbox]: checks and runs one program, in a child

@@ -84,7 +84,7 @@ func TestRESTAPI(t *testing.T) {
 	defer box.Close()
 	model := llmtest.New(
 		"```js\nconsole.log(await tools.search(\"archive an invoice\", {limit: 1, declare: true}));\n```",
-		"```js\nconst r = await shop_invoices.archive({number: \"A-7\"});\nsubmit({answer: r.state});\n```")
+		"```js\nconst r = await shop.invoices_archive({number: \"A-7\"});\nsubmit({answer: r.state});\n```")
 	bot, err := agent.New(model, &agent.Options{Sandbox: box, Tools: set})
 	if err != nil {
 		t.Fatal(err)

@@ -15,9 +15,16 @@ import (
 // them again, and OnRepeat has the answer. It implements [dispatch.Entry].
 type question struct{}
 
-func (question) Effect() (id effect.ID)                              { return id }
-func (question) Recorded() (json.RawMessage, error, bool)            { return nil, nil, false }
-func (question) Dispatched(json.RawMessage) error                    { return place.ErrPaused }
+// Effect returns the zero ID.
+func (question) Effect() (id effect.ID) { return id }
+
+// Recorded reports that there is no result.
+func (question) Recorded() (json.RawMessage, error, bool) { return nil, nil, false }
+
+// Dispatched refuses the call.
+func (question) Dispatched(json.RawMessage) error { return place.ErrPaused }
+
+// Settled records nothing.
 func (question) Settled(json.RawMessage, error, string, bool) string { return "" }
 
 // ask asks Options.OnRepeat about a held call. It returns nil if the model decides, also if nothing can be answered

@@ -122,7 +122,8 @@ func ofHost(name string) bool {
 	return strings.HasPrefix(name, "Proxy-") || strings.HasPrefix(name, "X-Forwarded-") || slices.Contains([]string{
 		"Accept", "Accept-Encoding", "Authorization", "Connection", "Content-Encoding", "Content-Length",
 		"Content-Type", "Cookie", "Expect", "Forwarded", "Host", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding",
-		"Upgrade", "Via", "X-Http-Method", "X-Http-Method-Override", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url",
+		"Upgrade", "Via", "X-Http-Method", "X-Http-Method-Override", "X-Method-Override", "X-Original-Url",
+		"X-Rewrite-Url",
 	}, name)
 }
 

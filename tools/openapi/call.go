@@ -153,8 +153,8 @@ func (o *operation) refused(resp *http.Response, content []byte) error {
 
 // success converts the content of a successful response.
 func (o *operation) success(resp *http.Response, content []byte) (json.RawMessage, error) {
-	kind, text := tools.KindInvalidResult, ""
-	written := resp.Header.Get("Content-Type")
+	var text string
+	kind, written := tools.KindInvalidResult, resp.Header.Get("Content-Type")
 	switch err := checkJSON(content); {
 	case len(content) == 0:
 		return json.RawMessage("null"), nil

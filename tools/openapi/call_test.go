@@ -20,7 +20,7 @@ import (
 	"github.com/writ-go/writ/tools/openapi"
 )
 
-const orders = "shop_orders.list"
+const orders = "shop.orders_list"
 
 // answer answers every request alike.
 func answer(status int, contentType, body string, headers ...string) http.HandlerFunc {
@@ -52,13 +52,13 @@ func TestResults(t *testing.T) {
 	}{
 		{"JSON", orders, answer(200, "application/json", " [1]\n"), "[1]"},
 		{"JSON with a wrong type", orders, answer(200, "text/html", "[1]"), "[1]"},
-		{"nothing", "shop_orders.delete", answer(204, "", ""), "null"},
-		{"text", "shop_orders.list_2", answer(200, "text/plain", "[1]"), `"[1]"`},
+		{"nothing", "shop.orders_delete", answer(204, "", ""), "null"},
+		{"text", "shop.orders_list_2", answer(200, "text/plain", "[1]"), `"[1]"`},
 		{"undescribed JSON", "shop.post_orders_id_pay", answer(200, "application/json", "{}"), "{}"},
 		{"undescribed text", "shop.post_orders_id_pay", answer(200, "text/plain", "1"), `"1"`},
 		{"HTML", orders, answer(200, "text/html", "<p>Log in"),
 			`invalid_result: the call was made, but its response is not JSON, as the document says, but "text/html"`},
-		{"no text", "shop_orders.list_2", answer(200, "image/png", "\xff\xfe"),
+		{"no text", "shop.orders_list_2", answer(200, "image/png", "\xff\xfe"),
 			`invalid_result: the call was made, but its response is not text, but "image/png"`},
 		{"huge", orders, answer(200, "application/json", "["+strings.Repeat("1,", 5<<19)+"1]"),
 			"too_large: the call was made, but its response has more than 4194304 bytes; ask for less"},
@@ -76,13 +76,13 @@ func TestResults(t *testing.T) {
 		{"not found", orders, answer(404, "text/plain", ""), "failed: 404 Not Found"},
 		{"gateway", orders, answer(504, "text/plain", ""),
 			"unknown: 504 Gateway Timeout; whether the call took effect is unknown"},
-		{"other origin", "shop_orders.delete", answer(307, "", "", "Location", "http://evil.example.com/x?key=1"),
+		{"other origin", "shop.orders_delete", answer(307, "", "", "Location", "http://evil.example.com/x?key=1"),
 			"unavailable: the server redirects with status 307 to http://evil.example.com; the call was not made"},
 		{"loop", orders, answer(302, "", "", "Location", "/again"),
 			"unavailable: the server redirects in a loop; the call was not made"},
-		{"to the result", "shop_orders.delete", answer(303, "", "", "Location", "/v1/result"),
+		{"to the result", "shop.orders_delete", answer(303, "", "", "Location", "/v1/result"),
 			"unknown: the server redirects with status 303 to http://HOST; whether the call took effect is unknown"},
-		{"lost", "shop_orders.delete", func(w http.ResponseWriter, _ *http.Request) {
+		{"lost", "shop.orders_delete", func(w http.ResponseWriter, _ *http.Request) {
 			conn, _, _ := w.(http.Hijacker).Hijack()
 			_ = conn.Close()
 		}, "unknown: the connection to the API was lost; whether the call took effect is unknown"},
@@ -133,7 +133,7 @@ func TestUnanswered(t *testing.T) {
 			return nil
 		}}, tools.KindUnavailable},
 	} {
-		_, err := call(t, shop(t, wait, &c.o), "shop_orders.delete", `{"id":"1"}`)
+		_, err := call(t, shop(t, wait, &c.o), "shop.orders_delete", `{"id":"1"}`)
 		if te, ok := errors.AsType[*tools.ToolError](err); !ok || te.Kind != c.want {
 			t.Errorf("%s: got %v", c.name, err)
 		}
@@ -148,7 +148,7 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	set := shop(t, func(w http.ResponseWriter, r *http.Request) {
-		http.Error(w, fmt.Sprintf(`{"message":"bad %s %s"}`, r.Header.Get("X-Key"), r.URL.Query().Get("key")), 400)
+		http.Error(w, fmt.Sprintf(`{"message":"bad %s %s"}`, r.Header.Get("X-Key"), r.URL.Query().Get("key")), http.StatusBadRequest)
 	}, &openapi.Options{Prepare: func(r *http.Request) error {
 		r.Header.Set("X-Key", "header-secret")
 		q := r.URL.Query()
@@ -169,7 +169,7 @@ func TestIdempotencyKey(t *testing.T) {
 	set := shop(t, func(_ http.ResponseWriter, r *http.Request) {
 		keys = append(keys, r.Header.Get("Idempotency-Key"))
 	}, nil)
-	create := binding(t, set, "shop_orders.create")
+	create := binding(t, set, "shop.orders_create")
 	ctx := effect.With(t.Context(), effect.ID{Run: "r-7f3a", Entry: "E7"})
 	for _, ctx := range []context.Context{ctx, ctx, t.Context()} {
 		if _, err := create.Handler(ctx, json.RawMessage(`{"body_item":"tea"}`)); err != nil {

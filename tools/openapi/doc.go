@@ -9,8 +9,8 @@
 //	})
 //	set, err := tools.NewSet(ctx, api)
 //
-// The namespace of a tool is the API's name with the operation's first tag; the tool's name is the operation's ID,
-// or its method and path: shop_orders.list({status: "open"}). The parameters in the path, the query and the
+// The namespace of a tool is the API's name; the tool's name is the operation's first tag with its ID, or its method
+// and path: shop.orders_list({status: "open"}). The parameters in the path, the query and the
 // headers are arguments, and so are the members of a body that is an object. Any other body is the argument body.
 // If a name occurs twice, the later argument has its place before its name: body_id.
 //

@@ -59,7 +59,7 @@ func Example() {
 	defer box.Close()
 	for _, id := range []string{"7", "8"} {
 		out, err := box.Run(ctx, sandbox.Program{
-			Source: `(await shop_orders.get({id})).item`, Inputs: map[string]any{"id": id}, Tools: set,
+			Source: `(await shop.orders_get({id})).item`, Inputs: map[string]any{"id": id}, Tools: set,
 		})
 		if err != nil {
 			panic(err)
@@ -68,5 +68,5 @@ func Example() {
 	}
 	// Output:
 	// "tea" <nil>
-	//  tool shop_orders.get: 404 Not Found: {"message": "no such order"}
+	//  tool shop.orders_get: 404 Not Found: {"message": "no such order"}
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -76,8 +77,10 @@ func row(t *testing.T, file string) string {
 	operations, reasons := set.Len(), []string{}
 	for _, warning := range api.Warnings() {
 		if m := leftOut.FindStringSubmatch(warning); m != nil {
-			var n int
-			fmt.Sscan(m[1], &n)
+			n, err := strconv.Atoi(m[1])
+			if err != nil {
+				t.Fatal(err)
+			}
 			operations += n
 			reasons = append(reasons, m[2]+": "+m[1])
 		}

@@ -83,20 +83,20 @@ func TestRequests(t *testing.T) {
 	}})
 	const host = "Authorization: Bearer of-the-host\n"
 	for _, c := range []struct{ tool, args, want string }{
-		{"shop_orders.list", `{}`, "GET /v1/orders\n" + host},
+		{"shop.orders_list", `{}`, "GET /v1/orders\n" + host},
 		{
-			"shop_orders.list",
+			"shop.orders_list",
 			`{"status":["a b","c&d"],"ids":["x","y"],"range":{"from":{"day":1},"to":[2,3]},"filter":{"color":"red"},
 			"limit":3,"X-Trace":["1","2"]}`,
 			"GET /v1/orders?color=red&ids=x%2Cy&limit=3&range%5Bfrom%5D%5Bday%5D=1&range%5Bto%5D%5B0%5D=2" +
 				"&range%5Bto%5D%5B1%5D=3&status=a+b&status=c%26d\nX-Trace: 1,2\n" + host,
 		},
 		{
-			"shop_orders.create", `{"item":"in the query","body_item":"tea","count":12345678901234567890,"note":null}`,
+			"shop.orders_create", `{"item":"in the query","body_item":"tea","count":12345678901234567890,"note":null}`,
 			"POST /v1/orders?item=in+the+query\nContent-Type: application/json\n" + host +
 				`{"count":12345678901234567890,"item":"tea","note":null}`,
 		},
-		{"shop_orders.list_2", `{"id":"a/b c","body":"hello"}`, "PUT /v1/orders/a%2Fb%20c\nContent-Type: text/plain\n" +
+		{"shop.orders_list_2", `{"id":"a/b c","body":"hello"}`, "PUT /v1/orders/a%2Fb%20c\nContent-Type: text/plain\n" +
 			host + "hello"},
 		{
 			"shop.post_orders_id_pay", `{"id":"7","amount":5,"tags":["x","y"],"meta":{"a":{"b":[1]}},"card":{"no":1}}`,
@@ -120,7 +120,7 @@ func TestRequests(t *testing.T) {
 	for _, args := range []string{
 		`{"Authorization":"mine"}`, `{"api_key":"mine"}`, `{"session":"mine"}`, `{"Host":"x"}`, `{"Cookie":"x"}`,
 	} {
-		if _, err := call(t, set, "shop_orders.list", args); err == nil {
+		if _, err := call(t, set, "shop.orders_list", args); err == nil {
 			t.Errorf("a program may set %s", args)
 		}
 	}
@@ -159,12 +159,12 @@ func TestPathStaysInside(t *testing.T) {
 		"x/..",
 		"%25252525252e%25252525252e",
 	} {
-		_, err := call(t, set, "shop_orders.delete", `{"id":"`+id+`"}`)
+		_, err := call(t, set, "shop.orders_delete", `{"id":"`+id+`"}`)
 		if te, ok := errors.AsType[*tools.ToolError](err); !ok || te.Kind != tools.KindInvalidArguments {
 			t.Errorf("%s: got %v", id, err)
 		}
 	}
-	if _, err := call(t, set, "shop_orders.list", `{"X-Trace":["a\r\nHost: evil"]}`); err == nil {
+	if _, err := call(t, set, "shop.orders_list", `{"X-Trace":["a\r\nHost: evil"]}`); err == nil {
 		t.Error("a header may have line breaks")
 	}
 }

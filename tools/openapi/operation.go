@@ -48,10 +48,10 @@ func (a *API) bindAll(doc *openapi3.T) {
 				continue
 			}
 			name := t.Name
-			for i := 2; taken[t.Namespace+"."+t.Name]; i++ {
+			for i := 2; taken[t.Name]; i++ {
 				t.Name = fmt.Sprintf("%s_%d", name, i)
 			}
-			if taken[t.Namespace+"."+t.Name] = true; t.Name != name {
+			if taken[t.Name] = true; t.Name != name {
 				const renamed = "%s: %s %s is called %s.%s, because another operation has its name"
 				a.warnings = append(a.warnings, fmt.Sprintf(renamed, a.o.Name, method, path, t.Namespace, t.Name))
 			}
@@ -100,9 +100,8 @@ func (b *binder) tool(item *openapi3.PathItem, method, path string) (*tools.Tool
 		}
 	}
 	o.arguments = in.arguments
-	namespace, name := b.names(method, path, op)
 	return &tools.Tool{
-		Namespace: namespace, Name: name, Description: description(method, path, op), Hints: hints,
+		Namespace: b.o.Name, Name: name(method, path, op), Description: description(method, path, op), Hints: hints,
 		InputSchema: in.schema(), OutputSchema: o.output(op, b.responses), Handler: o.call,
 	}, nil
 }
@@ -129,18 +128,18 @@ func (b *binder) server(item *openapi3.PathItem, op *openapi3.Operation) (*url.U
 	return own, nil
 }
 
-// names returns the namespace and the name of an operation's tool. The name does not repeat the tag.
-func (b *binder) names(method, path string, op *openapi3.Operation) (namespace, name string) {
-	namespace, tag := b.o.Name, ""
-	if len(op.Tags) > 0 && op.Tags[0] != "" {
-		tag = tidy(op.Tags[0])
-		namespace += "_" + tag
+// name returns the name of an operation's tool, which begins with the tag. All tools of an API have one namespace,
+// since an effect of one may change what another one reads.
+func name(method, path string, op *openapi3.Operation) string {
+	name := tidy(cmp.Or(op.OperationID, strings.ToLower(method)+strings.NewReplacer("{", "", "}", "").Replace(path)))
+	if len(op.Tags) == 0 || op.Tags[0] == "" {
+		return name
 	}
-	name = tidy(cmp.Or(op.OperationID, strings.ToLower(method)+strings.NewReplacer("{", "", "}", "").Replace(path)))
-	if n := len(tag) + 1; len(name) > n && strings.EqualFold(name[:n], tag+"_") && jsonvalue.IsIdentifier(name[n:]) {
+	tag := tidy(op.Tags[0]) + "_"
+	if n := len(tag); len(name) > n && strings.EqualFold(name[:n], tag) {
 		name = name[n:]
 	}
-	return namespace, name
+	return tag + name
 }
 
 // tidy returns an identifier without underscores at its ends, or several in a row.

@@ -83,7 +83,7 @@ func (o *operation) url(path map[string]string) (*url.URL, error) {
 	}
 	decoded, err := url.PathUnescape(raw)
 	if err != nil || climbs(decoded) {
-		return nil, fmt.Errorf("no part of the path %s may be . or ..", o.path)
+		return nil, fmt.Errorf("the path %s must not have a part . or .. in it", o.path)
 	}
 	u := *o.base
 	u.Path, u.RawPath = decoded, raw

@@ -32,16 +32,21 @@ func (f *Flags) Run(ctx context.Context, config string, stderr io.Writer) error 
 	if err != nil {
 		return err
 	}
-	revoked, result := false, "logged in to "+f.login
 	if f.login != "" {
-		err = login.New(nil).Login(ctx, c, f.login)
-	} else if revoked, err = login.New(nil).Logout(ctx, c, f.logout); revoked {
-		result = "logged out of " + f.logout
-	} else {
-		result = "logged out of " + f.logout + "; it may accept the old tokens until they expire"
+		if err := login.New(nil).Login(ctx, c, f.login); err != nil {
+			return err
+		}
+		fmt.Fprintln(stderr, "logged in to", f.login)
+		return nil
 	}
-	if err == nil {
-		fmt.Fprintln(stderr, result)
+	revoked, err := login.New(nil).Logout(ctx, c, f.logout)
+	if err != nil {
+		return err
 	}
-	return err
+	result := "logged out of " + f.logout
+	if !revoked {
+		result += "; it may accept the old tokens until they expire"
+	}
+	fmt.Fprintln(stderr, result)
+	return nil
 }

@@ -96,7 +96,7 @@ func TestAzure(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text, err := m.Call(t.Context(), "Hello?")
+			text, err := llms.GenerateFromSinglePrompt(t.Context(), m, "Hello?")
 			if header := m.(interface{ header() http.Header }).header(); header.Get("Authorization") != "" {
 				t.Error("the token is kept")
 			}
