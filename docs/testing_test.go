@@ -17,7 +17,7 @@ import (
 // TestRefund is the code of testing.md.
 func TestRefund(t *testing.T) {
 	model, set := llmtest.Record(t, "testdata/refund", realModel(t), refunds(t), nil)
-	box, err := sandbox.NewInProcess(nil)
+	box, err := sandbox.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestRefundApproval(t *testing.T) {
 		t.Skip("TestRefund records")
 	}
 	model, set := llmtest.Record(t, "testdata/refund", nil, nil, nil) // TestRefund has recorded it
-	box, err := sandbox.NewInProcess(nil)
+	box, err := sandbox.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

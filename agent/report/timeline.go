@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/internal/display"
+	"github.com/writ-go/writ/sandbox"
 )
 
 // timeline shows when everything happened. Ticks are at every quarter.
@@ -87,6 +88,8 @@ func rowsOf(r *run, zero time.Time, depth int) (rows []row) {
 			continue
 		case o.Failure == nil:
 			add("program", s.ID, "program", o.Duration)
+		case o.Failure.Kind == sandbox.KindStopped:
+			add("program, not finished", s.ID, "program", o.Duration)
 		case o.Failure.Ran():
 			add("program, failed", s.ID, "bad", o.Duration)
 		default:

@@ -186,11 +186,14 @@ func (s *Servers) Status() []Status {
 	return list
 }
 
-// Warnings returns messages about problems that are not errors: configuration keys that have no effect, listings that
-// were cut short, tools that were left out, and invalid output schemas.
+// Warnings returns messages about problems that are not errors: servers that are not available, configuration keys that
+// have no effect, listings that were cut short, tools that were left out, and invalid output schemas.
 func (s *Servers) Warnings() []string {
 	list := slices.Clone(s.warnings)
 	for _, srv := range s.servers {
+		if status := srv.status(); status.Err != nil {
+			list = append(list, status.Err.Error())
+		}
 		list = append(list, srv.allWarnings()...)
 	}
 	return list

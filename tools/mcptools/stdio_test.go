@@ -118,7 +118,8 @@ func TestOneFailureIsNotFatal(t *testing.T) {
 good ready 2025-11-25, 1 tools, 0 restarts`)
 	equalLines(t, "warnings", s.Warnings(),
 		`mcp server "good": "autoApprove" is not supported and has no effect; `+
-			`policy.Approve decides which calls need approval`)
+			`policy.Approve decides which calls need approval`,
+		`mcp server "bad": command "no-such-mcp-server" was not found in PATH; install it, or give its full path`)
 }
 
 func TestCanceledStart(t *testing.T) {
