@@ -113,6 +113,9 @@ func (r *reactRun) submit(args json.RawMessage, task *signature.Spec) json.RawMe
 // rejected returns the observation on an invalid answer.
 func (r *reactRun) rejected(task *signature.Spec, answer json.RawMessage, err error) string {
 	r.allowMisshapen(task, answer)
+	if fromCheck(err) {
+		r.forgiveOnce()
+	}
 	return prompt.RejectedCall(task, answer, err)
 }
 
@@ -123,8 +126,16 @@ func (r *reactRun) remaining() string { return prompt.Remaining(r.left(), "step"
 
 // forgiveMistake makes a step without calls free, unless the model repeats the previous step's reply.
 func (r *reactRun) forgiveMistake() {
+	if r.outcome == nil {
+		r.forgiveOnce()
+	}
+	r.mistake = fmt.Sprint(r.last().Reply, r.toolCalls)
+}
+
+// forgiveOnce makes a step free, unless the model repeats the previous mistake's reply.
+func (r *reactRun) forgiveOnce() {
 	reply := fmt.Sprint(r.last().Reply, r.toolCalls)
-	if r.outcome == nil && reply != r.mistake {
+	if reply != r.mistake {
 		r.forgive()
 	}
 	r.mistake = reply
@@ -159,7 +170,11 @@ func (a *ReAct[In, Out]) callTools(
 	if path := r.predictor.calling.Path(calls[0]); path == conversation.Submit && len(calls) == 1 {
 		args, err := argumentsOf(calls[0])
 		if err == nil {
-			out, answer, err = a.answer(r, args)
+			out, answer, err = a.answer(ctx, r, args)
+		}
+		if end := endOf(err); end != nil {
+			r.endStep()
+			return out, nil, false, end
 		}
 		if err == nil {
 			return out, answer, true, nil

@@ -188,7 +188,10 @@ func extract[In, Out any](
 		raw, err = values.MarshalJSON()
 	}
 	if err == nil {
-		out, err = sig.Decode(raw)
+		out, err = decode(ctx, sig, raw)
+	}
+	if end := endOf(err); end != nil {
+		return out, nil, end
 	}
 	if err != nil {
 		return out, nil, fmt.Errorf("%w, and no answer could be extracted: %w", ErrMaxIters, err)

@@ -66,6 +66,7 @@ package signature
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -77,7 +78,9 @@ import (
 // Signature is a [Spec] with the Go types of its inputs and outputs. It is
 // immutable and safe for concurrent use.
 type Signature[In, Out any] struct {
-	spec *Spec
+	spec       *Spec
+	checks     []func(context.Context, Out) error
+	validating map[reflect.Type]bool // see validatingTypes
 }
 
 // typed adds Go types to a spec. It returns an error if the output type cannot hold the defaults of the outputs.
@@ -85,7 +88,7 @@ func typed[In, Out any](spec *Spec) (*Signature[In, Out], error) {
 	if err := holdsDefaults(reflect.TypeFor[Out](), spec.outputs); err != nil {
 		return nil, fmt.Errorf("signature: output %w", err)
 	}
-	return &Signature[In, Out]{spec}, nil
+	return &Signature[In, Out]{spec: spec, validating: validatingTypes(reflect.TypeFor[Out]())}, nil
 }
 
 // New makes a signature from two structs. Their exported fields are the inputs and outputs, with the names that
