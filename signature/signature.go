@@ -44,7 +44,8 @@
 //	Score  float64           `json:"score" jsonschema:"minimum=0,maximum=1"`
 //	Lang   string            `json:"lang" jsonschema:"default=en"`       // "en" if it is missing
 //	Mood   Mood              `json:"mood"`                               // with func (Mood) Enum() []Mood
-//	Due    time.Time         `json:"due" jsonschema:"format=date"`       // 2026-01-31, which is midnight UTC
+//	Due    signature.Date    `json:"due"`                                // 2026-01-31; see also [Time]
+//	Sent   time.Time         `json:"sent"`                               // 2026-01-31T15:04:05Z
 //	Photo  signature.Image   `json:"photo"`                              // shown as a picture; []Image works, too
 //	Before signature.History `json:"before"`                             // earlier turns of a conversation
 //

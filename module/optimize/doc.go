@@ -79,6 +79,16 @@
 // the others test it once, so that the reported score is not the best of several; the report also says how many answers
 // may nevertheless be wrong.
 //
+// # A fake reflection model
+//
+// Options.Reflection writes instructions. In a test, it can be a script of package llmtest. It is asked in plain text,
+// and must reply with the complete new text between <instructions> and </instructions>:
+//
+//	reflection := llmtest.New("<instructions>\nAnswer with one word.\n</instructions>")
+//
+// If there are several such blocks, the last one counts. A reply that has exactly one fenced block, or that is nothing
+// but the text, is accepted as well. If a reply has no usable text, the model is asked once more.
+//
 // # What a search does
 //
 // [Run] runs an optimizer. The original module is the first candidate; another candidate replaces it only if it scores

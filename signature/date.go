@@ -1,0 +1,124 @@
+package signature
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/invopop/jsonschema"
+)
+
+// Date is a day of the calendar, without a time of day or a time zone: a field for due dates and birthdays. Its JSON is a
+// string such as "2026-01-31", which is validated: 2026-02-30 is rejected. Dates can be compared with == and be the keys
+// of maps. The zero value is no date and cannot be encoded; for an optional date, use *Date, or the tag omitzero.
+//
+// For a point in time, use [time.Time], whose JSON is a string such as "2026-01-31T15:04:05Z".
+type Date struct {
+	Year  int        // 0 to 9999
+	Month time.Month // January is 1
+	Day   int
+}
+
+// DateOf returns the date of a time, in the time's location.
+func DateOf(t time.Time) Date {
+	var d Date
+	d.Year, d.Month, d.Day = t.Date()
+	return d
+}
+
+// In returns midnight at the beginning of the date in a location. Like [time.Date], it normalizes a date that does not
+// exist.
+func (d Date) In(loc *time.Location) time.Time {
+	return time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, loc)
+}
+
+// AddDays returns the date n days later, or earlier if n is negative.
+func (d Date) AddDays(n int) Date { return DateOf(d.In(time.UTC).AddDate(0, 0, n)) }
+
+// Compare returns -1 if d is before other, 1 if it is after other, and 0 if both are the same.
+func (d Date) Compare(other Date) int {
+	return cmp.Or(cmp.Compare(d.Year, other.Year), cmp.Compare(d.Month, other.Month), cmp.Compare(d.Day, other.Day))
+}
+
+// String returns the date in the form 2026-01-31.
+func (d Date) String() string { return fmt.Sprintf("%04d-%02d-%02d", d.Year, int(d.Month), d.Day) }
+
+// MarshalText returns the same text as String. It returns an error if the date does not exist, like the zero value.
+func (d Date) MarshalText() ([]byte, error) {
+	if text := d.String(); new(Date).UnmarshalText([]byte(text)) == nil {
+		return []byte(text), nil
+	}
+	return nil, fmt.Errorf("signature: %v is not a date; set it, or leave it out with the tag omitzero", d)
+}
+
+// UnmarshalText reads what MarshalText writes, and nothing else.
+func (d *Date) UnmarshalText(text []byte) error {
+	t, err := time.Parse(time.DateOnly, string(text))
+	if err != nil {
+		return fmt.Errorf("signature: %.40q is not a date such as 2026-01-31", text)
+	}
+	*d = DateOf(t)
+	return nil
+}
+
+// JSONSchema returns a date's schema.
+func (Date) JSONSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Format: "date"}
+}
+
+// Time is a time of day, without a date or a time zone: a field for opening hours. Its JSON is a string such as "15:04" or
+// "15:04:05", in which a model may leave out the seconds. Times can be compared with == and be the keys of maps. The zero
+// value is midnight.
+//
+// Its schema has a pattern, since the format "time" of JSON Schema requires a time zone.
+type Time struct {
+	Hour, Minute, Second int
+}
+
+// TimeOf returns the time of day of a time, in the time's location, without the fraction of the second.
+func TimeOf(t time.Time) Time { return Time{t.Hour(), t.Minute(), t.Second()} }
+
+// On returns the time of day on a date in a location. Like [time.Date], it normalizes a time that does not exist.
+func (t Time) On(d Date, loc *time.Location) time.Time {
+	return time.Date(d.Year, d.Month, d.Day, t.Hour, t.Minute, t.Second, 0, loc)
+}
+
+// Compare returns -1 if t is before other, 1 if it is after other, and 0 if both are the same.
+func (t Time) Compare(other Time) int {
+	return cmp.Or(cmp.Compare(t.Hour, other.Hour), cmp.Compare(t.Minute, other.Minute),
+		cmp.Compare(t.Second, other.Second))
+}
+
+// String returns the time in the form 15:04, or 15:04:05 if it has seconds.
+func (t Time) String() string {
+	if t.Second == 0 {
+		return fmt.Sprintf("%02d:%02d", t.Hour, t.Minute)
+	}
+	return fmt.Sprintf("%02d:%02d:%02d", t.Hour, t.Minute, t.Second)
+}
+
+// MarshalText returns the same text as String. It returns an error if the time does not exist.
+func (t Time) MarshalText() ([]byte, error) {
+	text := t.String()
+	return []byte(text), new(Time).UnmarshalText([]byte(text))
+}
+
+// UnmarshalText reads a time of day in the forms 15:04 and 15:04:05.
+func (t *Time) UnmarshalText(text []byte) error {
+	layout := "15:04:05"
+	if len(text) <= len("15:04") {
+		layout = "15:04"
+	}
+	parsed, err := time.Parse(layout, string(text))
+	if err != nil || len(text) != len(layout) {
+		return fmt.Errorf("signature: %.40q is not a time such as 15:04", text)
+	}
+	*t = TimeOf(parsed)
+	return nil
+}
+
+// JSONSchema returns the schema of a time of day.
+func (Time) JSONSchema() *jsonschema.Schema {
+	const pattern = "^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?$"
+	return &jsonschema.Schema{Type: "string", Pattern: pattern, Description: "a time of day such as 15:04"}
+}
