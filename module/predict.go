@@ -59,6 +59,7 @@ func predict[In, Out any](
 
 // askFor asks for sig's outputs, and asks again if the reply cannot be used.
 func askFor[In, Out any](ctx context.Context, r *run, sig *signature.Signature[In, Out]) (*Prediction[Out], error) {
+	follow(r, sig)
 	for {
 		if err := r.ask(ctx); err != nil {
 			return nil, r.incomplete(err)

@@ -10,7 +10,8 @@ import (
 
 // Date is a day of the calendar, without a time of day or a time zone: a field for due dates and birthdays. Its JSON is a
 // string such as "2026-01-31", which is validated: 2026-02-30 is rejected. Dates can be compared with == and be the keys
-// of maps. The zero value is no date and cannot be encoded; for an optional date, use *Date, or the tag omitzero.
+// of maps. The zero value is no date: it is encoded as "", which signatures reject. For an optional date, use *Date, or
+// the tag omitzero.
 //
 // For a point in time, use [time.Time], whose JSON is a string such as "2026-01-31T15:04:05Z".
 type Date struct {
@@ -43,16 +44,23 @@ func (d Date) Compare(other Date) int {
 // String returns the date in the form 2026-01-31.
 func (d Date) String() string { return fmt.Sprintf("%04d-%02d-%02d", d.Year, int(d.Month), d.Day) }
 
-// MarshalText returns the same text as String. It returns an error if the date does not exist, like the zero value.
+// MarshalText returns the same text as String, or "" for the zero value. It returns an error if the date does not exist.
 func (d Date) MarshalText() ([]byte, error) {
+	if d == (Date{}) {
+		return nil, nil
+	}
 	if text := d.String(); new(Date).UnmarshalText([]byte(text)) == nil {
 		return []byte(text), nil
 	}
-	return nil, fmt.Errorf("signature: %v is not a date; set it, or leave it out with the tag omitzero", d)
+	return nil, fmt.Errorf("signature: %v is not a date", d)
 }
 
 // UnmarshalText reads what MarshalText writes, and nothing else.
 func (d *Date) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		*d = Date{}
+		return nil
+	}
 	t, err := time.Parse(time.DateOnly, string(text))
 	if err != nil {
 		return fmt.Errorf("signature: %.40q is not a date such as 2026-01-31", text)

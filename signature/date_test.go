@@ -53,8 +53,12 @@ func TestDate(t *testing.T) {
 		t.Errorf("got %+v, %v", out, err)
 	}
 	if _, err := appointed.Encode(appointment{}); err == nil || !strings.Contains(err.Error(),
-		"0000-00-00 is not a date; set it, or leave it out with the tag omitzero") {
+		`due must be a date such as 2026-01-31, not ""`) {
 		t.Errorf("the zero date: %v", err)
+	}
+	if _, err := appointed.Encode(appointment{Due: signature.Date{Year: 2026, Month: 2, Day: 30}}); err == nil ||
+		!strings.Contains(err.Error(), "2026-02-30 is not a date") {
+		t.Errorf("a date that does not exist: %v", err)
 	}
 }
 
@@ -143,7 +147,8 @@ func FuzzDate(f *testing.F) {
 	f.Add("2026-01-31", "15:04")
 	f.Fuzz(func(t *testing.T, date, clock string) {
 		var d signature.Date
-		if d.UnmarshalText([]byte(date)) == nil && d.String() != date {
+		raw, _ := d.MarshalText()
+		if d.UnmarshalText([]byte(date)) == nil && date != "" && d.String() != date || raw != nil {
 			t.Errorf("%q was read as %v", date, d)
 		}
 		var c signature.Time

@@ -1,0 +1,215 @@
+package replies_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/writ-go/writ/internal/jsonvalue"
+	"github.com/writ-go/writ/module/internal/prompt"
+	"github.com/writ-go/writ/module/internal/replies"
+	"github.com/writ-go/writ/signature"
+)
+
+type (
+	prefixMood string
+	prefixLine struct {
+		Name  string     `json:"name"`
+		Price float64    `json:"price"`
+		Count int        `json:"count"`
+		Mood  prefixMood `json:"mood,omitempty"`
+		Due   *string    `json:"due"`
+		Tags  []string   `json:"tags"`
+	}
+	prefixOut struct {
+		Reasoning string         `json:"reasoning"`
+		Title     string         `json:"title"`
+		Note      string         `json:"note,omitempty"`
+		Mood      prefixMood     `json:"mood"`
+		Total     int            `json:"total"`
+		Score     float64        `json:"score"`
+		Sure      bool           `json:"sure"`
+		Lines     []prefixLine   `json:"lines"`
+		Main      prefixLine     `json:"main"`
+		Grid      [][]int        `json:"grid"`
+		Any       any            `json:"any"`
+		Day       signature.Date `json:"day"`
+		Best      *prefixLine    `json:"best"`
+	}
+)
+
+func (prefixMood) Enum() []prefixMood { return []prefixMood{"good", "goodish", "bad"} }
+
+var prefixSpec = signature.Must(signature.New[struct{}, prefixOut]("")).Spec()
+
+// write returns a random string with characters that formats treat specially.
+func write(r *rand.Rand) string {
+	words := []string{"a", "b c", "\"", "\\", "\n", "é", "😀", "{", "[[", "]]", "[", "`", "```", "<", "</x>", "null", "1.",
+		" ", "\u2028", "\t", "**", "- ", ":", "None", "[[ ## title", "Good", "\n\n", "title: x"}
+	var b strings.Builder
+	for range r.IntN(6) {
+		b.WriteString(words[r.IntN(len(words))])
+	}
+	return b.String()
+}
+
+func some[T any](r *rand.Rand, max int, make func(*rand.Rand) T) []T {
+	list := []T{}
+	for range r.IntN(max) {
+		list = append(list, make(r))
+	}
+	return list
+}
+
+func randomLine(r *rand.Rand) prefixLine {
+	l := prefixLine{Name: write(r), Price: float64(r.IntN(2000)) / 8, Count: r.IntN(300) - 20, Tags: some(r, 3, write)}
+	if r.IntN(2) == 0 {
+		l.Mood = prefixMood("").Enum()[r.IntN(3)]
+	}
+	if r.IntN(2) == 0 {
+		due := write(r)
+		l.Due = &due
+	}
+	return l
+}
+
+func randomOut(r *rand.Rand) prefixOut {
+	out := prefixOut{
+		Reasoning: write(r), Title: write(r), Note: write(r), Mood: prefixMood("").Enum()[r.IntN(3)], Total: r.IntN(1e6) - 500,
+		Score: float64(r.IntN(1000)) * 1.5e-3, Sure: r.IntN(2) == 0, Lines: some(r, 3, randomLine), Main: randomLine(r),
+		Grid: some(r, 3, func(r *rand.Rand) []int { return some(r, 3, func(r *rand.Rand) int { return r.IntN(99) }) }),
+		Any:  []any{nil, write(r), map[string]any{"title": write(r)}, 1.5}[r.IntN(4)],
+		Day:  signature.Date{Year: 2026, Month: 2, Day: 1 + r.IntN(28)},
+	}
+	if r.IntN(2) == 0 {
+		best := randomLine(r)
+		out.Best = &best
+	}
+	return out
+}
+
+// writeReply writes outputs as a model may.
+func writeReply(t *testing.T, r *rand.Rand, format replies.Format) string {
+	t.Helper()
+	raw, err := prefixSpec.OutputSchema().Encode(randomOut(r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var values signature.Values
+	if err := json.Unmarshal(raw, &values); err != nil {
+		t.Fatal(err)
+	}
+	if r.IntN(3) == 0 {
+		r.Shuffle(len(values), func(i, j int) { values[i], values[j] = values[j], values[i] })
+	}
+	text := prompt.Markers{}.Answer(prefixSpec, values)
+	if format == replies.Object {
+		text = prompt.Object{}.Answer(prefixSpec, values)
+		if r.IntN(3) == 0 {
+			var indented any = json.RawMessage(text)
+			pretty, _ := json.MarshalIndent(indented, "", "  ") // also escapes < and U+2028
+			text = string(pretty)
+		}
+	}
+	switch r.IntN(6) {
+	case 0:
+		text = "<think>\nPerhaps {\"title\": \"draft\"}\n[[ ## title ## ]]\nno\n</think>\n\n" + text
+	case 1:
+		text = "```json\n" + text + "\n```"
+	case 2:
+		text = strings.Replace(text, `"good"`, `"Good"`, 1)
+	case 3:
+		text += "<|eot_id|>"
+	}
+	return text
+}
+
+// TestPrefix checks 2,000 replies cut at every byte: no prefix contradicts what is read from the whole reply.
+func TestPrefix(t *testing.T) {
+	t.Parallel()
+	needed := func(name string) bool { return name != "reasoning" }
+	for name, format := range map[string]replies.Format{"JSON": replies.Object, "Markers": replies.Markers} {
+		for shard := range uint64(4) {
+			t.Run(fmt.Sprint(name, shard), func(t *testing.T) {
+				t.Parallel()
+				r := rand.New(rand.NewPCG(shard, 33))
+				prefix := replies.NewPrefix(prefixSpec, needed, format)
+				partial, accepted := 0, 0
+				for range 250 {
+					text := writeReply(t, r, format)
+					final, err := replies.Read(prefixSpec, text, false, format)
+					if err != nil {
+						continue // the model is asked again
+					}
+					accepted++
+					for n := range len(text) + 1 {
+						b := prefix.Read(text[:n])
+						partial += len(b.Values)
+						if why := contradiction(b, final); why != "" {
+							t.Fatalf("%s in %s:\n%s\n\nthe reply:\n%s", why, b.Values, text[:n], text)
+						}
+					}
+				}
+				if accepted < 200 || partial < accepted*500 {
+					t.Errorf("%d of 250 replies were accepted, with %d values", accepted, partial)
+				}
+			})
+		}
+	}
+}
+
+// contradiction says how b differs from the beginning of the final values.
+func contradiction(b replies.Begun, final signature.Values) string {
+	for _, v := range b.Values {
+		whole, ok := final.Get(v.Name)
+		done := slices.Contains(b.Done, v.Name)
+		switch {
+		case v.Name == "reasoning":
+			return "the reasoning is not needed"
+		case !ok, done && !same(decoded(v.JSON), decoded(whole)):
+			return v.Name + " differs"
+		case !done && !begins(decoded(v.JSON), decoded(whole), v.Name, b.Open):
+			return v.Name + " is no prefix"
+		}
+	}
+	return ""
+}
+
+func decoded(raw json.RawMessage) any {
+	d, err := jsonvalue.Decode(raw, 1000, true)
+	if err != nil {
+		return err
+	}
+	return d.Value
+}
+
+func same(a, b any) bool { return reflect.DeepEqual(a, b) }
+
+// begins reports whether a is a beginning of b, in which only the scalar at open may be cut off.
+func begins(a, b any, path, open string) bool {
+	switch x := a.(type) {
+	case map[string]any:
+		y, ok := b.(map[string]any)
+		for name, member := range x {
+			if ok = ok && y[name] != nil || member == nil; !ok || !begins(member, y[name], path+"."+name, open) {
+				return false
+			}
+		}
+		return ok
+	case []any:
+		y, ok := b.([]any)
+		ok = ok && len(x) <= len(y)
+		for i := 0; ok && i < len(x); i++ {
+			ok = begins(x[i], y[i], fmt.Sprintf("%s[%d]", path, i), open)
+		}
+		return ok
+	}
+	if path == open {
+		return strings.HasPrefix(fmt.Sprint(b), fmt.Sprint(a))
+	}
+	return same(a, b)
+}
