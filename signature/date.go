@@ -8,23 +8,22 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// Date is a day of the calendar, without a time of day or a time zone: a field for due dates and birthdays. Its JSON is a
-// string such as "2026-01-31", which is validated: 2026-02-30 is rejected. Dates can be compared with == and be the keys
-// of maps. The zero value is no date: it is encoded as "", which signatures reject. For an optional date, use *Date, or
+// Date is a day of the calendar, without a time of day or a time zone: a field for due dates and birthdays. Its JSON is
+// a string such as "2026-01-31", which is validated: 2026-02-30 is rejected. Dates can be compared with == and be the
+// keys of maps. The zero value is no date: its JSON is "", which signatures reject. For an optional date, use *Date, or
 // the tag omitzero.
 //
 // For a point in time, use [time.Time], whose JSON is a string such as "2026-01-31T15:04:05Z".
 type Date struct {
-	Year  int        // 0 to 9999
-	Month time.Month // January is 1
+	Year  int // 0 to 9999
+	Month time.Month
 	Day   int
 }
 
 // DateOf returns the date of a time, in the time's location.
 func DateOf(t time.Time) Date {
-	var d Date
-	d.Year, d.Month, d.Day = t.Date()
-	return d
+	year, month, day := t.Date()
+	return Date{year, month, day}
 }
 
 // In returns midnight at the beginning of the date in a location. Like [time.Date], it normalizes a date that does not
@@ -33,32 +32,25 @@ func (d Date) In(loc *time.Location) time.Time {
 	return time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, loc)
 }
 
-// AddDays returns the date n days later, or earlier if n is negative.
-func (d Date) AddDays(n int) Date { return DateOf(d.In(time.UTC).AddDate(0, 0, n)) }
-
 // Compare returns -1 if d is before other, 1 if it is after other, and 0 if both are the same.
 func (d Date) Compare(other Date) int {
 	return cmp.Or(cmp.Compare(d.Year, other.Year), cmp.Compare(d.Month, other.Month), cmp.Compare(d.Day, other.Day))
 }
 
-// String returns the date in the form 2026-01-31.
-func (d Date) String() string { return fmt.Sprintf("%04d-%02d-%02d", d.Year, int(d.Month), d.Day) }
-
-// MarshalText returns the same text as String, or "" for the zero value. It returns an error if the date does not exist.
-func (d Date) MarshalText() ([]byte, error) {
+// String returns the date in the form 2026-01-31, and "" for the zero value.
+func (d Date) String() string {
 	if d == (Date{}) {
-		return nil, nil
+		return ""
 	}
-	if text := d.String(); new(Date).UnmarshalText([]byte(text)) == nil {
-		return []byte(text), nil
-	}
-	return nil, fmt.Errorf("signature: %v is not a date", d)
+	return fmt.Sprintf("%04d-%02d-%02d", d.Year, int(d.Month), d.Day)
 }
 
-// UnmarshalText reads what MarshalText writes, and nothing else.
+// MarshalText returns the same text as String.
+func (d Date) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText reads the form 2026-01-31, and "" as the zero value.
 func (d *Date) UnmarshalText(text []byte) error {
-	if len(text) == 0 {
-		*d = Date{}
+	if *d = (Date{}); len(text) == 0 {
 		return nil
 	}
 	t, err := time.Parse(time.DateOnly, string(text))
@@ -74,28 +66,10 @@ func (Date) JSONSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", Format: "date"}
 }
 
-// Time is a time of day, without a date or a time zone: a field for opening hours. Its JSON is a string such as "15:04" or
-// "15:04:05", in which a model may leave out the seconds. Times can be compared with == and be the keys of maps. The zero
-// value is midnight.
-//
-// Its schema has a pattern, since the format "time" of JSON Schema requires a time zone.
-type Time struct {
-	Hour, Minute, Second int
-}
-
-// TimeOf returns the time of day of a time, in the time's location, without the fraction of the second.
-func TimeOf(t time.Time) Time { return Time{t.Hour(), t.Minute(), t.Second()} }
-
-// On returns the time of day on a date in a location. Like [time.Date], it normalizes a time that does not exist.
-func (t Time) On(d Date, loc *time.Location) time.Time {
-	return time.Date(d.Year, d.Month, d.Day, t.Hour, t.Minute, t.Second, 0, loc)
-}
-
-// Compare returns -1 if t is before other, 1 if it is after other, and 0 if both are the same.
-func (t Time) Compare(other Time) int {
-	return cmp.Or(cmp.Compare(t.Hour, other.Hour), cmp.Compare(t.Minute, other.Minute),
-		cmp.Compare(t.Second, other.Second))
-}
+// Time is a time of day, without a date or a time zone: a field for opening hours. Its JSON is a string such as "15:04"
+// or "15:04:05". Its schema has a pattern, since the format "time" of JSON Schema requires a time zone. Times can be
+// compared with == and be the keys of maps. The zero value is midnight. For a point in time, use [time.Time].
+type Time struct{ Hour, Minute, Second int }
 
 // String returns the time in the form 15:04, or 15:04:05 if it has seconds.
 func (t Time) String() string {
@@ -105,23 +79,17 @@ func (t Time) String() string {
 	return fmt.Sprintf("%02d:%02d:%02d", t.Hour, t.Minute, t.Second)
 }
 
-// MarshalText returns the same text as String. It returns an error if the time does not exist.
-func (t Time) MarshalText() ([]byte, error) {
-	text := t.String()
-	return []byte(text), new(Time).UnmarshalText([]byte(text))
-}
+// MarshalText returns the same text as String.
+func (t Time) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// UnmarshalText reads a time of day in the forms 15:04 and 15:04:05.
+// UnmarshalText reads the forms 15:04 and 15:04:05.
 func (t *Time) UnmarshalText(text []byte) error {
-	layout := "15:04:05"
-	if len(text) <= len("15:04") {
-		layout = "15:04"
-	}
-	parsed, err := time.Parse(layout, string(text))
-	if err != nil || len(text) != len(layout) {
+	const layout = time.TimeOnly
+	parsed, err := time.Parse(layout[:min(max(len(text), len("15:04")), len(layout))], string(text))
+	if err != nil || len(text) != len("15:04") && len(text) != len(layout) {
 		return fmt.Errorf("signature: %.40q is not a time such as 15:04", text)
 	}
-	*t = TimeOf(parsed)
+	*t = Time{parsed.Hour(), parsed.Minute(), parsed.Second()}
 	return nil
 }
 

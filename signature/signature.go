@@ -81,7 +81,7 @@ import (
 type Signature[In, Out any] struct {
 	spec       *Spec
 	checks     []func(context.Context, Out) error
-	validating map[reflect.Type]bool // see validatingTypes
+	validating map[reflect.Type]bool // see addValidating
 }
 
 // typed adds Go types to a spec. It returns an error if the output type cannot hold the defaults of the outputs.
@@ -89,7 +89,9 @@ func typed[In, Out any](spec *Spec) (*Signature[In, Out], error) {
 	if err := holdsDefaults(reflect.TypeFor[Out](), spec.outputs); err != nil {
 		return nil, fmt.Errorf("signature: output %w", err)
 	}
-	return &Signature[In, Out]{spec: spec, validating: validatingTypes(reflect.TypeFor[Out]())}, nil
+	s := &Signature[In, Out]{spec: spec, validating: map[reflect.Type]bool{}}
+	addValidating(reflect.TypeFor[Out](), s.validating)
+	return s, nil
 }
 
 // New makes a signature from two structs. Their exported fields are the inputs and outputs, with the names that
