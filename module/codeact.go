@@ -89,7 +89,7 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 		}
 		answer := c.coder.answer(outcome)
 		out, err := decode(ctx, c.coder.signature, answer)
-		if end := endOf(err); end != nil {
+		if end, ends := fromCheck(err); ends {
 			r.endStep()
 			return nil, r.incomplete(end)
 		}

@@ -70,7 +70,7 @@ func askFor[In, Out any](ctx context.Context, r *run, sig *signature.Signature[I
 			if invalid == nil {
 				return complete(r.recorder, out, values, reasoning)
 			}
-			if end := endOf(invalid); end != nil {
+			if end, ends := fromCheck(invalid); ends {
 				return nil, r.incomplete(end)
 			}
 			err = invalid

@@ -110,7 +110,7 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 			continue
 		}
 		out, answer, err := a.answer(ctx, r, next.Args)
-		if end := endOf(err); end != nil {
+		if end, ends := fromCheck(err); ends {
 			r.endStep()
 			return nil, r.incomplete(end)
 		}

@@ -113,7 +113,7 @@ func (r *reactRun) submit(args json.RawMessage, task *signature.Spec) json.RawMe
 // rejected returns the observation on an invalid answer.
 func (r *reactRun) rejected(task *signature.Spec, answer json.RawMessage, err error) string {
 	r.allowMisshapen(task, answer)
-	if fromCheck(err) {
+	if check, _ := fromCheck(err); check != nil {
 		r.forgiveOnce()
 	}
 	return prompt.RejectedCall(task, answer, err)
@@ -172,7 +172,7 @@ func (a *ReAct[In, Out]) callTools(
 		if err == nil {
 			out, answer, err = a.answer(ctx, r, args)
 		}
-		if end := endOf(err); end != nil {
+		if end, ends := fromCheck(err); ends {
 			r.endStep()
 			return out, nil, false, end
 		}

@@ -43,7 +43,7 @@ type run struct {
 	results      []string         // the results of toolCalls, as the model sees them
 	fallback     string           // why the compiled program gave no answer, until the next request
 	live         *live            // the stream that reads the replies, or nil
-	task         *signature.Spec  // the outputs that it reads
+	needed       *signature.Spec  // the outputs that it reads
 }
 
 // newRun begins a run for a module that asks one predictor. It returns the context for everything within the run.
@@ -193,7 +193,7 @@ func extract[In, Out any](
 	if err == nil {
 		out, err = decode(ctx, sig, raw)
 	}
-	if end := endOf(err); end != nil {
+	if end, ends := fromCheck(err); ends {
 		return out, nil, end
 	}
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"reflect"
 
@@ -26,8 +27,8 @@ type Stream[Out any] struct {
 // nor an error, the run fails: see [Module].
 func Start[In, Out any](ctx context.Context, m Module[In, Out], in In) *Stream[Out] {
 	if ctx == nil {
-		s := &Stream[Out]{cancel: func() {}, queue: queue.New[event.Event](), result: Result[Out]{Err: errNoContext},
-			live: &live{}}
+		s := &Stream[Out]{cancel: func() {}, queue: queue.New[event.Event](), result: Result[Out]{Err: errNoContext}}
+		s.live = &live{}
 		s.queue.Close()
 		return s
 	}
@@ -68,28 +69,29 @@ func (s *Stream[Out]) Events() iter.Seq2[event.Event, error] {
 }
 
 // Partials yields the answer while the model writes it: values of the output type that grow, and at the end the answer,
-// with Complete set. If the run fails, Partials yields its error last. See [signature.Partial] for what a value promises.
-// A reply that is rejected is followed by values of the next one, whose Reply is greater.
+// with Complete set. If the run fails, Partials yields its error last. See [signature.Partial] for what a value
+// promises. Leaving the loop cancels the run. Partials can be used at the same time as Events.
 //
 // There are values while a model that supports streaming replies to a [Predict], [ChainOfThought] or
 // [MultiChainComparison] with this output type, also within another module, in the formats of [Native], [JSON] and
-// [Markers]. A reply that has more than thoughts and a fence before its first output, or that is in another format, is
-// only read when it is complete. Other modules, such as a [CodeAct], have their answer at once. Events and Result can be
-// used at the same time.
+// [Markers]. A reply that has more than thoughts and a fence before its first output, or is in another format, is only
+// read when it is complete. Other modules, such as a [CodeAct], have their answer at once.
 //
-// Partials skips values that the caller is too slow to take, and a value follows only if the reply has grown by a
-// thirtieth, so the work is proportional to the reply's length. Leaving the loop cancels the run.
+// Partials skips values that the caller is too slow to take. Another value follows only when the reply has grown by a
+// thirtieth, so the work is proportional to the reply's length.
 func (s *Stream[Out]) Partials() iter.Seq2[signature.Partial[Out], error] {
 	return func(yield func(signature.Partial[Out], error) bool) {
-		var p signature.Partial[Out]
-		for r := (&reader{}); s != nil && s.queue != nil && !s.ended(); {
-			r.live = s.live
-			found, ok := r.next()
-			if !ok || !decodePartial(found.Values, &p.Value) {
+		number, size, last := 0, 0, ""
+		for s.hasMore() {
+			n, read, found, ok := s.live.read(number, size)
+			p := signature.Partial[Out]{Open: found.Open, Done: found.Done, Reply: n}
+			raw := found.Values.String()
+			now := fmt.Sprint(n, raw, p.Open, p.Done)
+			number, size = n, read
+			if !ok || len(found.Values) == 0 || now == last || schema.Unmarshal([]byte(raw), &p.Value) != nil {
 				continue
 			}
-			p.Open, p.Done, p.Reply = found.Open, found.Done, r.number
-			if !yield(p, nil) {
+			if last = now; !yield(p, nil) {
 				s.cancel()
 				return
 			}
@@ -99,35 +101,28 @@ func (s *Stream[Out]) Partials() iter.Seq2[signature.Partial[Out], error] {
 			yield(signature.Partial[Out]{}, err)
 			return
 		}
-		last := signature.Partial[Out]{Value: pred.Output, Complete: true, Reply: max(s.live.replies(), 1)}
+		number, _, _, _ = s.live.read(0, 0)
+		p := signature.Partial[Out]{Value: pred.Output, Complete: true, Reply: max(number, 1)}
 		var answer signature.Values
 		_ = json.Unmarshal(pred.Trajectory.Answer(), &answer) // a caller's module may have none
 		for _, v := range answer {
-			last.Done = append(last.Done, v.Name)
+			p.Done = append(p.Done, v.Name)
 		}
-		yield(last, nil)
+		yield(p, nil)
 	}
 }
 
-// ended waits until the reply has more text, or the run has ended.
-func (s *Stream[Out]) ended() bool {
+// hasMore waits until the reply has more text. It returns false if the run has ended.
+func (s *Stream[Out]) hasMore() bool {
+	if s == nil || s.queue == nil {
+		return false
+	}
 	select {
 	case <-s.live.changed:
-		return false
-	case <-s.queue.Closed():
 		return true
-	}
-}
-
-// decodePartial decodes outputs that may be incomplete, and reports whether that is possible.
-func decodePartial[Out any](values signature.Values, into *Out) bool {
-	var fresh Out
-	raw, err := values.MarshalJSON()
-	if err != nil || schema.Unmarshal(raw, &fresh) != nil {
+	case <-s.queue.Closed():
 		return false
 	}
-	*into = fresh
-	return true
 }
 
 // Result waits until the run ends, and returns what Run of the module returned.
