@@ -92,5 +92,5 @@ func Example_streaming() {
 	}
 	fmt.Println(begun, last)
 	// Output:
-	// true {"value":{"title":"Soup","ingredients":[{"name":"water","grams":500}],"steps":["Boil it."]},"done":["title","ingredients","steps"],"reply":2,"complete":true}
+	// true {"value":{"title":"Soup","ingredients":[{"name":"water","grams":500}],"steps":["Boil it."]},"reply":2,"complete":true}
 }

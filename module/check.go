@@ -29,25 +29,18 @@ func decode[In, Out any](
 	if out, err = sig.Decode(answer); err != nil {
 		return out, err
 	}
-	switch err = sig.Check(ctx, out); {
+	err = sig.Check(ctx, out)
+	var hidden interface{ HostOnly() }
+	switch is := func(reason error) bool { return errors.Is(err, reason) }; {
 	case err == nil:
 		return out, nil
 	case ctx.Err() != nil:
 		return out, &checkError{lm.ContextError(ctx), true}
-	case endsRun(err):
+	case tools.IsFatal(err), errors.As(err, &hidden), is(context.Canceled), is(context.DeadlineExceeded),
+		is(place.ErrPaused), is(ErrBudget):
 		return out, &checkError{fmt.Errorf("the check of the answer: %w", err), true}
 	}
 	return out, &checkError{&failures{shorten(err.Error(), maxReason), []error{err}}, false}
-}
-
-// endsRun reports whether a check's error is not about the answer, or must not reach the model.
-func endsRun(err error) bool {
-	_, hidden := errors.AsType[interface {
-		error
-		HostOnly()
-	}](err)
-	return hidden || tools.IsFatal(err) || errors.Is(err, context.Canceled) ||
-		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, place.ErrPaused) || errors.Is(err, ErrBudget)
 }
 
 // fromCheck returns the error of a check that err is, or nil, and whether it ends the run.

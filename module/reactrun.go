@@ -114,7 +114,7 @@ func (r *reactRun) submit(args json.RawMessage, task *signature.Spec) json.RawMe
 func (r *reactRun) rejected(task *signature.Spec, answer json.RawMessage, err error) string {
 	r.allowMisshapen(task, answer)
 	if check, _ := fromCheck(err); check != nil {
-		r.forgiveOnce()
+		r.forgiveMistake()
 	}
 	return prompt.RejectedCall(task, answer, err)
 }
@@ -126,16 +126,8 @@ func (r *reactRun) remaining() string { return prompt.Remaining(r.left(), "step"
 
 // forgiveMistake makes a step without calls free, unless the model repeats the previous step's reply.
 func (r *reactRun) forgiveMistake() {
-	if r.outcome == nil {
-		r.forgiveOnce()
-	}
-	r.mistake = fmt.Sprint(r.last().Reply, r.toolCalls)
-}
-
-// forgiveOnce makes a step free, unless the model repeats the previous mistake's reply.
-func (r *reactRun) forgiveOnce() {
 	reply := fmt.Sprint(r.last().Reply, r.toolCalls)
-	if reply != r.mistake {
+	if (r.outcome == nil || r.outcome.Submitted) && reply != r.mistake {
 		r.forgive()
 	}
 	r.mistake = reply

@@ -2,7 +2,6 @@ package module
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -102,13 +101,7 @@ func (s *Stream[Out]) Partials() iter.Seq2[signature.Partial[Out], error] {
 			return
 		}
 		number, _, _, _ = s.live.read(0, 0)
-		p := signature.Partial[Out]{Value: pred.Output, Complete: true, Reply: max(number, 1)}
-		var answer signature.Values
-		_ = json.Unmarshal(pred.Trajectory.Answer(), &answer) // a caller's module may have none
-		for _, v := range answer {
-			p.Done = append(p.Done, v.Name)
-		}
-		yield(p, nil)
+		yield(signature.Partial[Out]{Value: pred.Output, Complete: true, Reply: max(number, 1)}, nil)
 	}
 }
 

@@ -12,16 +12,8 @@ import (
 	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
-// WithCheck returns a copy with another check of the outputs, for rules that a schema cannot express:
-//
-//	sig = sig.WithCheck(func(ctx context.Context, out Invoice) error {
-//		if sum(out.Lines) != out.Total {
-//			return fmt.Errorf("total is %d, but the lines add up to %d", out.Total, sum(out.Lines))
-//		}
-//		return nil
-//	})
-//
-// See [Signature.Check]. A check may run several times for the same output, also concurrently, and must not change it.
+// WithCheck returns a copy with another check of the outputs, for rules that a schema cannot express. See
+// [Signature.Check]. A check may run several times for the same output, also concurrently, and must not change it.
 func (s *Signature[In, Out]) WithCheck(check func(ctx context.Context, out Out) error) *Signature[In, Out] {
 	if !s.Spec().made() || check == nil {
 		return s
@@ -48,7 +40,7 @@ func (s *Signature[In, Out]) Check(ctx context.Context, out Out) error {
 		return errUnmade
 	}
 	if s.validating[reflect.TypeFor[Out]()] {
-		c := checker{types: s.validating, seen: map[visit]bool{}}
+		c := checker{types: s.validating, seen: map[[3]any]bool{}}
 		c.value(addressable(reflect.ValueOf(out)), "", false)
 		if c.errs != nil {
 			return errors.Join(c.errs...)
@@ -86,15 +78,8 @@ func addValidating(t reflect.Type, types map[reflect.Type]bool) bool {
 // checker calls the Validate methods in a value.
 type checker struct {
 	types map[reflect.Type]bool
-	seen  map[visit]bool // values can be cyclic
+	seen  map[[3]any]bool // the types, addresses and lengths of pointers, slices and maps, which can be cyclic
 	errs  []error
-}
-
-// visit identifies a pointer, slice or map.
-type visit struct {
-	typ reflect.Type
-	at  uintptr
-	len int
 }
 
 // addressable returns a copy whose methods with pointer receivers can be called.
@@ -109,12 +94,12 @@ func (c *checker) value(v reflect.Value, path string, promoted bool) {
 	if !c.types[v.Type()] || len(c.errs) == 20 {
 		return
 	}
-	switch here := (visit{typ: v.Type()}); v.Kind() {
-	case reflect.Slice, reflect.Map:
-		here.len = v.Len()
-		fallthrough
-	case reflect.Pointer:
-		here.at = v.Pointer()
+	switch v.Kind() {
+	case reflect.Slice, reflect.Map, reflect.Pointer:
+		here := [3]any{v.Type(), v.Pointer()}
+		if v.Kind() == reflect.Slice {
+			here[2] = v.Len()
+		}
 		if v.IsNil() || c.seen[here] {
 			return
 		}
@@ -128,7 +113,11 @@ func (c *checker) value(v reflect.Value, path string, promoted bool) {
 	if at := v.Addr(); at.CanInterface() {
 		var rule validator
 		if rule, own = at.Interface().(validator); own && !promoted {
-			c.add(path, rule.Validate())
+			if err := rule.Validate(); err != nil && path != "" {
+				c.errs = append(c.errs, fmt.Errorf("%s: %w", path, err))
+			} else if err != nil {
+				c.errs = append(c.errs, err)
+			}
 		}
 	}
 	switch v.Kind() {
@@ -146,15 +135,6 @@ func (c *checker) value(v reflect.Value, path string, promoted bool) {
 		for i := range v.NumField() {
 			c.field(v.Field(i), v.Type().Field(i), path, own)
 		}
-	}
-}
-
-func (c *checker) add(path string, err error) {
-	if err != nil && path != "" {
-		err = fmt.Errorf("%s: %w", path, err)
-	}
-	if err != nil {
-		c.errs = append(c.errs, err)
 	}
 }
 

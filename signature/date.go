@@ -3,6 +3,7 @@ package signature
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/invopop/jsonschema"
@@ -73,10 +74,7 @@ type Time struct{ Hour, Minute, Second int }
 
 // String returns the time in the form 15:04, or 15:04:05 if it has seconds.
 func (t Time) String() string {
-	if t.Second == 0 {
-		return fmt.Sprintf("%02d:%02d", t.Hour, t.Minute)
-	}
-	return fmt.Sprintf("%02d:%02d:%02d", t.Hour, t.Minute, t.Second)
+	return strings.TrimSuffix(fmt.Sprintf("%02d:%02d:%02d", t.Hour, t.Minute, t.Second), ":00")
 }
 
 // MarshalText returns the same text as String.
@@ -84,9 +82,9 @@ func (t Time) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
 // UnmarshalText reads the forms 15:04 and 15:04:05.
 func (t *Time) UnmarshalText(text []byte) error {
-	const layout = time.TimeOnly
-	parsed, err := time.Parse(layout[:min(max(len(text), len("15:04")), len(layout))], string(text))
-	if err != nil || len(text) != len("15:04") && len(text) != len(layout) {
+	layout := time.TimeOnly[:max(len(text), len("15:04"))%(len(time.TimeOnly)+1)]
+	parsed, err := time.Parse(layout, string(text))
+	if err != nil || len(text) != len(layout) {
 		return fmt.Errorf("signature: %.40q is not a time such as 15:04", text)
 	}
 	*t = Time{parsed.Hour(), parsed.Minute(), parsed.Second()}

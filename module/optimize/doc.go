@@ -81,13 +81,9 @@
 //
 // # A fake reflection model
 //
-// Options.Reflection writes instructions. In a test, it can be a script of package llmtest. It is asked in plain text,
-// and must reply with the complete new text between <instructions> and </instructions>:
-//
-//	reflection := llmtest.New("<instructions>\nAnswer with one word.\n</instructions>")
-//
-// If there are several such blocks, the last one counts. A reply that has exactly one fenced block, or that is nothing
-// but the text, is accepted as well. If a reply has no usable text, the model is asked once more.
+// In a test, Options.Reflection can be llmtest.New("<instructions>Be brief.</instructions>", …): a reply has the complete
+// new text between these tags. If there are several, the last block counts. A reply with one fenced block, or with
+// nothing but the text, is accepted as well. If a reply has no usable text, the model is asked once more.
 //
 // # What a search does
 //

@@ -37,7 +37,7 @@ const Nanoseconds = "nanoseconds"
 //
 //	func (Mood) Enum() []Mood { return []Mood{Good, Bad} }
 //
-// The schema lists a value once, even if the method repeats it, as it may do if two constants have the same value.
+// The schema lists a value that the method repeats once.
 //
 // These are the rules that a tag can have, by the field's JSON type:
 //

@@ -1,6 +1,7 @@
 package replies
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -33,7 +34,7 @@ type Begun struct {
 	// Values are the outputs so far. An output is missing if more text could change what has arrived of it.
 	Values signature.Values
 	Done   []string // the names of the outputs that are complete
-	Open   string   // the path of the string or number that is not complete, or ""
+	Open   string   // the path of the string that is not complete, or ""
 }
 
 // Read returns the outputs at the beginning of a reply. It reads only replies in the requested format that have nothing
@@ -111,7 +112,11 @@ func (w *walk) section(f signature.Field, s shape, text string) json.RawMessage 
 	if w.text, w.at = strings.TrimSpace(text), 0; !strings.HasPrefix(w.text, "{") && !strings.HasPrefix(w.text, "[") {
 		return nil
 	}
-	return w.value(f.Name, s)
+	value, whole := w.part(f.Name, s)
+	if whole {
+		return s.settled(value)
+	}
+	return value
 }
 
 // begunText returns the part of a text that will not be read differently when the text is complete. Quotes, fences and
@@ -152,22 +157,11 @@ func (w *walk) part(path string, s shape) (value json.RawMessage, whole bool) {
 		return value, false
 	case strings.HasPrefix(rest, `"`) && s.text() && s.constants == nil && s.format == "":
 		value = openString(rest)
-	case s.number() && s.format == "":
-		value = openNumber(rest)
-	}
-	if value != nil {
-		w.Open = path
+		if value != nil {
+			w.Open = path
+		}
 	}
 	return value, false
-}
-
-// value is part for a value whose wholeness does not matter.
-func (w *walk) value(path string, s shape) json.RawMessage {
-	value, whole := w.part(path, s)
-	if whole {
-		return s.settled(value)
-	}
-	return value
 }
 
 // whole reads a value if it is complete. A number at the end of the text may go on.
@@ -250,26 +244,14 @@ func openString(text string) json.RawMessage {
 	return nil
 }
 
-// openNumber returns the number so far at the end of a text, or nil.
-func openNumber(text string) json.RawMessage {
-	for n := min(len(text), 100); n > 0; n-- {
-		if jsonNumber.MatchString(text[:n]) {
-			return json.RawMessage(text[:n])
-		}
-	}
-	return nil
-}
-
 // named returns the shape of an object's member, and whether the object may have it.
 func (s shape) named(name string) (shape, bool) {
-	at := slices.IndexFunc(s.members, func(m member) bool { return m.name == name })
-	switch {
-	case at >= 0:
-		return s.members[at].shape, true
-	case s.rest != nil:
-		return *s.rest, true
+	for _, m := range s.members {
+		if m.name == name {
+			return m.shape, true
+		}
 	}
-	return shape{}, false
+	return *cmp.Or(s.rest, &shape{}), s.rest != nil
 }
 
 // settled returns a value that is whole but part of one that is not, or nil if it will be read differently.
