@@ -113,10 +113,8 @@ func (c *checker) value(v reflect.Value, path string, promoted bool) {
 	if at := v.Addr(); at.CanInterface() {
 		var rule validator
 		if rule, own = at.Interface().(validator); own && !promoted {
-			if err := rule.Validate(); err != nil && path != "" {
-				c.errs = append(c.errs, fmt.Errorf("%s: %w", path, err))
-			} else if err != nil {
-				c.errs = append(c.errs, err)
+			if err := rule.Validate(); err != nil {
+				c.errs = append(c.errs, fmt.Errorf("%s%w", strings.TrimPrefix(path+": ", ": "), err))
 			}
 		}
 	}

@@ -132,11 +132,12 @@ func begunText(f signature.Field, text string) string {
 		text = text[:at]
 	}
 	text = strings.TrimSpace(strings.TrimRight(text, "["))
-	notation := text == "" || strings.Contains("\"`~", text[:1]) || strings.Trim(lead, "\n") != ""
 	for _, other := range []string{"null", "None", NotGiven, Placeholder(f.Name)} {
-		notation = notation || strings.HasPrefix(other, text)
+		if strings.HasPrefix(other, text) {
+			return ""
+		}
 	}
-	if notation {
+	if strings.Contains("\"`~", text[:1]) || strings.Trim(lead, "\n") != "" {
 		return ""
 	}
 	return text
