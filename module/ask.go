@@ -149,7 +149,8 @@ func (r *run) reply(
 	splitter := r.splitter(func(field, text string) {
 		r.emit(event.TextDelta{Origin: r.at(step), Field: field, Text: text})
 	})
-	call.OnText = splitter.Add
+	add := r.liveReply()
+	call.OnText = func(text string) { splitter.Add(text); add(text) }
 	call.OnReasoning = func(text string) { r.emit(event.TextDelta{Origin: r.at(step), Text: text, Thinking: true}) }
 	reply, err := lm.Ask(ctx, model, call, messages, options...)
 	if err == nil {

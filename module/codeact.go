@@ -88,7 +88,11 @@ func (c *CodeAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out
 			continue
 		}
 		answer := c.coder.answer(outcome)
-		out, err := c.coder.signature.Decode(answer)
+		out, err := decode(ctx, c.coder.signature, answer)
+		if end, ends := fromCheck(err); ends {
+			r.endStep()
+			return nil, r.incomplete(end)
+		}
 		if err != nil {
 			r.observe(r.rejected(c.coder.signature.Spec(), outcome, err))
 			continue

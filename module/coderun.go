@@ -291,7 +291,7 @@ func (c *CodeAct[In, Out]) extract(ctx context.Context, r *codeRun) (out Out, ra
 	if !ok {
 		return out, nil, err
 	}
-	if out, err = c.coder.signature.Decode(answer); err != nil {
+	if out, err = decode(ctx, c.coder.signature, answer); err != nil {
 		return out, nil, fmt.Errorf("%w, and the extracted answer is not valid: %w", ErrMaxIters, err)
 	}
 	return out, answer, nil

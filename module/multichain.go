@@ -56,6 +56,7 @@ func (c *MultiChainComparison[In, Out]) setSpec(spec *signature.Spec) error {
 	if c.comparison, err = signature.Typed[signature.Values, Out](spec); err != nil {
 		return err
 	}
+	c.comparison = c.comparison.WithCheck(c.signature.Check)
 	c.Predictor.Spec, err = replies.ExplainedSpec(spec)
 	return err
 }

@@ -12,6 +12,7 @@ import (
 type scope struct {
 	tell   func(context.Context, event.Event) // nil if there is no observer
 	deltas bool                               // an observer wants TextDelta events
+	live   *live                              // the reply that a stream reads, or nil
 	run    *recorder                          // the run in progress, or nil
 	paths  map[*Predictor]string              // the paths of the predictors in the module that runs
 	asks   *Predictor                         // the predictor of the run in progress, or nil

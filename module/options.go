@@ -23,6 +23,10 @@ type Options struct {
 	// ask only once, such as Predict, ignore it.
 	MaxIters int
 
+	// Retries is how often Predict, ChainOfThought and MultiChainComparison ask again if a reply cannot be used. Zero
+	// means once, and a negative number never. Modules that work in steps are limited by MaxIters and FreeTurns.
+	Retries int
+
 	// Extract adds one step to a run that has used up its steps: the model is asked to answer from what it knows,
 	// and [Step.Extracted] is true. Without Extract, such a run ends with [ErrMaxIters].
 	Extract bool
@@ -33,6 +37,7 @@ type Options struct {
 	//   - programs that were stopped because a call resembles an earlier one, or because they had read only parts of
 	//     lists before the run's first effect
 	//   - replies that cannot be read
+	//   - answers that a check of the signature rejects (see [signature.Signature.Check])
 	//   - answers that the model is asked to confirm, because facts from the run contradict them (at most three times;
 	//     see [Trajectory]), or because earlier programs had effects that the last program did not ask for
 	//
@@ -105,6 +110,6 @@ func (o *Options) predictor(model llms.Model) *Predictor {
 	}
 	return &Predictor{
 		Model: model, Adapter: o.Adapter, Temperature: o.Temperature, CallOptions: o.CallOptions,
-		onEvent: o.OnEvent, kind: o.Kind,
+		onEvent: o.OnEvent, kind: o.Kind, retries: o.Retries,
 	}
 }

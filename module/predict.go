@@ -1,6 +1,7 @@
 package module
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -26,12 +27,12 @@ func NewPredict[In, Out any](sig *signature.Signature[In, Out], model llms.Model
 	return &Predict[In, Out]{Predictor: p, signature: sig}
 }
 
-// Run asks the model. If a reply cannot be read, or its values violate the signature, the model is told what
-// is wrong and asked once more.
+// Run asks the model. If a reply cannot be read, or its values violate the signature or one of its checks
+// ([signature.Signature.Check]), the model is told what is wrong and asked again, Options.Retries times.
 //
 // The prediction is nil if there is an error. If the module is incomplete, or an input violates the signature, the
 // error says so. Every other error is an *[IncompleteError], which holds the replies and wraps the reason:
-// [ErrNoAnswer], or an error from the context or the model.
+// [ErrNoAnswer], an error from the context or the model, or the error with which a check ended the run.
 func (p *Predict[In, Out]) Run(ctx context.Context, in In) (*Prediction[Out], error) {
 	if p == nil {
 		return nil, notMade("Predict")
@@ -56,21 +57,25 @@ func predict[In, Out any](
 	return askFor(ctx, r, sig)
 }
 
-// askFor asks for sig's outputs, and asks once more if the reply cannot be used.
+// askFor asks for sig's outputs, and asks again if the reply cannot be used.
 func askFor[In, Out any](ctx context.Context, r *run, sig *signature.Signature[In, Out]) (*Prediction[Out], error) {
+	follow(r, sig)
 	for {
 		if err := r.ask(ctx); err != nil {
 			return nil, r.incomplete(err)
 		}
 		values, reasoning, err := r.read(sig.Spec())
 		if err == nil {
-			out, invalid := sig.Decode(values)
+			out, invalid := decode(ctx, sig, values)
 			if invalid == nil {
 				return complete(r.recorder, out, values, reasoning)
 			}
+			if end, ends := fromCheck(invalid); ends {
+				return nil, r.incomplete(end)
+			}
 			err = invalid
 		}
-		if len(r.Steps) == 2 {
+		if len(r.Steps) > max(cmp.Or(r.predictor.retries, 1), 0) {
 			return nil, r.incomplete(fmt.Errorf("%w: %w%s", ErrNoAnswer, err, r.last().advice()))
 		}
 		r.observe(r.predictor.repair(err), "")

@@ -109,7 +109,11 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 			r.observe(told)
 			continue
 		}
-		out, answer, err := a.answer(r, next.Args)
+		out, answer, err := a.answer(ctx, r, next.Args)
+		if end, ends := fromCheck(err); ends {
+			r.endStep()
+			return nil, r.incomplete(end)
+		}
 		if err != nil {
 			r.observe(r.rejected(a.signature.Spec(), answer, err))
 			continue
@@ -127,9 +131,11 @@ func (a *ReAct[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out],
 }
 
 // answer parses submit's arguments as the answer.
-func (a *ReAct[In, Out]) answer(r *reactRun, args json.RawMessage) (out Out, answer json.RawMessage, err error) {
+func (a *ReAct[In, Out]) answer(
+	ctx context.Context, r *reactRun, args json.RawMessage,
+) (out Out, answer json.RawMessage, err error) {
 	answer = r.submit(args, a.signature.Spec())
-	out, err = a.signature.Decode(answer)
+	out, err = decode(ctx, a.signature, answer)
 	r.gate.judge(r.run, r.outcome, answer)
 	return out, answer, err
 }
@@ -146,7 +152,7 @@ func (a *ReAct[In, Out]) extract(ctx context.Context, r *reactRun) (out Out, ans
 	if unread != nil || next.Tool != conversation.Submit {
 		return out, nil, err
 	}
-	if out, answer, err = a.answer(r, next.Args); err != nil {
+	if out, answer, err = a.answer(ctx, r, next.Args); err != nil {
 		r.endStep()
 		err = fmt.Errorf("%w, and the extracted answer is not valid: %w", ErrMaxIters, err)
 	}
@@ -165,7 +171,7 @@ func (a *ReAct[In, Out]) extractCall(ctx context.Context, r *reactRun) (out Out,
 		}
 		args, err := argumentsOf(c)
 		if err == nil {
-			out, answer, err = a.answer(r, args)
+			out, answer, err = a.answer(ctx, r, args)
 		}
 		if err == nil {
 			return out, answer, nil

@@ -113,6 +113,9 @@ func (r *reactRun) submit(args json.RawMessage, task *signature.Spec) json.RawMe
 // rejected returns the observation on an invalid answer.
 func (r *reactRun) rejected(task *signature.Spec, answer json.RawMessage, err error) string {
 	r.allowMisshapen(task, answer)
+	if check, _ := fromCheck(err); check != nil {
+		r.forgiveMistake()
+	}
 	return prompt.RejectedCall(task, answer, err)
 }
 
@@ -124,7 +127,7 @@ func (r *reactRun) remaining() string { return prompt.Remaining(r.left(), "step"
 // forgiveMistake makes a step without calls free, unless the model repeats the previous step's reply.
 func (r *reactRun) forgiveMistake() {
 	reply := fmt.Sprint(r.last().Reply, r.toolCalls)
-	if r.outcome == nil && reply != r.mistake {
+	if (r.outcome == nil || r.outcome.Submitted) && reply != r.mistake {
 		r.forgive()
 	}
 	r.mistake = reply
@@ -159,7 +162,11 @@ func (a *ReAct[In, Out]) callTools(
 	if path := r.predictor.calling.Path(calls[0]); path == conversation.Submit && len(calls) == 1 {
 		args, err := argumentsOf(calls[0])
 		if err == nil {
-			out, answer, err = a.answer(r, args)
+			out, answer, err = a.answer(ctx, r, args)
+		}
+		if end, ends := fromCheck(err); ends {
+			r.endStep()
+			return out, nil, false, end
 		}
 		if err == nil {
 			return out, answer, true, nil

@@ -35,6 +35,9 @@ func (r *codeRun) report(out *sandbox.Outcome) *prompt.Observation {
 // rejected returns the observation on an answer that is not valid.
 func (r *codeRun) rejected(spec *signature.Spec, out *sandbox.Outcome, err error) *prompt.Observation {
 	r.allowMisshapen(spec, out.Value)
+	if check, _ := fromCheck(err); check != nil && r.repeats() == 0 && !r.isCompiled() {
+		r.forgive()
+	}
 	r.problem = fmt.Errorf("the answer is not valid: %w", err)
 	return r.step(out, r.session).Rejected(spec, err)
 }

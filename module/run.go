@@ -42,6 +42,8 @@ type run struct {
 	toolCalls    []llms.ToolCall  // the tool calls in the last reply
 	results      []string         // the results of toolCalls, as the model sees them
 	fallback     string           // why the compiled program gave no answer, until the next request
+	live         *live            // the stream that reads the replies, or nil
+	needed       *signature.Spec  // the outputs that it reads
 }
 
 // newRun begins a run for a module that asks one predictor. It returns the context for everything within the run.
@@ -178,6 +180,7 @@ func extract[In, Out any](
 	spec := sig.Spec()
 	adapter := r.predictor.adapterFor(spec)
 	r.spec = spec
+	follow(r, sig)
 	r.conversation.Closing = prompt.LastReply + adapter.System(outputsOf(spec), "")
 	if err = r.ask(ctx); err != nil {
 		return out, nil, err
@@ -188,7 +191,10 @@ func extract[In, Out any](
 		raw, err = values.MarshalJSON()
 	}
 	if err == nil {
-		out, err = sig.Decode(raw)
+		out, err = decode(ctx, sig, raw)
+	}
+	if end, ends := fromCheck(err); ends {
+		return out, nil, end
 	}
 	if err != nil {
 		return out, nil, fmt.Errorf("%w, and no answer could be extracted: %w", ErrMaxIters, err)

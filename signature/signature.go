@@ -44,7 +44,8 @@
 //	Score  float64           `json:"score" jsonschema:"minimum=0,maximum=1"`
 //	Lang   string            `json:"lang" jsonschema:"default=en"`       // "en" if it is missing
 //	Mood   Mood              `json:"mood"`                               // with func (Mood) Enum() []Mood
-//	Due    time.Time         `json:"due" jsonschema:"format=date"`       // 2026-01-31, which is midnight UTC
+//	Due    signature.Date    `json:"due"`                                // 2026-01-31; see also [Time]
+//	Sent   time.Time         `json:"sent"`                               // 2026-01-31T15:04:05Z
 //	Photo  signature.Image   `json:"photo"`                              // shown as a picture; []Image works, too
 //	Before signature.History `json:"before"`                             // earlier turns of a conversation
 //
@@ -66,6 +67,7 @@ package signature
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -77,7 +79,9 @@ import (
 // Signature is a [Spec] with the Go types of its inputs and outputs. It is
 // immutable and safe for concurrent use.
 type Signature[In, Out any] struct {
-	spec *Spec
+	spec       *Spec
+	checks     []func(context.Context, Out) error
+	validating map[reflect.Type]bool // see addValidating
 }
 
 // typed adds Go types to a spec. It returns an error if the output type cannot hold the defaults of the outputs.
@@ -85,7 +89,9 @@ func typed[In, Out any](spec *Spec) (*Signature[In, Out], error) {
 	if err := holdsDefaults(reflect.TypeFor[Out](), spec.outputs); err != nil {
 		return nil, fmt.Errorf("signature: output %w", err)
 	}
-	return &Signature[In, Out]{spec}, nil
+	s := &Signature[In, Out]{spec: spec, validating: map[reflect.Type]bool{}}
+	addValidating(reflect.TypeFor[Out](), s.validating)
+	return s, nil
 }
 
 // New makes a signature from two structs. Their exported fields are the inputs and outputs, with the names that

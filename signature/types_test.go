@@ -79,7 +79,7 @@ type (
 	}
 )
 
-func (mood) Enum() []mood   { return []mood{"good", "bad"} }
+func (mood) Enum() []mood   { return []mood{"good", "bad", "good"} }
 func (level) Enum() []level { return []level{low, high} }
 
 const (

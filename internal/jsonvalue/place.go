@@ -116,20 +116,26 @@ func Lookup(v any, at []string) (any, bool) {
 
 // Path returns a place in a value in JavaScript notation: items[0].name.
 func Path(root any, at []string) string {
-	var b strings.Builder
+	path := ""
 	for i, token := range at {
 		_, array := root.([]any)
 		root, _ = Lookup(root, at[i:i+1])
-		switch {
-		case array:
-			b.WriteString("[" + token + "]")
-		case !IsIdentifier(token):
-			b.WriteString("[" + Quote(token) + "]")
-		case i == 0:
-			b.WriteString(token)
-		default:
-			b.WriteString("." + token)
+		if array {
+			path += "[" + token + "]"
+		} else {
+			path = Member(path, token)
 		}
 	}
-	return b.String()
+	return path
+}
+
+// Member returns the path of a member of the object at a path.
+func Member(path, name string) string {
+	switch {
+	case !IsIdentifier(name):
+		return path + "[" + Quote(name) + "]"
+	case path == "":
+		return name
+	}
+	return path + "." + name
 }

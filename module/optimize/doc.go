@@ -79,6 +79,12 @@
 // the others test it once, so that the reported score is not the best of several; the report also says how many answers
 // may nevertheless be wrong.
 //
+// # A fake reflection model
+//
+// In a test, Options.Reflection can be llmtest.New("<instructions>Be brief.</instructions>", …): a reply has the complete
+// new text between these tags. If there are several, the last block counts. A reply with one fenced block, or with
+// nothing but the text, is accepted as well. If a reply has no usable text, the model is asked once more.
+//
 // # What a search does
 //
 // [Run] runs an optimizer. The original module is the first candidate; another candidate replaces it only if it scores

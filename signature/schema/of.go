@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/invopop/jsonschema"
+	"github.com/writ-go/writ/internal/jsonvalue"
 )
 
 // Nanoseconds is the format of an integer that is a [time.Duration]. Declarations show it
@@ -35,6 +36,8 @@ const Nanoseconds = "nanoseconds"
 // type:
 //
 //	func (Mood) Enum() []Mood { return []Mood{Good, Bad} }
+//
+// The schema lists a value that the method repeats once.
 //
 // These are the rules that a tag can have, by the field's JSON type:
 //
@@ -301,7 +304,9 @@ func enumerate(s *jsonschema.Schema, t reflect.Type, path string) error {
 		if err != nil {
 			return typeError(path, t, fmt.Sprintf("has a method Enum whose values cannot be encoded: %v", err))
 		}
-		s.Enum = append(s.Enum, v)
+		if !slices.ContainsFunc(s.Enum, func(known any) bool { return jsonvalue.Text(known) == jsonvalue.Text(v) }) {
+			s.Enum = append(s.Enum, v)
+		}
 	}
 	return nil
 }

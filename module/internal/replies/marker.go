@@ -83,6 +83,14 @@ func containsMark(text, name string) bool {
 	return slices.ContainsFunc(marksIn(text), func(m mark) bool { return sameName(m.name, name) })
 }
 
+// marks returns the markers in text, without [[name]] that names neither an output nor the end.
+func (r reply) marks(text string) []mark {
+	return slices.DeleteFunc(marksIn(text), func(m mark) bool {
+		_, output := fieldNamed(r.outputs, m.name)
+		return !m.hashed && !output && !sameName(m.name, EndName(r.outputs))
+	})
+}
+
 var errOpenText = structural("", "the end of the text is not marked; put the end marker after it")
 
 // marked returns the values under markers, or nil if the reply has no marker of an output. Whole reports whether the
@@ -91,10 +99,7 @@ func (r reply) marked() (found fields, whole bool, err error) {
 	text := outOfFence(r.text)
 	end := EndName(r.outputs)
 	open := false // the last text's end is not marked
-	marks := slices.DeleteFunc(marksIn(text), func(m mark) bool {
-		_, output := fieldNamed(r.outputs, m.name)
-		return !m.hashed && !output && !sameName(m.name, end)
-	})
+	marks := r.marks(text)
 	for i, m := range marks {
 		stop := len(text)
 		if i+1 < len(marks) {
