@@ -155,7 +155,11 @@ func TestChecksThatEndTheRun(t *testing.T) {
 	}{
 		"Fatal":    {func(context.Context, even) error { return tools.Fatal(broken) }, broken},
 		"HostOnly": {func(context.Context, even) error { return fmt.Errorf("no: %w", tools.HostOnly(broken)) }, broken},
-		"canceled": {func(ctx context.Context, _ even) error { canceled(); <-ctx.Done(); return broken }, context.Canceled},
+		"canceled": {func(ctx context.Context, _ even) error {
+			canceled()
+			<-ctx.Done()
+			return broken
+		}, context.Canceled},
 		"a deadline of its own": {
 			func(context.Context, even) error { return context.DeadlineExceeded }, context.DeadlineExceeded},
 		"panic": {func(context.Context, even) error { panic(broken) }, broken},
@@ -187,8 +191,10 @@ func TestCheckAfterEffects(t *testing.T) {
 		paid++
 		return 3, nil
 	}, &tools.Hints{Destructive: true}))
-	model := llmtest.New(fence("submit({total: await pay({})})"), fence("const n = await pay({});\nsubmit({total: n + 1})"))
-	pred, err := module.NewCodeAct(evenly, model, inProcess(t), set, &module.Options{MaxIters: 1}).Run(t.Context(), anything)
+	model := llmtest.New(fence("submit({total: await pay({})})"),
+		fence("const n = await pay({});\nsubmit({total: n + 1})"))
+	act := module.NewCodeAct(evenly, model, inProcess(t), set, &module.Options{MaxIters: 1})
+	pred, err := act.Run(t.Context(), anything)
 	if err != nil || pred.Output.Total != 4 || paid != 1 || len(pred.Trajectory.Orphans) > 0 {
 		t.Errorf("got %v, %v after %d payments", pred, err, paid)
 	}

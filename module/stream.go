@@ -71,10 +71,11 @@ func (s *Stream[Out]) Events() iter.Seq2[event.Event, error] {
 // with Complete set. If the run fails, Partials yields its error last. See [signature.Partial] for what a value
 // promises. Leaving the loop cancels the run. Partials can be used at the same time as Events.
 //
-// Values are early if a model that supports streaming replies to a [Predict], [ChainOfThought] or [MultiChainComparison]
-// with this output type, in the format of [Native], [JSON] or [Markers], with nothing but thoughts and a fence before the
-// first output. Other answers come at once. Partials skips values that the caller is too slow to take. Another value
-// follows only when the reply has grown by a thirtieth, so the work is proportional to the reply's length.
+// Values are early if a model that supports streaming replies to a [Predict], [ChainOfThought] or
+// [MultiChainComparison] with this output type, in the format of [Native], [JSON] or [Markers], with nothing but
+// thoughts and a fence before the first output. Other answers come at once. Partials skips values that the caller is
+// too slow to take. Another value follows only when the reply has grown by a thirtieth, so the work is proportional to
+// the reply's length.
 func (s *Stream[Out]) Partials() iter.Seq2[signature.Partial[Out], error] {
 	return func(yield func(signature.Partial[Out], error) bool) {
 		number, size, last := 0, 0, ""

@@ -23,11 +23,11 @@ func (s *Signature[In, Out]) WithCheck(check func(ctx context.Context, out Out) 
 	return &edited
 }
 
-// Check applies the rules of the output type and of [Signature.WithCheck] to a decoded output. First it calls the method
-// Validate() error of the type and of all types within it: struct fields, elements of slices, arrays and maps, and what
-// pointers point to, but not values of interface types. The receiver may be a value or a pointer. If no Validate returns
-// an error, Check calls the checks of WithCheck. It returns all errors together (at most 20 of Validate methods), one on
-// a line, with the place of each value whose Validate failed:
+// Check applies the rules of the output type and of [Signature.WithCheck] to a decoded output. First it calls the
+// method Validate() error of the type and of all types within it: struct fields, elements of slices, arrays and maps,
+// and what pointers point to, but not values of interface types. The receiver may be a value or a pointer. If no
+// Validate returns an error, Check calls the checks of WithCheck. It returns all errors together (at most 20 of
+// Validate methods), one on a line, with the place of each value whose Validate failed:
 //
 //	orders[2]: the end is before the start
 //

@@ -95,7 +95,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// ring is cyclic; only its schema is not.
+// ring can be cyclic. Its schema is not, since ringBox decodes itself.
 type ring struct {
 	Next *ring   `json:"next"`
 	All  []*ring `json:"all"`
@@ -104,14 +104,6 @@ type ring struct {
 
 func TestCheckOfCycles(t *testing.T) {
 	t.Parallel()
-	sig, err := signature.Parse("-> next: any, all: any, size: any", "Check.")
-	if err != nil {
-		t.Fatal(err)
-	}
-	typed, err := signature.Typed[signature.Values, signature.Values](sig.Spec())
-	if err != nil || typed.Check(t.Context(), nil) != nil {
-		t.Fatal(err)
-	}
 	r := &ring{Size: -1}
 	r.Next, r.All = r, []*ring{r}
 	rings := signature.Must(signature.New[struct{}, ringHolder]("Check."))

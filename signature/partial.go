@@ -2,10 +2,10 @@ package signature
 
 // Partial is an output as far as a model has written it. module.Stream.Partials yields Partials.
 //
-// Everything in Value is final as long as the model's reply is accepted, except for the string at Open, which may become
-// longer. Lists have the elements that have begun, and structs the fields; other fields are zero. A part that the rest of
-// the reply may change, such as half of a number or a constant, is left out. A Partial is not validated: it may lack
-// required fields, and neither Validate methods nor checks have been called.
+// Everything in Value is final as long as the model's reply is accepted, except for the string at Open, which may
+// become longer. Lists have the elements that have begun, and structs the fields; other fields are zero. A part that
+// the rest of the reply may change, such as half of a number or a constant, is left out. A Partial is not validated: it
+// may lack required fields, and neither Validate methods nor checks have been called.
 type Partial[Out any] struct {
 	Value Out `json:"value"`
 	// Open is the path of the string that is still being written, such as orders[2].name, or "".

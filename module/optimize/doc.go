@@ -81,9 +81,9 @@
 //
 // # A fake reflection model
 //
-// In a test, Options.Reflection can be llmtest.New("<instructions>Be brief.</instructions>", …): a reply has the complete
-// new text between these tags. If there are several, the last block counts. A reply with one fenced block, or with
-// nothing but the text, is accepted as well. If a reply has no usable text, the model is asked once more.
+// In a test, Options.Reflection can be llmtest.New("<instructions>Be brief.</instructions>", …): a reply has the
+// complete new text between these tags. If there are several, the last block counts. A reply with one fenced block, or
+// with nothing but the text, is accepted as well. If a reply has no usable text, the model is asked once more.
 //
 // # What a search does
 //

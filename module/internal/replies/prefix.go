@@ -120,8 +120,8 @@ func (w *walk) section(f signature.Field, s shape, text string) json.RawMessage 
 }
 
 // begunText returns the part of a text that will not be read differently when the text is complete. Quotes, fences and
-// the indentation of the first line may turn out to be notation. The end may be the beginning of a marker, or of a token
-// of the model's template.
+// the indentation of the first line may turn out to be notation. The end may be the beginning of a marker, or of a
+// token of the model's template.
 func begunText(f signature.Field, text string) string {
 	lead := text[:strings.Index(text, strings.TrimSpace(text))]
 	text, _, _ = strings.Cut(text, "[[")
@@ -153,8 +153,8 @@ func (w *walk) part(path string, s shape) (value json.RawMessage, whole bool) {
 	case strings.HasPrefix(rest, "[") && s.items != nil:
 		return w.elements(path, *s.items), false
 	case strings.HasPrefix(rest, "{") && (s.members != nil || s.rest != nil):
-		inner := w.members(path, s, func(_ string, s shape, raw json.RawMessage) json.RawMessage { return s.settled(raw) })
-		value, _ = inner.MarshalJSON() // the members are JSON
+		settle := func(_ string, s shape, raw json.RawMessage) json.RawMessage { return s.settled(raw) }
+		value, _ = w.members(path, s, settle).MarshalJSON() // the members are JSON
 		return value, false
 	case strings.HasPrefix(rest, `"`) && s.text() && s.constants == nil && s.format == "":
 		value = openString(rest)
