@@ -145,7 +145,8 @@ func (r *run) Model(ctx context.Context, m llms.Model, predictor string) (llms.M
 	return r.replies.Model(m, effect.Of(ctx).String()+durable.BranchOf(ctx)+" "+predictor), nil
 }
 
-// Resumed implements [durable.Run]. A run is interrupted, as far as the record says, when it starts and when it goes on.
+// Resumed implements [durable.Run]. A run is interrupted, as far as the record says, when it starts and when it goes
+// on.
 func (r *run) Resumed() (times int) {
 	for _, m := range r.milestones[1:] {
 		if m.State == Interrupted {

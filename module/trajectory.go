@@ -181,7 +181,7 @@ type Step struct {
 
 	FinishReason string           `json:"finish_reason,omitempty"` // in the provider's words
 	Reply        string           `json:"reply"`
-	Failed       string           `json:"failed,omitempty"`      // errors of the attempts before: models.Retry, models.Fallback
+	Failed       string           `json:"failed,omitempty"`      // errors of earlier attempts: models.Retry, Fallback
 	Thinking     string           `json:"thinking,omitempty"`    // before the reply, if the provider reports it
 	Truncated    bool             `json:"truncated,omitempty"`   // the reply was truncated at the token limit
 	Reasoning    string           `json:"reasoning,omitempty"`   // the explanation in the reply

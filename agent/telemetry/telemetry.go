@@ -103,8 +103,8 @@ func (i *instruments) open(m metric.Meter) error {
 type observedKey struct{ *Telemetry }
 
 // Observe returns a copy of ctx in which t observes all runs of all modules, including the runs that modules and tools
-// start, and the tool calls of programs that no module runs. Their spans are children of the span in ctx. The context of
-// each tool call has the span of the call, so that the tool's own spans, such as those of an HTTP client, are its
+// start, and the tool calls of programs that no module runs. Their spans are children of the span in ctx. The context
+// of each tool call has the span of the call, so that the tool's own spans, such as those of an HTTP client, are its
 // children, and so are those of an MCP server that continues the trace.
 func (t *Telemetry) Observe(ctx context.Context) context.Context {
 	if ctx.Value(observedKey{t}) != nil {

@@ -87,10 +87,10 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	flags.StringVar(&c.journal, "journal", "", "`folder` that records runs, so that they can be resumed")
 	flags.StringVar(&c.resume, "resume", "", "`ID` of the run in -journal to resume; it needs no task")
 	c.logins.Define(flags)
-	flags.BoolVar(&c.every, "ask", false, "ask before every call that may change something, not only before destructive "+
-		"calls of trusted servers")
-	flags.BoolVar(&c.holds, "holds", false, "with -journal: ask you, and not the model, whether a call that resembles an "+
-		"earlier one is the same")
+	flags.BoolVar(&c.every, "ask", false, "ask before every call that may change something, not only before "+
+		"destructive calls of trusted servers")
+	flags.BoolVar(&c.holds, "holds", false, "with -journal: ask you, and not the model, whether a call that resembles "+
+		"an earlier one is the same")
 	flags.BoolVar(&c.runs, "runs", false, "list the runs in -journal, and how they ended")
 	flags.StringVar(&c.rollback, "rollback", "", "`ID` of the run in -journal whose effects are to be undone")
 	flags.StringVar(&c.trajectory, "trajectory", "", "`file` for the trajectory as JSON, also if there is no answer")

@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 	trust := flags.String("trust", "", "comma-separated `servers` to trust when they say what their tools do")
 	every := flags.Bool("ask", false, "ask before every call that may change something, not only before destructive "+
 		"calls of trusted servers")
-	holds := flags.Bool("holds", false, "ask you, and not the model, whether a call that resembles an earlier one is the same")
+	holds := flags.Bool("holds", false, "ask you, and not the model, whether a call repeats one that it resembles")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -113,7 +113,7 @@ type ModelResponse struct {
 	Model        string          `json:"model,omitempty"`    // the model that replied, if the provider reports it
 	ID           string          `json:"id,omitempty"`       // the provider's ID of the reply
 	FinishReason string          `json:"finish_reason,omitempty"`
-	Failed       string          `json:"failed,omitempty"`    // errors of attempts before, by models.Retry or models.Fallback
+	Failed       string          `json:"failed,omitempty"`    // errors of earlier attempts: models.Retry, Fallback
 	Truncated    bool            `json:"truncated,omitempty"` // the reply was cut off at the token limit
 	Usage        Usage           `json:"usage"`
 	Duration     time.Duration   `json:"duration_ns"`

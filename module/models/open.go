@@ -19,9 +19,9 @@ type OpenOptions struct {
 	Key string
 
 	// Token, if set, returns a bearer token for each request, which is sent in place of the key, such as a token of
-	// Microsoft Entra ID for Azure, or of the token sources of golang.org/x/oauth2/google for Vertex AI. It may be called
-	// concurrently, and should keep the token until it expires. If it fails, the call fails with [KindAuth], or with the
-	// [Error] that it returns.
+	// Microsoft Entra ID for Azure, or of the token sources of golang.org/x/oauth2/google for Vertex AI. It may be
+	// called concurrently, and should keep the token until it expires. If it fails, the call fails with [KindAuth], or
+	// with the [Error] that it returns.
 	Token func(context.Context) (string, error)
 
 	// BaseURL is the provider's URL. If empty, it is read from the provider's environment variable, such as

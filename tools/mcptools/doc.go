@@ -121,8 +121,8 @@
 //
 // The _meta of a call that a journal records has the call's ID under io.github.writ-go/effect-id, unless the tool only
 // reads. See [tools.EffectID]. A server can use the ID as an idempotency key. If the context of a call has an
-// OpenTelemetry span, the _meta also has traceparent and tracestate of W3C Trace Context, and so have the headers of the
-// call's HTTP requests, unless the entry or [Options.HeaderFunc] sets them.
+// OpenTelemetry span, the _meta also has traceparent and tracestate of W3C Trace Context, and so have the headers of
+// the call's HTTP requests, unless the entry or [Options.HeaderFunc] sets them.
 //
 // Tools that can be called only as tasks of protocol 2025-11-25 are left out with a warning.
 // Tools that a server offers only to its own user interface (MCP Apps) are left out without a warning.

@@ -31,8 +31,8 @@ func meterOf(p metric.MeterProvider) metric.Meter {
 	return p.Meter(scope, metric.WithSchemaURL(semconv.SchemaURL))
 }
 
-// meters are the metrics and spans of a transport. The attributes of metrics have bounded sets of values, so that clients
-// cannot fill the memory with their own values. Errors are ignored, because all names and units are valid.
+// meters are the metrics and spans of a transport. The attributes of metrics have bounded sets of values, so that
+// clients cannot fill the memory with their own values. Errors are ignored, because all names and units are valid.
 type meters struct {
 	requests   httpconv.ServerRequestDuration
 	open       httpconv.ServerActiveRequests
