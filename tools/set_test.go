@@ -331,13 +331,45 @@ func TestPlus(t *testing.T) {
 		`tools: tool "one": another tool already has that name; choose a different name`:   tool("", "one"),
 		`tools: tool "odd_s": another tool already has that name; choose a different name`: tool("", "odd_s"),
 		`tools: tool "await": the name is reserved in programs; choose another`:            tool("", "await"),
-		`tools: tool "a" of "s": a tool that is added to a set must have no namespace, ` +
-			`or the namespace tools`: tool("s", "a"),
+		`tools: tool "two" of "s": the name is taken or reserved; choose another`:          tool("s", "two"),
+		`tools: tool "then" of "s": the name is taken or reserved; choose another`:         tool("s", "then"),
+		`tools: tool "a b" of "s": the name is not a JavaScript identifier; use "a_b"`:     tool("s", "a b"),
+		`tools: tool "a" of "one": another tool has the name of its namespace; ` +
+			`choose another namespace`: tool("one", "a"),
+		`tools: tool "a" of "a b": the namespace is reserved or not a JavaScript identifier; ` +
+			`choose another`: tool("a b", "a"),
 		`tools: tool "a" of "tools": only a tool of the class Read can be in the namespace tools, to which policies do ` +
 			`not apply`: tool("tools", "a"),
 	} {
 		if more, err := set.Plus(c); more != nil || err == nil || err.Error() != want {
 			t.Errorf("got %v, %v, want %s", more, err, want)
 		}
+	}
+}
+
+// A set can be extended by a namespace, and restricted without new names.
+func TestPlusNamespaceAndOnly(t *testing.T) {
+	t.Parallel()
+	paths := func(s *tools.Set) (list []string) {
+		for _, b := range s.Bindings() {
+			list = append(list, b.Path())
+		}
+		return list
+	}
+	set := newSet(t, &tools.Tool{Namespace: "s", Name: "a.b", Handler: handler("1", nil)},
+		&tools.Tool{Namespace: "s", Name: "a_b", Handler: handler("1", nil)})
+	for _, name := range []string{"one", "two"} {
+		var err error
+		if set, err = set.Plus(&tools.Tool{Namespace: "more", Name: name, Handler: handler("1", nil)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{"s.a_b_2", "s.a_b", "more.one", "more.two"}
+	if got := paths(set); !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+	some := set.Only(func(b *tools.Binding) bool { return b.Name != "a_b" && b.Name != "two" })
+	if got := paths(some); !slices.Equal(got, []string{"s.a_b_2", "more.one"}) || set.Len() != 4 {
+		t.Errorf("got %q of %d", got, set.Len())
 	}
 }
