@@ -18,6 +18,7 @@ import (
 type view struct {
 	set       *tools.Set
 	programs  *tools.Set    // the set with tools.search and tools.describe
+	leftOut   []string      // why saved programs are not part of the set
 	discovery *search.Index // for search_tools and describe_tool
 
 	mu       sync.Mutex
@@ -60,9 +61,20 @@ func (s *snapshot) view(p serve.Principal) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
+	var leftOut []string
+	if s.saved != nil {
+		var errs []error
+		set, errs = s.saved(set)
+		for _, err := range errs {
+			leftOut = append(leftOut, err.Error())
+		}
+		may := policy.Allow(policy.Tools(patterns...), "")
+		set = set.Only(func(b *tools.Binding) bool { return all || permits(may, b) })
+	}
 	index := search.New(set, maxDescribed)
 	v := &view{
-		set: set, programs: index.Extended(), discovery: index.SearchedBy("search_tools"),
+		leftOut: leftOut,
+		set:     set, programs: index.Extended(), discovery: index.SearchedBy("search_tools"),
 		declared: map[int]string{},
 	}
 	if s.views == nil {
