@@ -44,8 +44,11 @@ func (n nested) Run(ctx context.Context, p sandbox.Program) (*sandbox.Outcome, e
 	if !ok { // a task, whose time is limited
 		return n.Sandbox.Run(ctx, p)
 	}
+	if p.Limits.Time = time.Duration(left.Load()); p.Limits.Time <= 0 {
+		return nil, &tools.ToolError{Kind: tools.KindLimit,
+			Message: "the saved programs that the program called have used up its time; this one was not run"}
+	}
 	began := time.Now()
 	defer func() { left.Add(-int64(time.Since(began))) }()
-	p.Limits.Time = max(time.Duration(left.Load()), time.Nanosecond)
 	return n.Sandbox.Run(ctx, p)
 }
