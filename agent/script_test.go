@@ -43,12 +43,12 @@ submit({answer: await send({name: pick("\x61nn") + all.ann + "ann".length / n + 
 	}
 	want := `// "ann" and 2
 const all = {name: name, "ann": name}, n = two, o = {n: two, ann: /"ann"/.test("ann2") ? name : 0x2};
-const pick = k => { switch (k) { case name: return name; default: return `+"`ann ${name in all}`"+` } };
+const pick = k => { switch (k) { case name: return name; default: return ` + "`ann ${name in all}`" + ` } };
 submit({answer: await send({name: pick("\x61nn") + all.ann + name.length / n + o.n})})`
 	if s.Code != want {
 		t.Errorf("got\n%s\nwant\n%s", s.Code, want)
 	}
-	if s.Signature != `name: str, two: int -> answer: str(desc="what was found or done; for the person who gave the task")` ||
+	if s.Signature != "name: str, two: int -> answer: str" ||
 		s.Instructions != "Greet Ann." || len(s.Tools) != 1 || s.From == "" {
 		t.Errorf("got %+v", s)
 	}
@@ -90,18 +90,18 @@ submit({answer: await send({name: who + "b"})})`)
 	}{
 		{run, inputs("name", `"bob"`), `does not have the constant "bob" of the input name; it has: "ann", 1, "b"`},
 		{run, inputs("name", `"an"`), `does not have the constant "an"`},
-		{run, inputs("who", `"ann"`), "the program has its own who in line 1; choose another name for the input"},
+		{run, inputs("who", `"ann"`), "the program has its own who; choose another name for the input"},
 		{run, inputs("a", `"ann"`, "b", `"ann"`), "the inputs a and b have the same constant"},
 		{run, inputs("a", `"ann"`, "a", `"b"`), "a"},
-		{run, inputs("a b", `"ann"`), `the input "a b": the name is not an identifier`},
+		{run, inputs("a b", `"ann"`), `column 3`},
 		{run, inputs("await", `"ann"`), "await"},
 		{run, inputs("send", `"ann"`), "the program has its own send"},
 		{run, inputs("a", `true`), "the constant true is neither a string nor a number"},
 		{run, inputs("a", `"`), "JSON"},
-		{failed, nil, "did not give its answer"},
-		{module.Trajectory{}, nil, "no steps"},
+		{failed, nil, "no program that gave its answer"},
+		{module.Trajectory{}, nil, "no program that gave its answer"},
 		{task, nil, "task is not defined"},
-		{broken, inputs("a", "1"), "line 1 of the program cannot be read"},
+		{broken, inputs("a", "1"), "the program cannot be read from"},
 	} {
 		_, err := agent.NewScript(t.Context(), test.run, "Greet.", test.inputs, set, open(t))
 		if err == nil || !strings.HasPrefix(err.Error(), "agent: the script: ") || !strings.Contains(err.Error(), test.want) {

@@ -100,10 +100,9 @@ func (s *Set) Plus(t *Tool) (*Set, error) {
 	for _, other := range b.set.bindings {
 		b.globals[cmp.Or(other.Object, other.Names[0])] = 1
 	}
-	if t != nil && t.Namespace != "" {
-		if err := b.free(t); err != nil {
-			return nil, fmt.Errorf("tools: %s: %w", t.label(), err)
-		}
+	if t != nil && t.Namespace != "" && !b.free(t) {
+		return nil, fmt.Errorf("tools: %s: the name or the namespace is taken, reserved or not a JavaScript identifier, or "+
+			"the class is not Read in the namespace %s, to which policies do not apply", t.label(), globals.Tools)
 	}
 	if err := b.add(t); err != nil {
 		return nil, err
@@ -115,30 +114,14 @@ func (s *Set) Plus(t *Tool) (*Set, error) {
 	return &b.set, nil
 }
 
-// free returns an error if a tool in a namespace cannot have exactly its names.
-func (b *builder) free(t *Tool) error {
-	members := maps.Clone(implicit)
-	for _, other := range b.set.bindings {
-		for _, name := range other.Names {
-			switch {
-			case other.Object == t.Namespace:
-				members[name] = 1
-			case other.Object == "" && name == t.Namespace:
-				return errors.New("another tool has the name of its namespace; choose another namespace")
-			}
-		}
-	}
-	switch {
-	case t.Namespace == globals.Tools && t.Hints.Class != Read:
-		return errors.New("only a tool of the class Read can be in the namespace tools, to which policies do not apply")
-	case t.Namespace != globals.Tools && (!jsonvalue.IsIdentifier(t.Namespace) || globals.Reserved(t.Namespace)):
-		return errors.New("the namespace is reserved or not a JavaScript identifier; choose another")
-	case !jsonvalue.IsIdentifier(t.Name):
-		return fmt.Errorf("the name is not a JavaScript identifier; use %q", jsonvalue.Identifier(t.Name))
-	case members[t.Name] > 0:
-		return errors.New("the name is taken or reserved; choose another")
-	}
-	return nil
+// free reports whether a tool in a namespace can have exactly its names.
+func (b *builder) free(t *Tool) bool {
+	own := t.Namespace == globals.Tools && t.Hints.Class == Read
+	return (own || !globals.Reserved(t.Namespace)) && jsonvalue.IsIdentifier(t.Namespace) &&
+		jsonvalue.IsIdentifier(t.Name) && implicit[t.Name] == 0 &&
+		!slices.ContainsFunc(b.set.bindings, func(o *Binding) bool {
+			return o.Object == t.Namespace && slices.Contains(o.Names, t.Name) || o.Path() == t.Namespace
+		})
 }
 
 // Only returns a copy of the set that has only the tools for which keep returns true. Names and policies are the same.

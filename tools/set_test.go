@@ -326,20 +326,22 @@ func TestPlus(t *testing.T) {
 	if set, err := none.Plus(tool("", "one")); err != nil || set.Len() != 1 {
 		t.Error(set.Len(), err)
 	}
+	wrong := func(name string) string {
+		return "tools: tool " + name + ": the name or the namespace is taken, reserved or not a JavaScript identifier, or the " +
+			"class is not Read in the namespace tools, to which policies do not apply"
+	}
 	for want, c := range map[string]*tools.Tool{
 		"tools: a source returned a nil tool":                                              nil,
 		`tools: tool "one": another tool already has that name; choose a different name`:   tool("", "one"),
 		`tools: tool "odd_s": another tool already has that name; choose a different name`: tool("", "odd_s"),
 		`tools: tool "await": the name is reserved in programs; choose another`:            tool("", "await"),
-		`tools: tool "two" of "s": the name is taken or reserved; choose another`:          tool("s", "two"),
-		`tools: tool "then" of "s": the name is taken or reserved; choose another`:         tool("s", "then"),
-		`tools: tool "a b" of "s": the name is not a JavaScript identifier; use "a_b"`:     tool("s", "a b"),
-		`tools: tool "a" of "one": another tool has the name of its namespace; ` +
-			`choose another namespace`: tool("one", "a"),
-		`tools: tool "a" of "a b": the namespace is reserved or not a JavaScript identifier; ` +
-			`choose another`: tool("a b", "a"),
-		`tools: tool "a" of "tools": only a tool of the class Read can be in the namespace tools, to which policies do ` +
-			`not apply`: tool("tools", "a"),
+		wrong(`"two" of "s"`):   tool("s", "two"),
+		wrong(`"then" of "s"`):  tool("s", "then"),
+		wrong(`"a b" of "s"`):   tool("s", "a b"),
+		wrong(`"a" of "one"`):   tool("one", "a"),
+		wrong(`"a" of "a b"`):   tool("a b", "a"),
+		wrong(`"a" of "await"`): tool("await", "a"),
+		wrong(`"a" of "tools"`): tool("tools", "a"),
 	} {
 		if more, err := set.Plus(c); more != nil || err == nil || err.Error() != want {
 			t.Errorf("got %v, %v, want %s", more, err, want)

@@ -31,7 +31,7 @@ type catalog struct {
 	reloads chan struct{} // signals that the configuration must be read again
 	ready   chan struct{} // closed when the first tools have been listed, or startup is over
 
-	saved func(*tools.Set) (*tools.Set, []error) // adds the saved programs; may be nil
+	saved func(*tools.Set) (*tools.Set, []error) // adds the saved programs
 
 	changing sync.Mutex // held while a snapshot is replaced
 	mu       sync.Mutex
@@ -59,7 +59,7 @@ func openCatalog(ctx context.Context, s *Server, poll time.Duration) (*catalog, 
 	c := &catalog{
 		config: o.Config, log: s.log, secrets: s.secrets, startup: o.Startup, poll: poll, budget: o.Declarations,
 		refresh: make(chan struct{}, 1), reloads: make(chan struct{}, 1), ready: make(chan struct{}),
-		now: &snapshot{}, saved: s.savedPrograms(ctx),
+		now: &snapshot{}, saved: func(set *tools.Set) (*tools.Set, []error) { return s.savedPrograms(ctx, set) },
 	}
 	if o.Servers != nil {
 		c.options = *o.Servers
@@ -213,7 +213,9 @@ func (c *catalog) change(next func(last *snapshot) *snapshot) error {
 	v.declarations(c.budget) // compiles the schemas; clients need the declarations anyway
 	warnings := v.set.Warnings()
 	if s.servers == nil || len(s.listed.tools) > 0 { // before that, all saved programs lack tools
-		warnings = append(warnings, v.leftOut...)
+		for _, err := range v.leftOut {
+			warnings = append(warnings, err.Error())
+		}
 	}
 	for _, w := range warnings {
 		if !slices.Contains(s.warnings, w) { // a set repeats the warnings of its sources

@@ -130,10 +130,8 @@ func (o *Options) Check() error {
 		errs = append(errs, err)
 	}
 	if o.Programs != "" {
-		if info, err := os.Stat(o.Programs); err != nil {
+		if _, err := os.ReadDir(o.Programs); err != nil {
 			errs = append(errs, fmt.Errorf("programs: %w", err))
-		} else if !info.IsDir() {
-			errs = append(errs, fmt.Errorf("programs: %s is not a folder", o.Programs))
 		}
 	}
 	for _, name := range o.Packages {

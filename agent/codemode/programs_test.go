@@ -108,7 +108,7 @@ func TestSavedProgramsEnd(t *testing.T) {
 let messages = [];
 for (let i = 0; i < 3; i++) try { await programs.forever({}) } catch (e) { messages.push(e.message) }
 messages`})
-	if n := strings.Count(string(e.Result), "have used up its time"); n != 2 {
+	if n := strings.Count(string(e.Result), "used up its time"); n != 2 {
 		t.Errorf("%d programs were not run: %+v", n, e)
 	}
 }

@@ -18,7 +18,7 @@ import (
 type view struct {
 	set       *tools.Set
 	programs  *tools.Set    // the set with tools.search and tools.describe
-	leftOut   []string      // why saved programs are not part of the set
+	leftOut   []error       // why saved programs are not part of the set
 	discovery *search.Index // for search_tools and describe_tool
 
 	mu       sync.Mutex
@@ -61,21 +61,12 @@ func (s *snapshot) view(p serve.Principal) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	var leftOut []string
-	if s.saved != nil {
-		var errs []error
-		set, errs = s.saved(set)
-		for _, err := range errs {
-			leftOut = append(leftOut, err.Error())
-		}
-		may := policy.Allow(policy.Tools(patterns...), "")
-		set = set.Only(func(b *tools.Binding) bool { return all || permits(may, b) })
-	}
+	set, leftOut := s.saved(set)
+	set = set.Only(func(b *tools.Binding) bool { return all || permits(policy.Allow(policy.Tools(patterns...), ""), b) })
 	index := search.New(set, maxDescribed)
 	v := &view{
-		leftOut: leftOut,
-		set:     set, programs: index.Extended(), discovery: index.SearchedBy("search_tools"),
-		declared: map[int]string{},
+		set: set, programs: index.Extended(), discovery: index.SearchedBy("search_tools"),
+		declared: map[int]string{}, leftOut: leftOut,
 	}
 	if s.views == nil {
 		s.views = map[string]*view{}

@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/writ-go/writ/agent"
-	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
@@ -31,8 +31,13 @@ func (c *config) addInput(text string) error {
 	return nil
 }
 
-// saveProgram saves the last program of a recorded run. A program that could not be loaded is not saved.
+var identifier = regexp.MustCompile(`^[A-Za-z_$][\w$]*$`)
+
+// saveProgram saves the last program of a recorded run, if it passes the check.
 func (c *config) saveProgram(ctx context.Context, set *tools.Set) error {
+	if !identifier.MatchString(c.save) {
+		return fmt.Errorf("-save %q: the name must be an identifier of letters, digits and _", c.save)
+	}
 	c.trajectory = c.task
 	run, in, err := c.recorded()
 	if err != nil {
@@ -44,53 +49,25 @@ func (c *config) saveProgram(ctx context.Context, set *tools.Set) error {
 	}
 	defer box.Close()
 	script, err := agent.NewScript(ctx, run, in.Task, c.inputs, set, box)
+	var text bytes.Buffer
+	if err == nil {
+		err = errors.Join(script.Write(&text), os.MkdirAll(c.programs, 0o700))
+	}
 	if err != nil {
 		return err
 	}
-	if err := verify(ctx, c.save, script, set, box); err != nil {
-		return err
+	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if c.force {
+		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
 	}
-	file := filepath.Join(c.programs, c.save+".js")
-	if err := os.MkdirAll(c.programs, 0o700); err != nil {
-		return err
-	}
-	others, err := os.ReadDir(c.programs)
+	f, err := os.OpenFile(filepath.Join(c.programs, c.save+".js"), flags, 0o600)
 	if err != nil {
+		return fmt.Errorf("%w; choose another name, or pass -force to replace a program", err)
+	}
+	if _, err := f.Write(text.Bytes()); errors.Join(err, f.Close()) != nil {
 		return err
 	}
-	for _, o := range others {
-		if strings.EqualFold(o.Name(), c.save+".js") && (o.Name() != c.save+".js" || !c.force) {
-			return fmt.Errorf("the folder has %s; choose another name, or pass -force to replace the same name", o.Name())
-		}
-	}
-	if err := write(file, script); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(c.stdout, "saved %s: programs.%s: %s\n", file, c.save, script.Signature)
-	return err
-}
-
-// verify loads a program from a folder that has no others.
-func verify(ctx context.Context, name string, script module.Script, set *tools.Set, box *sandbox.Sandbox) error {
-	folder, err := os.MkdirTemp("", "writ-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(folder)
-	if filepath.Base(name) != name {
-		return fmt.Errorf("-save %s: the name is not an identifier", name)
-	}
-	if err := write(filepath.Join(folder, name+".js"), script); err != nil {
-		return err
-	}
-	_, leftOut, err := agent.WithPrograms(ctx, set, folder, box, nil)
+	_, leftOut, err := agent.WithPrograms(ctx, set, c.programs, box, nil)
+	fmt.Fprintf(c.stdout, "saved programs.%s: %s\n", c.save, script.Signature)
 	return errors.Join(append(leftOut, err)...)
-}
-
-func write(file string, script module.Script) error {
-	var b bytes.Buffer
-	if err := script.Write(&b); err != nil {
-		return err
-	}
-	return os.WriteFile(file, b.Bytes(), 0o600)
 }
