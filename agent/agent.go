@@ -78,8 +78,8 @@ type Options struct {
 	// Tools are the tools that programs may call. Nil means no tools.
 	Tools *tools.Set
 
-	// Programs is a folder of saved programs, which are tools as well: see [WithPrograms]. If a program is left out, the
-	// reason is logged as a warning. Empty means no saved programs.
+	// Programs is a folder of saved programs, which are tools as well: see [WithPrograms]. The reasons why programs are
+	// left out are logged as warnings. Empty means no saved programs.
 	Programs string
 
 	// Instructions tells the model how to work. If empty, general instructions are used.

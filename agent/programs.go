@@ -25,11 +25,11 @@ const (
 	maxSource   = 4000 // bytes of a program's source in its description
 )
 
-// WithPrograms returns a copy of a set with one more tool for each saved program in a folder: the file list_prs.js, which
-// [module.Script.Write] wrote, is the tool programs.list_prs, with the Script's inputs as arguments and an object with
-// its outputs as result. A program can call the tools that its Script lists, with the set's policies, but no saved
-// programs. As for a [module.Tool], its run is in Trajectory.Runs of the run that calls it, with a journal of its own and
-// box's limits for one program. The options, which may be nil, are those of [module.NewProgram].
+// WithPrograms returns a copy of a set with one more tool for each saved program in a folder: the file list_prs.js,
+// which [module.Script.Write] wrote, is the tool programs.list_prs, with the Script's inputs as arguments and an object
+// with its outputs as result. A program can call the tools that its Script lists, with the set's policies, but no saved
+// programs. As for a [module.Tool], its run is in Trajectory.Runs of the run that calls it, with a journal of its own
+// and box's limits for one program. The options, which may be nil, are those of [module.NewProgram].
 //
 // WithPrograms runs nothing, but checks each program against the set, and returns an error for each one that it leaves
 // out, with the name of what is missing or has changed. It reads only files in the folder itself that end in .js, at
@@ -37,6 +37,10 @@ const (
 func WithPrograms(
 	ctx context.Context, set *tools.Set, folder string, box module.Sandbox, o *module.Options,
 ) (with *tools.Set, leftOut []error, err error) {
+	if _, ok := box.(*sandbox.Session); ok {
+		return nil, nil, errors.New("agent: saved programs cannot run in a Session that runs their callers; " +
+			"pass WithPrograms a Sandbox")
+	}
 	for _, b := range set.Bindings() {
 		if b.Object == programs || b.Path() == programs {
 			return nil, nil, fmt.Errorf("agent: %s has the name of the saved programs; rename it", b.Path())
@@ -106,9 +110,9 @@ func load(
 	var calls []string
 	hints, claimed := tools.Hints{Class: tools.Read}, tools.Read
 	set = set.Only(func(b *tools.Binding) bool {
-		listed := slices.ContainsFunc(script.Tools, func(t string) bool { return strings.Contains(t, " "+b.Path()+"(") })
+		isTool := func(line string) bool { return strings.Contains(line, " "+b.Path()+"(") }
 		switch {
-		case !listed:
+		case !slices.ContainsFunc(script.Tools, isTool):
 			return false
 		case b.ReplayClass() != tools.Read:
 			hints.Class, claimed = tools.Effect, tools.Unclassified

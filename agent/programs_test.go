@@ -50,14 +50,14 @@ type post struct{ sent atomic.Int32 }
 
 func (p *post) tools(t *testing.T) *tools.Set {
 	t.Helper()
+	count := func(context.Context, struct{}) (int32, error) { return p.sent.Load(), nil }
 	set, err := tools.NewSet(t.Context(),
 		tools.Func("send", "Sends a letter.", func(_ context.Context, in nameArgs) (string, error) {
 			p.sent.Add(1)
 			return "sent to " + in.Name, nil
 		}, &tools.Hints{Class: tools.Effect}),
-		tools.Func("get_count", "Counts.", func(context.Context, struct{}) (int32, error) { return p.sent.Load(), nil }, nil),
-		tools.Func("look", "Looks.", func(context.Context, struct{}) (int32, error) { return p.sent.Load(), nil },
-			&tools.Hints{Class: tools.Read}))
+		tools.Func("get_count", "Counts.", count, nil),
+		tools.Func("look", "Looks.", count, &tools.Hints{Class: tools.Read}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,8 @@ submit({answer: (await programs.greet({name: "ann"})).text})`
 		strings.Contains(prompt, "await send({name})") {
 		t.Errorf("the prompt is\n%s", prompt)
 	}
-	if _, err := perform(t, with, `await programs.greet({name: 1})`, `submit({answer: ""})`); err != nil || p.sent.Load() != 1 {
+	_, err = perform(t, with, `await programs.greet({name: 1})`, `submit({answer: ""})`)
+	if err != nil || p.sent.Load() != 1 {
 		t.Errorf("sent %d, %v", p.sent.Load(), err)
 	}
 	bot, err := agent.New(llmtest.New(), &agent.Options{Sandbox: open(t), Tools: set, Programs: dir})
@@ -158,7 +159,8 @@ func TestSavedProgramRetried(t *testing.T) {
 			`the saved program failed: line 2, column 7: Error: no stamps; its calls that may have had effects: ` +
 				`send({"name":"ann"}) ok`},
 		{failing, []string{`await programs.greet({name: "ann"})`,
-			`await look({}); try { await programs.greet({name: "ann"}, {again: "E1"}) } catch {} submit({answer: "twice"})`,
+			`await look({}); try { await programs.greet({name: "ann"}, {again: "E1"}) } catch {}
+submit({answer: "twice"})`,
 			`submit({answer: "twice"})`}, 2, "no stamps"},
 	} {
 		p, dir := &post{}, t.TempDir()
@@ -215,7 +217,8 @@ func TestSavedProgramLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bot, err := agent.New(llmtest.New("```js\n"+`const all = await Promise.all([1, 2, 3].map(n => programs.greet({name: "" + n})));
+	bot, err := agent.New(llmtest.New("```js\n"+`
+const all = await Promise.all([1, 2, 3].map(n => programs.greet({name: "" + n})));
 try { await programs.forever({}) } catch (e) { submit({answer: all.length + e.message}) }`+"\n```"),
 		&agent.Options{Sandbox: box, Tools: with})
 	if err != nil {
@@ -256,7 +259,7 @@ func TestProgramsLeftOut(t *testing.T) {
 	put(t, elsewhere, "linked.js", string(text))
 	want := map[string]string{
 		"changed": "the tool send has changed", "missing": "the tool gone, which the program calls, no longer exists",
-		"recursive": "programs is not defined", "not-a-name": "not a JavaScript identifier", "then": "taken, reserved",
+		"recursive": "programs is not defined", "not-a-name": "not an identifier", "then": "taken, reserved",
 		"large": "larger than 4 MB",
 		"new":   "its line // @signature: ", "unparsed": "line 3: @signature: ", "folder": "not a regular file",
 	}
@@ -312,7 +315,11 @@ func TestProgramsFolder(t *testing.T) {
 	}
 	for want, load := range map[string]func() error{
 		"no such file": func() error {
-			return second(agent.New(llmtest.New(), &agent.Options{Sandbox: open(t), Programs: filepath.Join(dir, "no")}))
+			o := &agent.Options{Sandbox: open(t), Programs: filepath.Join(dir, "no")}
+			return second(agent.New(llmtest.New(), o))
+		},
+		"cannot run in a Session": func() error {
+			return third(agent.WithPrograms(t.Context(), set, dir, open(t).NewSession(nil), nil))
 		},
 		"programs.a has the name of the saved programs": func() error {
 			return third(agent.WithPrograms(t.Context(), taken, t.TempDir(), open(t), nil))
@@ -348,7 +355,8 @@ func TestSavedProgramResumed(t *testing.T) {
 			return next.Call(ctx, c)
 		})
 	})
-	save(t, dir, "greet", "name: str -> text: str", "const text = await send({name});\nawait look({});\nsubmit({text})", set)
+	save(t, dir, "greet", "name: str -> text: str",
+		"const text = await send({name});\nawait look({});\nsubmit({text})", set)
 	bot, err := agent.New(llmtest.New("```js\nsubmit({answer: (await programs.greet({name: 'ann'})).text})\n```"),
 		&agent.Options{Sandbox: open(t), Tools: set, Programs: dir})
 	if err != nil {

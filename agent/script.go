@@ -25,7 +25,8 @@ import (
 // that has this value, but no parts of strings, templates and names of properties. It is an error if the program does
 // not have the value, or uses the name for something else. NewScript checks the program as [WithPrograms] does.
 func NewScript(
-	ctx context.Context, run module.Trajectory, task string, inputs signature.Values, set *tools.Set, box module.Sandbox,
+	ctx context.Context, run module.Trajectory, task string, inputs signature.Values, set *tools.Set,
+	box module.Sandbox,
 ) (s module.Script, err error) {
 	defer func() {
 		if err != nil {

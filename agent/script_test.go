@@ -104,7 +104,8 @@ submit({answer: await send({name: who + "b"})})`)
 		{broken, inputs("a", "1"), "the program cannot be read from"},
 	} {
 		_, err := agent.NewScript(t.Context(), test.run, "Greet.", test.inputs, set, open(t))
-		if err == nil || !strings.HasPrefix(err.Error(), "agent: the script: ") || !strings.Contains(err.Error(), test.want) {
+		if err == nil || !strings.HasPrefix(err.Error(), "agent: the script: ") ||
+			!strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v: got %v, want %s", test.inputs, err, test.want)
 		}
 	}

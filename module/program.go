@@ -168,9 +168,10 @@ func (p *Program[In, Out]) Check(ctx context.Context) (err error) {
 	if !ok {
 		return nil
 	}
-	c := sandbox.Program{Source: p.Script.Code, Inputs: map[string]any{}, Submit: true, Compiler: p.coder.options.Compiler}
-	if c.Tools = p.coder.programTools(); p.Sub == nil || p.Sub.Model == nil {
-		c.Tools = search.New(p.tools, prompt.MaxText).Extended() // without llm
+	c := sandbox.Program{Source: p.Script.Code, Inputs: map[string]any{}, Submit: true}
+	c.Compiler = p.coder.options.Compiler
+	if c.Tools = p.coder.programTools(); p.Sub != nil && p.Sub.Model == nil { // the program cannot call llm
+		c.Tools = search.New(p.tools, prompt.MaxText).Extended()
 	}
 	for _, f := range p.coder.signature.Spec().Inputs() {
 		c.Inputs[f.Name] = emptyValue(f)

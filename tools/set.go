@@ -89,8 +89,8 @@ func (s *Set) WithLearned(learned map[string]json.RawMessage) *Set {
 }
 
 // Plus returns a copy of the set with one more tool and the same policies. The tool's name, and its namespace if it has
-// one, must be free, and programs call it by exactly these names. In the namespace tools, its class must be [Read], since
-// policies do not apply to that namespace. Plus also returns an error under the same conditions as [NewSet].
+// one, must be free, and programs call it by exactly these names. In the namespace tools, its class must be [Read],
+// since policies do not apply to that namespace. Plus also returns an error under the same conditions as [NewSet].
 func (s *Set) Plus(t *Tool) (*Set, error) {
 	b := builder{globals: names{}}
 	if s != nil {
@@ -101,8 +101,8 @@ func (s *Set) Plus(t *Tool) (*Set, error) {
 		b.globals[cmp.Or(other.Object, other.Names[0])] = 1
 	}
 	if t != nil && t.Namespace != "" && !b.free(t) {
-		return nil, fmt.Errorf("tools: %s: the name or the namespace is taken, reserved or not a JavaScript identifier, or "+
-			"the class is not Read in the namespace %s, to which policies do not apply", t.label(), globals.Tools)
+		return nil, fmt.Errorf("tools: %s: the name or the namespace is taken, reserved or not an identifier, "+
+			"or the class is not Read in the namespace %s, to which policies do not apply", t.label(), globals.Tools)
 	}
 	if err := b.add(t); err != nil {
 		return nil, err

@@ -327,8 +327,8 @@ func TestPlus(t *testing.T) {
 		t.Error(set.Len(), err)
 	}
 	wrong := func(name string) string {
-		return "tools: tool " + name + ": the name or the namespace is taken, reserved or not a JavaScript identifier, or the " +
-			"class is not Read in the namespace tools, to which policies do not apply"
+		return "tools: tool " + name + ": the name or the namespace is taken, reserved or not an identifier, " +
+			"or the class is not Read in the namespace tools, to which policies do not apply"
 	}
 	for want, c := range map[string]*tools.Tool{
 		"tools: a source returned a nil tool":                                              nil,

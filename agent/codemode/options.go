@@ -79,9 +79,9 @@ type Options struct {
 	// does not declare. Empty means all of them.
 	Offer []string
 
-	// Programs is a folder of saved programs, which programs can call as tools: see WithPrograms of package agent. The folder is
-	// read when the tools change. A client can use those that its tools permit: with the pattern programs.*, and with
-	// all tools that the saved program calls. All saved programs that one program calls may together take as long as one
+	// Programs is a folder of saved programs, which programs can call as tools: see WithPrograms of package agent. The
+	// folder is read when the tools change. A client with restricted tools needs a pattern such as programs.*, and all
+	// tools that the saved program calls. All saved programs that one program calls may together take as long as that
 	// program. Empty means no saved programs.
 	Programs string
 

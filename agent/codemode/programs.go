@@ -10,8 +10,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// savedPrograms adds the saved programs to a set, which has only the tools of one principal. The errors say why some are
-// left out.
+// savedPrograms adds the saved programs to a set, which has only the tools of one principal. The errors say why some
+// are left out.
 func (s *Server) savedPrograms(ctx context.Context, set *tools.Set) (*tools.Set, []error) {
 	if s.options.Programs == "" {
 		return set, nil

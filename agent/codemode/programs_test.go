@@ -57,7 +57,8 @@ const done = await programs.mail_all({to: ["ann", "bob"]}); throw new Error(hits
 	if len(e.Diagnostics) != 1 || !strings.Contains(e.Diagnostics[0].Message, "programs.mail_all2") {
 		t.Fatalf("got %+v", e)
 	}
-	e = code(t, session, e.Run, `(await programs.mail_all({to: ["ann", "bob"]})).sent + (await programs.count({})).letters`)
+	e = code(t, session, e.Run,
+		`(await programs.mail_all({to: ["ann", "bob"]})).sent + (await programs.count({})).letters`)
 	if string(e.Result) != "4" {
 		t.Errorf("got %+v", e)
 	}
@@ -126,7 +127,9 @@ func TestSavedProgramsMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	warnings := strings.Join(f.catalog.current().warnings, "\n")
-	for _, want := range []string{"mail_all.js is left out: module: the tool send has changed", "the tool list, which the"} {
+	for _, want := range []string{
+		"mail_all.js is left out: module: the tool send has changed", "the tool list, which the",
+	} {
 		if !strings.Contains(warnings, want) {
 			t.Errorf("the warnings are\n%s", warnings)
 		}

@@ -62,7 +62,8 @@ func (s *snapshot) view(p serve.Principal) (*view, error) {
 		return nil, err
 	}
 	set, leftOut := s.saved(set)
-	set = set.Only(func(b *tools.Binding) bool { return all || permits(policy.Allow(policy.Tools(patterns...), ""), b) })
+	may := policy.Allow(policy.Tools(patterns...), "")
+	set = set.Only(func(b *tools.Binding) bool { return all || permits(may, b) })
 	index := search.New(set, maxDescribed)
 	v := &view{
 		set: set, programs: index.Extended(), discovery: index.SearchedBy("search_tools"),

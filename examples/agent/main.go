@@ -92,9 +92,10 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	flags.IntVar(&c.step, "step", 0, "`number` of a step in the file of -trajectory to run again, with the recorded "+
 		"results of its calls, without a model and servers")
 	flags.StringVar(&c.programs, "programs", "", "`folder` of saved programs, which programs can call as tools")
-	flags.StringVar(&c.save, "save", "", "`name` under which to save, in -programs, the last program of a run; the file of "+
-		"the run's -trajectory takes the place of the task")
-	flags.Func("input", "`name=constant` for -save: the input that replaces a string or a number; may be repeated", c.addInput)
+	flags.StringVar(&c.save, "save", "", "`name` under which to save the last program of a run in -programs; the file "+
+		"of the run's -trajectory takes the place of the task")
+	flags.Func("input", "`name=constant` for -save: an input that replaces a string or a number; may be repeated",
+		c.addInput)
 	flags.BoolVar(&c.force, "force", false, "let -save replace a program")
 	flags.Func("trust", "comma-separated `servers` to trust when they say which of their tools only read",
 		func(names string) error {
@@ -121,7 +122,8 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		return 2
 	}
 	if c.save != "" && (c.programs == "" || c.task == "") || c.save == "" && (c.inputs != nil || c.force) {
-		fmt.Fprintln(stderr, "agent: -save needs -programs and the file of a run's -trajectory; -input and -force need -save")
+		fmt.Fprintln(stderr, "agent: -save needs -programs and the file of a run's -trajectory; "+
+			"-input and -force need -save")
 		return 2
 	}
 	if c.step > 0 && c.trajectory == "" {
