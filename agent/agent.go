@@ -61,6 +61,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -76,6 +77,10 @@ type Options struct {
 
 	// Tools are the tools that programs may call. Nil means no tools.
 	Tools *tools.Set
+
+	// Programs is a folder of saved programs, which are tools as well: see [WithPrograms]. The reasons why programs are
+	// left out are logged as warnings. Empty means no saved programs.
+	Programs string
 
 	// Instructions tells the model how to work. If empty, general instructions are used.
 	Instructions string
@@ -111,7 +116,8 @@ type Answer struct {
 const general = "Do the task. Look before you act, and do only what the task asks for. Then report what you found " +
 	"or did, with the facts that matter."
 
-// New returns an agent. It returns an error if the model or Options.Sandbox is nil.
+// New returns an agent. It returns an error if the model or Options.Sandbox is nil, or if the folder Options.Programs
+// cannot be used.
 func New(model llms.Model, o *Options) (*Agent, error) {
 	if model == nil {
 		return nil, errors.New("agent: the model is missing; open one with models.Open, or pass a langchaingo model")
@@ -127,9 +133,18 @@ func New(model llms.Model, o *Options) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings := o.Module
+	settings, set := o.Module, o.Tools
+	if o.Programs != "" {
+		var leftOut []error
+		if set, leftOut, err = WithPrograms(context.Background(), set, o.Programs, o.Sandbox, &settings); err != nil {
+			return nil, err
+		}
+		for _, e := range leftOut {
+			cmp.Or(settings.Logger, slog.Default()).Warn(e.Error())
+		}
+	}
 	settings.Kind = cmp.Or(settings.Kind, "Agent")
-	return &Agent{Module: module.NewCodeAct(sig, model, o.Sandbox, o.Tools, &settings), signature: sig}, nil
+	return &Agent{Module: module.NewCodeAct(sig, model, o.Sandbox, set, &settings), signature: sig}, nil
 }
 
 // ErrNoTask is returned for a task without text.

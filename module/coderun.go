@@ -265,12 +265,15 @@ func (r *codeRun) program(ctx context.Context) (replies.ProgramReply, error) {
 	return found, err
 }
 
+// checker is a [Sandbox] that can check programs without running them.
+type checker interface {
+	Check(ctx context.Context, p sandbox.Program) (sandbox.CheckResult, error)
+}
+
 // isProgram reports whether a reply without a fence is a program, that is, whether it can be parsed and has a call or a
 // declaration. If the check itself fails, isProgram returns true, and running the program reports the failure.
 func (r *codeRun) isProgram(ctx context.Context, reply string) bool {
-	box, ok := r.box.(interface {
-		Check(ctx context.Context, p sandbox.Program) (sandbox.CheckResult, error)
-	})
+	box, ok := r.box.(checker)
 	if !ok {
 		return false
 	}

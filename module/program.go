@@ -3,6 +3,7 @@ package module
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/writ-go/writ/module/internal/prompt"
@@ -10,6 +11,7 @@ import (
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/declare"
+	"github.com/writ-go/writ/tools/search"
 )
 
 // Program answers with a program that was written earlier, instead of asking a model for one in each run. The program
@@ -148,6 +150,40 @@ func (p *Program[In, Out]) Briefing() string {
 		Task: c.signature.Spec(), Tools: declare.Markdown(p.tools, c.options.DeclarationTokens),
 		Language: languageOf(c.options.Compiler), Compiled: true,
 	}.String()
+}
+
+// Check returns why Run would not start the program now, such as a tool that no longer exists, or nil. It runs nothing.
+// Run may still find errors that depend on the inputs.
+func (p *Program[In, Out]) Check(ctx context.Context) (err error) {
+	defer rescue("Check of Program", &err)
+	switch {
+	case p == nil || p.coder.name == "":
+		return notMade("Program")
+	case p.coder.err != nil:
+		return p.coder.err
+	case p.coder.compiled.outdated != "":
+		return fmt.Errorf("module: %s", p.coder.compiled.outdated)
+	}
+	box, ok := p.coder.box.(checker)
+	if !ok {
+		return nil
+	}
+	c := sandbox.Program{Source: p.Script.Code, Inputs: map[string]any{}, Submit: true}
+	c.Compiler = p.coder.options.Compiler
+	if c.Tools = p.coder.programTools(); p.Sub != nil && p.Sub.Model == nil { // the program cannot call llm
+		c.Tools = search.New(p.tools, prompt.MaxText).Extended()
+	}
+	for _, f := range p.coder.signature.Spec().Inputs() {
+		c.Inputs[f.Name] = emptyValue(f)
+	}
+	result, err := box.Check(ctx, c)
+	if err != nil {
+		return err
+	}
+	for _, f := range result.Findings {
+		err = errors.Join(err, errors.New(f.String()))
+	}
+	return err
 }
 
 // compiled is the program that a [Program] runs first.

@@ -292,3 +292,33 @@ func TestProgramSetup(t *testing.T) {
 		}
 	}
 }
+
+// Check finds what has changed and what is wrong, and runs nothing.
+func TestProgramCheck(t *testing.T) {
+	t.Parallel()
+	o := &office{}
+	set := o.tools(t)
+	written := module.Script{Code: `submit({total: await weigh({limit})})`}
+	written = module.NewProgram(adding, written, inProcess(t), set, nil).Script
+	for _, test := range []struct {
+		script module.Script
+		set    *tools.Set
+		want   string
+	}{
+		{written, set, ""},
+		{module.Script{Code: `await send({limit}); submit({total: 1})`}, set, ""},
+		{written, nil, "module: the tool weigh, which the program calls, no longer exists"},
+		{module.Script{Code: `submit({total: task})`}, set, "task is not defined"},
+		{module.Script{Code: `submit({total: await llm("two")})`}, set, "llm is not defined"},
+		{module.Script{Code: `submit({`}, set, "expected }"},
+		{module.Script{}, set, "the Program has no code"},
+	} {
+		err := module.NewProgram(adding, test.script, inProcess(t), test.set, nil).Check(t.Context())
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: got %v, want %s", test.script.Code, err, test.want)
+		}
+	}
+	if o.sent.Load() != 0 {
+		t.Error("a program was run")
+	}
+}

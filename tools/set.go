@@ -88,9 +88,9 @@ func (s *Set) WithLearned(learned map[string]json.RawMessage) *Set {
 	return c
 }
 
-// Plus returns a copy of the set with one more tool and the same policies. The tool must have no namespace, or the
-// namespace tools. In the latter case, its class must be [Read], since policies do not apply to that namespace. Plus
-// also returns an error under the same conditions as [NewSet].
+// Plus returns a copy of the set with one more tool and the same policies. The tool's name, and its namespace if it has
+// one, must be free, and programs call it by exactly these names. In the namespace tools, its class must be [Read],
+// since policies do not apply to that namespace. Plus also returns an error under the same conditions as [NewSet].
 func (s *Set) Plus(t *Tool) (*Set, error) {
 	b := builder{globals: names{}}
 	if s != nil {
@@ -100,23 +100,35 @@ func (s *Set) Plus(t *Tool) (*Set, error) {
 	for _, other := range b.set.bindings {
 		b.globals[cmp.Or(other.Object, other.Names[0])] = 1
 	}
-	switch {
-	case t == nil || t.Namespace == "":
-	case t.Namespace != globals.Tools:
-		return nil, fmt.Errorf("tools: %s: a tool that is added to a set must have no namespace, or the namespace %s",
-			t.label(), globals.Tools)
-	case t.Hints.Class != Read:
-		return nil, fmt.Errorf("tools: %s: only a tool of the class Read can be in the namespace %s, "+
-			"to which policies do not apply", t.label(), globals.Tools)
+	if t != nil && t.Namespace != "" && !b.free(t) {
+		return nil, fmt.Errorf("tools: %s: the name or the namespace is taken, reserved or not an identifier, "+
+			"or the class is not Read in the namespace %s, to which policies do not apply", t.label(), globals.Tools)
 	}
 	if err := b.add(t); err != nil {
 		return nil, err
 	}
 	if t.Namespace != "" {
 		added := b.set.bindings[len(b.set.bindings)-1]
-		added.Object, added.Names = globals.Tools, []string{t.Name}
+		added.Object, added.Names = t.Namespace, []string{t.Name}
 	}
 	return &b.set, nil
+}
+
+// free reports whether a tool in a namespace can have exactly its names.
+func (b *builder) free(t *Tool) bool {
+	own := t.Namespace == globals.Tools && t.Hints.Class == Read
+	return (own || !globals.Reserved(t.Namespace)) && jsonvalue.IsIdentifier(t.Namespace) &&
+		jsonvalue.IsIdentifier(t.Name) && implicit[t.Name] == 0 &&
+		!slices.ContainsFunc(b.set.bindings, func(o *Binding) bool {
+			return o.Object == t.Namespace && slices.Contains(o.Names, t.Name) || o.Path() == t.Namespace
+		})
+}
+
+// Only returns a copy of the set that has only the tools for which keep returns true. Names and policies are the same.
+func (s *Set) Only(keep func(*Binding) bool) *Set {
+	c := s.With()
+	c.bindings = slices.DeleteFunc(s.Bindings(), func(b *Binding) bool { return !keep(b) })
+	return c
 }
 
 // Bindings returns the tools in the order in which the sources returned them.

@@ -326,18 +326,52 @@ func TestPlus(t *testing.T) {
 	if set, err := none.Plus(tool("", "one")); err != nil || set.Len() != 1 {
 		t.Error(set.Len(), err)
 	}
+	wrong := func(name string) string {
+		return "tools: tool " + name + ": the name or the namespace is taken, reserved or not an identifier, " +
+			"or the class is not Read in the namespace tools, to which policies do not apply"
+	}
 	for want, c := range map[string]*tools.Tool{
 		"tools: a source returned a nil tool":                                              nil,
 		`tools: tool "one": another tool already has that name; choose a different name`:   tool("", "one"),
 		`tools: tool "odd_s": another tool already has that name; choose a different name`: tool("", "odd_s"),
 		`tools: tool "await": the name is reserved in programs; choose another`:            tool("", "await"),
-		`tools: tool "a" of "s": a tool that is added to a set must have no namespace, ` +
-			`or the namespace tools`: tool("s", "a"),
-		`tools: tool "a" of "tools": only a tool of the class Read can be in the namespace tools, to which policies do ` +
-			`not apply`: tool("tools", "a"),
+		wrong(`"two" of "s"`):   tool("s", "two"),
+		wrong(`"then" of "s"`):  tool("s", "then"),
+		wrong(`"a b" of "s"`):   tool("s", "a b"),
+		wrong(`"a" of "one"`):   tool("one", "a"),
+		wrong(`"a" of "a b"`):   tool("a b", "a"),
+		wrong(`"a" of "await"`): tool("await", "a"),
+		wrong(`"a" of "tools"`): tool("tools", "a"),
 	} {
 		if more, err := set.Plus(c); more != nil || err == nil || err.Error() != want {
 			t.Errorf("got %v, %v, want %s", more, err, want)
 		}
+	}
+}
+
+// A set can be extended by a namespace, and restricted without new names.
+func TestPlusNamespaceAndOnly(t *testing.T) {
+	t.Parallel()
+	paths := func(s *tools.Set) (list []string) {
+		for _, b := range s.Bindings() {
+			list = append(list, b.Path())
+		}
+		return list
+	}
+	set := newSet(t, &tools.Tool{Namespace: "s", Name: "a.b", Handler: handler("1", nil)},
+		&tools.Tool{Namespace: "s", Name: "a_b", Handler: handler("1", nil)})
+	for _, name := range []string{"one", "two"} {
+		var err error
+		if set, err = set.Plus(&tools.Tool{Namespace: "more", Name: name, Handler: handler("1", nil)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{"s.a_b_2", "s.a_b", "more.one", "more.two"}
+	if got := paths(set); !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+	some := set.Only(func(b *tools.Binding) bool { return b.Name != "a_b" && b.Name != "two" })
+	if got := paths(some); !slices.Equal(got, []string{"s.a_b_2", "more.one"}) || set.Len() != 4 {
+		t.Errorf("got %q of %d", got, set.Len())
 	}
 }

@@ -31,6 +31,8 @@ type catalog struct {
 	reloads chan struct{} // signals that the configuration must be read again
 	ready   chan struct{} // closed when the first tools have been listed, or startup is over
 
+	saved func(*tools.Set) (*tools.Set, []error) // adds the saved programs
+
 	changing sync.Mutex // held while a snapshot is replaced
 	mu       sync.Mutex
 	now      *snapshot
@@ -43,6 +45,7 @@ type snapshot struct {
 	servers *shared // nil without a configuration
 	listed  source  // the tools of servers
 	guard   tools.Policy
+	saved   func(*tools.Set) (*tools.Set, []error) // as in catalog
 
 	warnings []string
 
@@ -56,7 +59,7 @@ func openCatalog(ctx context.Context, s *Server, poll time.Duration) (*catalog, 
 	c := &catalog{
 		config: o.Config, log: s.log, secrets: s.secrets, startup: o.Startup, poll: poll, budget: o.Declarations,
 		refresh: make(chan struct{}, 1), reloads: make(chan struct{}, 1), ready: make(chan struct{}),
-		now: &snapshot{},
+		now: &snapshot{}, saved: func(set *tools.Set) (*tools.Set, []error) { return s.savedPrograms(ctx, set) },
 	}
 	if o.Servers != nil {
 		c.options = *o.Servers
@@ -202,12 +205,19 @@ func (c *catalog) change(next func(last *snapshot) *snapshot) error {
 	if s == last {
 		return nil
 	}
+	s.saved = c.saved
 	v, err := s.view(local)
 	if err != nil {
 		return err
 	}
 	v.declarations(c.budget) // compiles the schemas; clients need the declarations anyway
-	for _, w := range v.set.Warnings() {
+	warnings := v.set.Warnings()
+	if s.servers == nil || len(s.listed.tools) > 0 { // before that, all saved programs lack tools
+		for _, err := range v.leftOut {
+			warnings = append(warnings, err.Error())
+		}
+	}
+	for _, w := range warnings {
 		if !slices.Contains(s.warnings, w) { // a set repeats the warnings of its sources
 			s.warnings = append(s.warnings, w)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"os/exec"
 	"path"
 	"runtime"
@@ -78,6 +79,12 @@ type Options struct {
 	// does not declare. Empty means all of them.
 	Offer []string
 
+	// Programs is a folder of saved programs, which programs can call as tools: see WithPrograms of package agent. The
+	// folder is read when the tools change. A client with restricted tools needs a pattern such as programs.*, and all
+	// tools that the saved program calls. All saved programs that one program calls may together take as long as that
+	// program. Empty means no saved programs.
+	Programs string
+
 	// Declarations is the maximum length, in tokens, of the tool declarations in execute_code's description. Zero means
 	// the default of [declare.Markdown].
 	Declarations int
@@ -121,6 +128,11 @@ func (o *Options) Check() error {
 	if o.Config != "" {
 		_, err := readConfig(o.Config)
 		errs = append(errs, err)
+	}
+	if o.Programs != "" {
+		if _, err := os.ReadDir(o.Programs); err != nil {
+			errs = append(errs, fmt.Errorf("programs: %w", err))
+		}
 	}
 	for _, name := range o.Packages {
 		if _, err := path.Match(name, ""); err != nil || strings.ContainsAny(name, " \t") {

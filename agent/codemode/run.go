@@ -73,7 +73,7 @@ func (c *client) runNow(ctx context.Context, from *mcp.ServerSession, p programA
 	}
 	defer attempt.end(false) // after a panic
 	prepared.Attempt = attempt
-	out, session, err := c.runIn(ctx, p.Session, prepared)
+	out, session, err := c.runIn(withNested(ctx, prepared.Limits.Time), p.Session, prepared)
 	warnings := attempt.end(err == nil && out.Failure == nil)
 	switch {
 	case out == nil && errors.Is(err, context.Canceled): // canceled before the program called a tool

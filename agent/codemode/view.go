@@ -18,6 +18,7 @@ import (
 type view struct {
 	set       *tools.Set
 	programs  *tools.Set    // the set with tools.search and tools.describe
+	leftOut   []error       // why saved programs are not part of the set
 	discovery *search.Index // for search_tools and describe_tool
 
 	mu       sync.Mutex
@@ -60,10 +61,13 @@ func (s *snapshot) view(p serve.Principal) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
+	set, leftOut := s.saved(set)
+	may := policy.Allow(policy.Tools(patterns...), "")
+	set = set.Only(func(b *tools.Binding) bool { return all || permits(may, b) })
 	index := search.New(set, maxDescribed)
 	v := &view{
 		set: set, programs: index.Extended(), discovery: index.SearchedBy("search_tools"),
-		declared: map[int]string{},
+		declared: map[int]string{}, leftOut: leftOut,
 	}
 	if s.views == nil {
 		s.views = map[string]*view{}

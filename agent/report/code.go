@@ -3,8 +3,8 @@ package report
 import (
 	"strings"
 
-	"github.com/tdewolff/parse/v2"
 	"github.com/tdewolff/parse/v2/js"
+	"github.com/writ-go/writ/internal/tokens"
 	"github.com/writ-go/writ/sandbox"
 )
 
@@ -48,38 +48,22 @@ func (b *builder) code(source string, findings []finding) (lines []line, other [
 	return lines, other
 }
 
-// highlight splits a program into tokens. It reads tokens in one pass, and does not parse the program. What follows an
-// error is plain text.
+// highlight splits a program into tokens. What follows an error is plain text.
 func highlight(source string) (spans []span) {
-	end := 0
-	defer func() {
-		if recover() != nil || end < len(source) {
-			spans = append(spans, span{"", source[end:]})
-		}
-	}()
-	l := js.NewLexer(parse.NewInputString(source))
-	divides := false // whether a slash would divide
-	for {
-		kind, text := l.Next()
-		if (kind == js.DivToken || kind == js.DivEqToken) && !divides {
-			kind, text = l.RegExp()
-		}
-		if kind == js.ErrorToken || len(text) == 0 || !strings.HasPrefix(source[end:], string(text)) {
-			return spans
-		}
-		end += len(text)
-		class := classes[kind]
-		if js.IsReservedWord(kind) {
+	list, rest := tokens.Split(source)
+	for _, t := range list {
+		class := classes[t.Kind]
+		if js.IsReservedWord(t.Kind) {
 			class = "keyword"
-		} else if js.IsNumeric(kind) {
+		} else if js.IsNumeric(t.Kind) {
 			class = "number"
 		}
-		spans = append(spans, span{class, string(text)})
-		if kind != js.WhitespaceToken && kind != js.LineTerminatorToken && class != "comment" {
-			divides = class == "string" || class == "number" || js.IsIdentifier(kind) ||
-				kind == js.CloseParenToken || kind == js.CloseBracketToken || kind == js.CloseBraceToken
-		}
+		spans = append(spans, span{class, t.Text})
 	}
+	if rest != "" {
+		spans = append(spans, span{"", rest})
+	}
+	return spans
 }
 
 // classes has the classes of tokens in the page's style.

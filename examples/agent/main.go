@@ -21,6 +21,12 @@
 //
 //	go run ./examples/agent -trajectory run.json -config mcp_servers.json -model openai:gpt-5 "task"
 //	go run ./examples/agent -trajectory run.json -step 2
+//
+// With -save, the last program of a recorded run becomes a saved program, which later runs can call as a tool. The
+// constants that -input names become its inputs:
+//
+//	go run ./examples/agent -config mcp_servers.json -programs programs -save add_up -input month=07 run.json
+//	go run ./examples/agent -config mcp_servers.json -programs programs -model openai:gpt-5 "task"
 package main
 
 import (
@@ -47,6 +53,7 @@ import (
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/mcptools"
 )
@@ -96,6 +103,12 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	flags.StringVar(&c.trajectory, "trajectory", "", "`file` for the trajectory as JSON, also if there is no answer")
 	flags.IntVar(&c.step, "step", 0, "`number` of a step in the file of -trajectory to run again, with the recorded "+
 		"results of its calls, without a model and servers")
+	flags.StringVar(&c.programs, "programs", "", "`folder` of saved programs, which programs can call as tools")
+	flags.StringVar(&c.save, "save", "", "`name` under which to save the last program of a run in -programs; the file "+
+		"of the run's -trajectory takes the place of the task")
+	flags.Func("input", "`name=constant` for -save: an input that replaces a string or a number; may be repeated",
+		c.addInput)
+	flags.BoolVar(&c.force, "force", false, "let -save replace a program")
 	flags.Func("trust", "comma-separated `servers` to trust when they say which of their tools only read",
 		func(names string) error {
 			c.trust = strings.Split(names, ",")
@@ -118,6 +131,11 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	c.task, c.flags = strings.Join(flags.Args(), " "), args[:len(args)-flags.NArg()]
 	if c.journal == "" && (c.holds || c.runs || c.resume != "" || c.rollback != "") {
 		fmt.Fprintln(stderr, "agent: -holds, -runs, -resume and -rollback need -journal")
+		return 2
+	}
+	if c.save != "" && (c.programs == "" || c.task == "") || c.save == "" && (c.inputs != nil || c.force) {
+		fmt.Fprintln(stderr, "agent: -save needs -programs and the file of a run's -trajectory; "+
+			"-input and -force need -save")
 		return 2
 	}
 	if c.step > 0 && c.trajectory == "" {
@@ -158,7 +176,7 @@ func (c *config) perform(ctx context.Context) error {
 		return c.runAgain(ctx)
 	}
 	pred, err := c.run(ctx)
-	if c.rollback != "" || c.chat {
+	if c.rollback != "" || c.chat || c.save != "" {
 		return err
 	}
 	return c.finish(pred, err)
@@ -176,12 +194,14 @@ type config struct {
 	report                    string
 	journal, resume, rollback string
 	trajectory                string
+	programs, save            string
+	inputs                    signature.Values
 	logins                    logins.Flags
 	in                        agent.Task
 	trust, flags              []string
 	apis                      []tools.Source
 	json, quiet, runs, every  bool
-	chat, holds               bool
+	chat, holds, force        bool
 	steps, tokens, step       int
 	timeout                   time.Duration
 	stdin                     io.Reader
@@ -219,8 +239,11 @@ func (c *config) run(ctx context.Context) (*module.Prediction[agent.Answer], err
 		return nil, err
 	}
 	c.introduce(servers)
-	if c.rollback != "" {
+	switch {
+	case c.rollback != "":
 		return nil, c.undo(ctx, set)
+	case c.save != "":
+		return nil, c.saveProgram(ctx, set)
 	}
 	model, err := models.Open(c.model, models.Options{Tokens: c.tokens, Progress: progress})
 	if err != nil {
@@ -235,7 +258,9 @@ func (c *config) run(ctx context.Context) (*module.Prediction[agent.Answer], err
 	if !c.quiet {
 		options.OnEvent, ctx = show.Progress(c.stderr), module.Observe(ctx, c.status.Observe)
 	}
-	bot, err := agent.New(model, &agent.Options{Sandbox: box, Tools: set.With(c.approval()...), Module: options})
+	bot, err := agent.New(model, &agent.Options{
+		Sandbox: box, Tools: set.With(c.approval()...), Programs: c.programs, Module: options,
+	})
 	if err != nil {
 		return nil, err
 	}

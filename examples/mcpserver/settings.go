@@ -66,6 +66,7 @@ func (s *settings) flags() *flag.FlagSet {
 		"how long the first tool list waits for servers that are still starting; clients are notified of "+
 			"later tools (default 2s)")
 	f.Func("tools", "tools to offer, or patterns: execute_code, *_code_file (default all)", list(&c.Offer))
+	f.StringVar(&c.Programs, "programs", "", "the folder of saved programs, which programs can call as tools")
 	f.IntVar(&c.Declarations, "declarations", 0,
 		"how many tokens of execute_code's description may declare tools; programs search for the other tools "+
 			"(default 8000)")

@@ -106,7 +106,8 @@ func (p *listing) object(o *object) bool {
 }
 
 func (p *listing) doc(t *tool, indent string) string {
-	text := display.Comment(p.pick("", prose.Sentences(t.Description), p.tool, true))
+	words, _, _ := strings.Cut(t.Description, "\n```js\n") // the source of a saved program
+	text := display.Comment(p.pick("", prose.Sentences(words), p.tool, true))
 	if text == "" {
 		return ""
 	}
