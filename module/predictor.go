@@ -79,9 +79,11 @@ type Predictor struct {
 	task    *signature.Spec       // the module's task, if Spec asks for one step of it, or nil
 	onEvent func(context.Context, event.Event)
 	kind    string // Options.Kind
-	system  memo.Last[promptKey, string]
-	lenient memo.Last[*signature.Spec, *signature.Spec]
-	schema  memo.Last[*signature.Spec, wireSchema]
+
+	compaction compaction
+	system     memo.Last[promptKey, string]
+	lenient    memo.Last[*signature.Spec, *signature.Spec]
+	schema     memo.Last[*signature.Spec, wireSchema]
 }
 
 // inside holds the modules that can be reached from a predictor.
@@ -173,7 +175,7 @@ func (p *Predictor) Clone() *Predictor {
 		CallOptions: slices.Clone(p.CallOptions), PickDemos: p.PickDemos, Source: p.Source,
 		ToolDescriptions: maps.Clone(p.ToolDescriptions),
 		calling:          p.calling, refused: p.refused, set: p.set, inside: p.inside, shares: p.shares, task: p.task,
-		onEvent: p.onEvent, kind: p.kind,
+		onEvent: p.onEvent, kind: p.kind, compaction: p.compaction,
 	}
 	c.system.CopyFrom(&p.system)
 	c.lenient.CopyFrom(&p.lenient)

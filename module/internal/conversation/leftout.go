@@ -1,0 +1,183 @@
+package conversation
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/writ-go/writ/module/internal/prompt"
+	"github.com/writ-go/writ/module/internal/replies"
+	"github.com/writ-go/writ/signature"
+)
+
+// LeftOut is what a conversation keeps of its first turns, which prompts no longer show.
+type LeftOut struct {
+	Turns      int               `json:"left_out,omitempty"`
+	Summary    string            `json:"summary,omitempty"`
+	Summarized int               `json:"summarized,omitempty"` // the number of turns that Summary covers
+	Records    []string          `json:"records,omitempty"`    // what is kept word for word, the newest last
+	Unlisted   int               `json:"unlisted,omitempty"`   // the number of older records, which are dropped
+	Waiting    []json.RawMessage `json:"waiting,omitempty"`    // the newest turns that Summary does not cover
+}
+
+// Summarize returns a summary of earlier turns in at most the given number of bytes. Earlier has a JSON value on each
+// line: the previous summary, if there is one, and the turns. If there is no summary now, done is false. An error ends
+// the run.
+type Summarize func(earlier string, maxBytes int) (summary string, done bool, err error)
+
+// past is a turn that can be left out.
+type past struct {
+	size   int
+	data   json.RawMessage // for the summary
+	record string          // what is kept word for word, or ""
+}
+
+// minSummary is the minimum room for a summary, in bytes.
+const minSummary = 200
+
+// fit leaves out the oldest turns until the others, together with the note about those left out, fit into the limit.
+// Then about half of the limit is free, so that the beginning of the prompt, which providers cache, rarely changes. The
+// last turn is never left out. Turns are taken one after the other, so the summary of a long history is made of the
+// same parts as if the turns had come one by one.
+func (l *LeftOut) fit(turns []past, limit int, ask Summarize) (left int, err error) {
+	size := 0
+	for i, t := range turns {
+		size += t.size
+		if i == left || size+len(l.note()) <= limit {
+			continue
+		}
+		from := left
+		for left < i && size > limit/3 {
+			size -= turns[left].size
+			left++
+		}
+		if err := l.add(turns[from:left], limit, ask); err != nil {
+			return 0, err
+		}
+	}
+	return left, nil
+}
+
+// add leaves out turns, and renews the summary.
+func (l *LeftOut) add(turns []past, limit int, ask Summarize) error {
+	for _, t := range turns {
+		l.Turns++
+		l.Waiting = append(l.Waiting, t.data)
+		if t.record != "" {
+			l.Records = append(l.Records, fmt.Sprintf("Turn %d:%s", l.Turns, t.record))
+		}
+	}
+	kept := newest(l.Records, limit/8)
+	l.Unlisted, l.Records = l.Unlisted+len(l.Records)-len(kept), kept
+	l.Waiting = newest(l.Waiting, 2*limit)
+	room := limit / 4
+	if room < minSummary {
+		l.Waiting = nil
+		return nil
+	}
+	earlier := l.earlier()
+	summary, done, err := ask(earlier, room)
+	if err != nil || !done {
+		return err
+	}
+	if summary != "" {
+		l.Summary, l.Summarized = prompt.Cut(summary, min(room, len(earlier))), l.Summarized+len(l.Waiting)
+	}
+	l.Waiting = nil
+	return nil
+}
+
+// newest returns the last items that fit into the limit together.
+func newest[T ~string | ~[]byte](items []T, limit int) []T {
+	first := len(items)
+	for first > 0 && len(items[first-1]) <= limit {
+		limit -= len(items[first-1])
+		first--
+	}
+	return slices.Clone(items[first:])
+}
+
+// earlier returns the previous summary and the turns that it does not cover, as JSON on one line each. So no text of a
+// turn can be mistaken for another turn.
+func (l *LeftOut) earlier() string {
+	text := ""
+	if l.Summary != "" {
+		text = fmt.Sprintf("{\"summary of the turns before\":%s}\n", replies.Quote(l.Summary))
+	}
+	for _, t := range l.Waiting {
+		text += string(t) + "\n"
+	}
+	return text
+}
+
+func (l *LeftOut) note() string {
+	if l.Turns == 0 {
+		return ""
+	}
+	return prompt.EarlierTurns(l.Turns, l.Summarized, l.Summary, l.Records, l.Unlisted)
+}
+
+// messages returns the message about the turns that are left out, if there are any.
+func (l *LeftOut) messages() []Message {
+	if l.Turns == 0 {
+		return nil
+	}
+	return []Message{Human(l.note())}
+}
+
+// Fit leaves out earlier turns if they are longer than the limit, in bytes. It reports whether it left out any. If
+// there is an error, nothing changes.
+func (q *Question) Fit(f Formatter, limit int, ask Summarize) (changed bool, err error) {
+	if q.Past != nil {
+		return q.Past.fit(f, limit, ask)
+	}
+	if limit <= 0 {
+		return false, nil
+	}
+	turns := make([]past, len(q.History))
+	for i, turn := range q.History {
+		data, err := pastValues(f.Spec, turn, false).MarshalJSON()
+		turns[i] = past{size: len(data), data: data}
+		if err == nil && len(data) > limit/2 {
+			turns[i].data, err = PastInputs(f.Spec, turn).MarshalJSON()
+		}
+		if err != nil {
+			return false, fmt.Errorf("module: the history: %w", err)
+		}
+	}
+	left, err := q.LeftOut.fit(turns, limit, ask)
+	q.History = q.History[left:]
+	return left > 0, err
+}
+
+func (p *Past) fit(f Formatter, limit int, ask Summarize) (changed bool, err error) {
+	turns := make([]past, len(p.Turns))
+	for i, t := range p.Turns {
+		turns[i] = past{size: Size(t.messages(f)), record: t.Record}
+		if turns[i].data, err = json.Marshal(t); err != nil {
+			return false, err
+		}
+	}
+	next := p.LeftOut
+	next.Records, next.Waiting = slices.Clip(next.Records), slices.Clip(next.Waiting)
+	left, err := next.fit(turns, limit, ask)
+	if err == nil {
+		p.LeftOut, p.Turns = next, slices.Clone(p.Turns[left:])
+	}
+	return left > 0, err
+}
+
+// pastValues returns an earlier turn's values. Images and files are only counted, and long values are shortened if cut
+// is true.
+func pastValues(spec *signature.Spec, values signature.Values, cut bool) signature.Values {
+	past := signature.Values{}
+	for _, v := range values {
+		if parts, names, err := Attachments(kindOf(spec, v), v.JSON); err == nil && len(parts) > 0 {
+			v.JSON = replies.Quote(prompt.PastAttachments(len(parts), names))
+		} else if cut {
+			v.JSON = prompt.PastInput(v.JSON)
+		}
+		past = append(past, v)
+	}
+	return past
+}
