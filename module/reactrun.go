@@ -49,15 +49,24 @@ func (r *reactRun) action() (replies.Action, error) {
 func (r *reactRun) call(ctx context.Context, a replies.Action) (told string, err error) {
 	tool, err := r.tools.Find(a.Tool)
 	if err != nil {
-		why := prompt.Indented(err.Error())
-		return fmt.Sprintf("Nothing was called: %s\nTo give the answer, call submit.", why), nil
+		return nothingCalled(err), nil
 	}
-	b := r.tools.Bindings[tool]
-	call, err := r.perform(ctx, tool, replies.Timed(b.InputSchema, a.Args))
+	call, err := r.perform(ctx, tool, a.Args)
 	if err != nil {
 		return "", err
 	}
-	return prompt.Call(call, b) + toolbox.Remark(b, call), nil
+	return r.told(tool, call), nil
+}
+
+// nothingCalled returns the report on a call of a tool that does not exist.
+func nothingCalled(err error) string {
+	return fmt.Sprintf("Nothing was called: %s\nTo give the answer, call submit.", prompt.Indented(err.Error()))
+}
+
+// told returns the report on a call for the model.
+func (r *reactRun) told(tool int, call sandbox.Call) string {
+	b := r.tools.Bindings[tool]
+	return prompt.Call(call, b) + toolbox.Remark(b, call)
 }
 
 // perform makes one of the last step's calls. If the same call was held in an earlier step, perform makes it now,
@@ -67,19 +76,15 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 	if r.outcome != nil {
 		id += len(r.outcome.Calls)
 	}
-	call := sandbox.Call{ID: id, Tool: r.tools.Bindings[tool].Path(), Args: args, Line: 1, Column: 1}
-	source := r.start(call.Tool, args)
-	key, _ := r.tools.Bindings[tool].Key(args) // invalid arguments have no key and are never held
-	begun := call
-	begun.Pending = true
-	r.emit(event.ToolCallStart{Origin: r.at(len(r.Steps)), Call: begun})
+	call, source := r.begin(id, tool, args)
+	key, _ := r.tools.Bindings[tool].Key(call.Args) // invalid arguments have no key and are never held
 	if err := r.journal.Reconcile(ctx); err != nil {
 		unavailable := &tools.ToolError{Tool: call.Tool, Kind: tools.KindUnavailable, Message: err.Error()}
 		call.Error = unavailable.WithCause(err)
 		r.emit(event.ToolCallEnd{Origin: r.at(len(r.Steps)), Call: call})
 		return call, err
 	}
-	out, held, err := r.tools.Perform(ctx, r.attempt, tool, &call, source, r.held[key])
+	out, held, err := r.tools.Issue(r.attempt, tool, &call, source, r.held[key])(ctx)
 	delete(r.held, key)
 	if held != nil {
 		r.heldNow[key] = held
@@ -88,10 +93,22 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 	if ctx.Err() != nil {
 		err = lm.ContextError(ctx)
 	}
-	r.outcome = toolbox.Joined(r.outcome, out)
+	r.outcome = toolbox.Joined(r.outcome, out, false)
 	r.gate.lists.Add(call, r.tools.Bindings[tool])
 	r.emit(event.ToolCallEnd{Origin: r.at(len(r.Steps)), Call: call})
 	return call, err
+}
+
+// begin reports to observers that one of the last step's calls begins. It returns the call, and the call as a program
+// would write it.
+func (r *reactRun) begin(id, tool int, args json.RawMessage) (call sandbox.Call, source string) {
+	b := r.tools.Bindings[tool]
+	call = sandbox.Call{ID: id, Tool: b.Path(), Args: replies.Timed(b.InputSchema, args), Line: 1, Column: 1}
+	source = r.start(call.Tool, call.Args)
+	begun := call
+	begun.Pending = true
+	r.emit(event.ToolCallStart{Origin: r.at(len(r.Steps)), Call: begun})
+	return call, source
 }
 
 // start reports to observers that one of the last step's calls begins. It returns the call as a program would write it.
@@ -137,7 +154,7 @@ func (r *reactRun) tell(text string) {
 	r.run.observe(text, "")
 }
 
-// callTools makes the calls in a reply in the provider's protocol, one after another. Done reports whether the model
+// callTools makes the calls in a reply in the provider's protocol. Done reports whether the model
 // submitted a valid answer.
 func (a *ReAct[In, Out]) callTools(
 	ctx context.Context, r *reactRun,
@@ -176,33 +193,58 @@ func (a *ReAct[In, Out]) callTools(
 	return out, nil, false, nil
 }
 
-// callEach makes calls, one after another, and returns the observation on each. An error ends the run.
+// callEach makes calls, and returns the observation on each. Calls are made one after another if one of them may change
+// data. An error ends the run.
 func (r *reactRun) callEach(ctx context.Context, calls []llms.ToolCall) (told []string, err error) {
-	for _, c := range calls {
-		path := r.predictor.calling.Path(c)
-		switch path {
-		case "":
-			name := shorten(c.FunctionCall.Name, conversation.MaxToolName)
-			told = append(told, fmt.Sprintf("Nothing was called: there is no tool %q.", name))
+	told = make([]string, len(calls))
+	var reads []read
+	for i, c := range calls {
+		tool, args, why := r.find(c)
+		if why == "" && r.tools.Bindings[tool].ReplayClass() == tools.Read {
+			reads = append(reads, read{at: i, tool: tool, args: args})
 			continue
-		case conversation.Submit:
-			told = append(told, "The answer was not accepted: call submit alone, after you have seen the results of "+
-				"the other calls.")
+		} else if why == "" {
+			reads = nil
+			break
+		}
+		told[i] = why
+	}
+	if len(reads) > 1 {
+		return told, r.readAll(ctx, reads, told)
+	}
+	for i, c := range calls {
+		tool, args, why := r.find(c)
+		if told[i] = why; why != "" {
 			continue
 		}
-		args, err := argumentsOf(c)
-		if err != nil {
-			told = append(told, fmt.Sprintf("%s was not called: %s", path, prompt.Indented(err.Error())))
-			continue
-		}
-		text, err := r.call(ctx, replies.Action{Tool: path, Args: args})
+		call, err := r.perform(ctx, tool, args)
 		if err != nil {
 			r.endStep()
 			return nil, err
 		}
-		told = append(told, text)
+		told[i] = r.told(tool, call)
 	}
 	return told, nil
+}
+
+// find returns the tool and the arguments of a call, or why nothing is called.
+func (r *reactRun) find(c llms.ToolCall) (tool int, args json.RawMessage, why string) {
+	path := r.predictor.calling.Path(c)
+	switch path {
+	case "":
+		name := shorten(c.FunctionCall.Name, conversation.MaxToolName)
+		return 0, nil, fmt.Sprintf("Nothing was called: there is no tool %q.", name)
+	case conversation.Submit:
+		return 0, nil, "The answer was not accepted: call submit alone, after you have seen the results of the other calls."
+	}
+	args, err := argumentsOf(c)
+	if err != nil {
+		return 0, nil, fmt.Sprintf("%s was not called: %s", path, prompt.Indented(err.Error()))
+	}
+	if tool, err = r.tools.Find(path); err != nil {
+		return 0, nil, nothingCalled(err)
+	}
+	return tool, args, ""
 }
 
 func argumentsOf(c llms.ToolCall) (json.RawMessage, error) {
