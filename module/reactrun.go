@@ -1,13 +1,17 @@
 package module
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/lm"
@@ -49,24 +53,15 @@ func (r *reactRun) action() (replies.Action, error) {
 func (r *reactRun) call(ctx context.Context, a replies.Action) (told string, err error) {
 	tool, err := r.tools.Find(a.Tool)
 	if err != nil {
-		return nothingCalled(err), nil
+		why := prompt.Indented(err.Error())
+		return fmt.Sprintf("Nothing was called: %s\nTo give the answer, call submit.", why), nil
 	}
 	call, err := r.perform(ctx, tool, a.Args)
 	if err != nil {
 		return "", err
 	}
-	return r.told(tool, call), nil
-}
-
-// nothingCalled returns the report on a call of a tool that does not exist.
-func nothingCalled(err error) string {
-	return fmt.Sprintf("Nothing was called: %s\nTo give the answer, call submit.", prompt.Indented(err.Error()))
-}
-
-// told returns the report on a call for the model.
-func (r *reactRun) told(tool int, call sandbox.Call) string {
 	b := r.tools.Bindings[tool]
-	return prompt.Call(call, b) + toolbox.Remark(b, call)
+	return prompt.Call(call, b) + toolbox.Remark(b, call), nil
 }
 
 // perform makes one of the last step's calls. If the same call was held in an earlier step, perform makes it now,
@@ -84,7 +79,7 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 		r.emit(event.ToolCallEnd{Origin: r.at(len(r.Steps)), Call: call})
 		return call, err
 	}
-	out, held, err := r.tools.Issue(r.attempt, tool, &call, source, r.held[key])(ctx)
+	out, held, err := toolbox.Perform(ctx, r.tools.Issue(r.attempt, tool, &call, source, r.held[key]), &call)
 	delete(r.held, key)
 	if held != nil {
 		r.heldNow[key] = held
@@ -93,14 +88,13 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 	if ctx.Err() != nil {
 		err = lm.ContextError(ctx)
 	}
-	r.outcome = toolbox.Joined(r.outcome, out, false)
+	r.outcome = toolbox.Joined(r.outcome, out)
 	r.gate.lists.Add(call, r.tools.Bindings[tool])
 	r.emit(event.ToolCallEnd{Origin: r.at(len(r.Steps)), Call: call})
 	return call, err
 }
 
-// begin reports to observers that one of the last step's calls begins. It returns the call, and the call as a program
-// would write it.
+// begin reports to observers that one of the last step's calls begins. It returns the call, also as source code.
 func (r *reactRun) begin(id, tool int, args json.RawMessage) (call sandbox.Call, source string) {
 	b := r.tools.Bindings[tool]
 	call = sandbox.Call{ID: id, Tool: b.Path(), Args: replies.Timed(b.InputSchema, args), Line: 1, Column: 1}
@@ -186,6 +180,7 @@ func (a *ReAct[In, Out]) callTools(
 	}
 	told, err := r.callEach(ctx, calls)
 	if err != nil {
+		r.endStep()
 		return out, nil, false, err
 	}
 	r.forgiveMistake()
@@ -193,58 +188,100 @@ func (a *ReAct[In, Out]) callTools(
 	return out, nil, false, nil
 }
 
-// callEach makes calls, and returns the observation on each. Calls are made one after another if one of them may change
-// data. An error ends the run.
+// callEach makes calls, one after another unless all of them only read, and returns the observation on each. An error
+// ends the run.
 func (r *reactRun) callEach(ctx context.Context, calls []llms.ToolCall) (told []string, err error) {
-	told = make([]string, len(calls))
-	var reads []read
-	for i, c := range calls {
-		tool, args, why := r.find(c)
-		if why == "" && r.tools.Bindings[tool].ReplayClass() == tools.Read {
-			reads = append(reads, read{at: i, tool: tool, args: args})
+	if reads := r.reads(calls); len(reads) > 1 {
+		return r.readAll(ctx, reads)
+	}
+	for _, c := range calls {
+		path := r.predictor.calling.Path(c)
+		switch path {
+		case "":
+			name := shorten(c.FunctionCall.Name, conversation.MaxToolName)
+			told = append(told, fmt.Sprintf("Nothing was called: there is no tool %q.", name))
 			continue
-		} else if why == "" {
-			reads = nil
-			break
-		}
-		told[i] = why
-	}
-	if len(reads) > 1 {
-		return told, r.readAll(ctx, reads, told)
-	}
-	for i, c := range calls {
-		tool, args, why := r.find(c)
-		if told[i] = why; why != "" {
+		case conversation.Submit:
+			told = append(told, "The answer was not accepted: call submit alone, after you have seen the results of "+
+				"the other calls.")
 			continue
 		}
-		call, err := r.perform(ctx, tool, args)
+		args, err := argumentsOf(c)
 		if err != nil {
-			r.endStep()
+			told = append(told, fmt.Sprintf("%s was not called: %s", path, prompt.Indented(err.Error())))
+			continue
+		}
+		text, err := r.call(ctx, replies.Action{Tool: path, Args: args})
+		if err != nil {
 			return nil, err
 		}
-		told[i] = r.told(tool, call)
+		told = append(told, text)
 	}
 	return told, nil
 }
 
-// find returns the tool and the arguments of a call, or why nothing is called.
-func (r *reactRun) find(c llms.ToolCall) (tool int, args json.RawMessage, why string) {
-	path := r.predictor.calling.Path(c)
-	switch path {
-	case "":
-		name := shorten(c.FunctionCall.Name, conversation.MaxToolName)
-		return 0, nil, fmt.Sprintf("Nothing was called: there is no tool %q.", name)
-	case conversation.Submit:
-		return 0, nil, "The answer was not accepted: call submit alone, after you have seen the results of the other calls."
+// maxReads is how many calls in a reply are made at the same time, as in [sandbox.Limits].Concurrency.
+const maxReads = 16
+
+// read is a call that only reads.
+type read struct {
+	sandbox.Call
+	tool   int
+	issued *dispatch.Execution
+	out    *sandbox.Outcome
+	err    error // ends the run
+}
+
+// reads returns the calls in a reply if all of them can be made and only read.
+func (r *reactRun) reads(calls []llms.ToolCall) (reads []read) {
+	for _, c := range calls {
+		tool, err := r.tools.Find(cmp.Or(r.predictor.calling.Path(c), "?"))
+		args, unread := argumentsOf(c)
+		if err != nil || unread != nil || r.tools.Bindings[tool].ReplayClass() != tools.Read {
+			return nil
+		}
+		reads = append(reads, read{tool: tool, Call: sandbox.Call{Args: args}})
 	}
-	args, err := argumentsOf(c)
-	if err != nil {
-		return 0, nil, fmt.Sprintf("%s was not called: %s", path, prompt.Indented(err.Error()))
+	return reads
+}
+
+// readAll makes calls that only read, at the same time, and returns the observation on each. The calls are issued in
+// their order, so that a journal can repeat them, and all of them end before readAll returns. An error ends the run.
+func (r *reactRun) readAll(ctx context.Context, reads []read) (told []string, err error) {
+	if err := r.journal.Reconcile(ctx); err != nil {
+		return nil, err
 	}
-	if tool, err = r.tools.Find(path); err != nil {
-		return 0, nil, nothingCalled(err)
+	for i := range reads {
+		c, source := &reads[i], ""
+		c.Call, source = r.begin(i+1, c.tool, c.Args)
+		c.issued = r.tools.Issue(r.attempt, c.tool, &c.Call, source, nil)
 	}
-	return tool, args, ""
+	var wg sync.WaitGroup
+	start, slots := time.Now(), make(chan struct{}, maxReads)
+	for i := range reads {
+		slots <- struct{}{}
+		wg.Go(func() {
+			c := &reads[i]
+			c.Started = time.Since(start)
+			c.out, _, c.err = toolbox.Perform(ctx, c.issued, &c.Call)
+			r.emit(event.ToolCallEnd{Origin: r.at(len(r.Steps)), Call: c.Call})
+			<-slots
+		})
+	}
+	wg.Wait()
+	all := sandbox.Outcome{Duration: time.Since(start), Waiting: time.Since(start)}
+	for _, c := range reads {
+		all.Calls, all.Failure = append(all.Calls, c.out.Calls...), cmp.Or(c.out.Failure, all.Failure)
+		all.Value, all.Abandoned = c.out.Value, all.Abandoned+c.out.Abandoned
+		b := r.tools.Bindings[c.tool]
+		r.gate.lists.Add(c.Call, b)
+		told, err = append(told, prompt.Call(c.Call, b)+toolbox.Remark(b, c.Call)), cmp.Or(err, c.err)
+	}
+	r.outcome = &all
+	if ctx.Err() != nil {
+		err = lm.ContextError(ctx)
+	}
+	return told, err
 }
 
 func argumentsOf(c llms.ToolCall) (json.RawMessage, error) {

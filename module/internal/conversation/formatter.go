@@ -66,14 +66,13 @@ func (f Formatter) Opening(system string, demos []Demo, q Question, hint string)
 	list := make([]Message, 0, 2+2*len(demos)+2*len(q.History))
 	list = append(list, System(system))
 	demos = slices.Clip(demos)
-	past := len(demos)
 	for _, turn := range q.History {
 		inputs, outputs := Sides(f.Spec, turn)
 		demos = append(demos, Demo{Inputs: inputs, Outputs: outputs})
 	}
 	for i, d := range demos {
-		if i == past {
-			list = append(list, q.LeftOut.messages()...)
+		if note := q.LeftOut.note(); note != "" && i == len(demos)-len(q.History) {
+			list = append(list, Human(note))
 		}
 		asked, err := NewQuestion(f.Spec, d.Inputs)
 		if err != nil {

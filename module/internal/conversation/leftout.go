@@ -32,8 +32,7 @@ type past struct {
 	record string          // what is kept word for word, or ""
 }
 
-// minSummary is the minimum room for a summary, in bytes.
-const minSummary = 200
+const minSummary = 200 // the minimum room for a summary, in bytes
 
 // fit leaves out the oldest turns until the others, together with the note about those left out, fit into the limit.
 // Then about half of the limit is free, so that the beginning of the prompt, which providers cache, rarely changes. The
@@ -43,7 +42,7 @@ func (l *LeftOut) fit(turns []past, limit int, ask Summarize) (left int, err err
 	size := 0
 	for i, t := range turns {
 		size += t.size
-		if i == left || size+len(l.note()) <= limit {
+		if limit == 0 || i == left || size+len(l.note()) <= limit {
 			continue
 		}
 		from := left
@@ -110,61 +109,48 @@ func (l *LeftOut) earlier() string {
 	return text
 }
 
+// note returns what the prompt says about the turns, or "" if none are left out.
 func (l *LeftOut) note() string {
-	if l.Turns == 0 {
-		return ""
-	}
 	return prompt.EarlierTurns(l.Turns, l.Summarized, l.Summary, l.Records, l.Unlisted)
 }
 
-// messages returns the message about the turns that are left out, if there are any.
-func (l *LeftOut) messages() []Message {
-	if l.Turns == 0 {
-		return nil
-	}
-	return []Message{Human(l.note())}
-}
-
 // Fit leaves out earlier turns if they are longer than the limit, in bytes. It reports whether it left out any. If
-// there is an error, nothing changes.
+// there is an error, a chat does not change.
 func (q *Question) Fit(f Formatter, limit int, ask Summarize) (changed bool, err error) {
+	var turns []past
+	next := &q.LeftOut
 	if q.Past != nil {
-		return q.Past.fit(f, limit, ask)
+		chat := q.Past.LeftOut
+		chat.Records, chat.Waiting, next = slices.Clip(chat.Records), slices.Clip(chat.Waiting), &chat
+		for _, t := range q.Past.Turns {
+			data, err := json.Marshal(t)
+			if err != nil {
+				return false, err
+			}
+			turns = append(turns, past{Size(t.messages(f)), data, t.Record})
+		}
 	}
-	if limit <= 0 {
-		return false, nil
-	}
-	turns := make([]past, len(q.History))
-	for i, turn := range q.History {
+	for _, turn := range q.History {
 		data, err := pastValues(f.Spec, turn, false).MarshalJSON()
-		turns[i] = past{size: len(data), data: data}
-		if err == nil && len(data) > limit/2 {
-			turns[i].data, err = PastInputs(f.Spec, turn).MarshalJSON()
+		size := len(data)
+		if err == nil && size > limit/2 {
+			data, err = PastInputs(f.Spec, turn).MarshalJSON()
 		}
 		if err != nil {
 			return false, fmt.Errorf("module: the history: %w", err)
 		}
+		turns = append(turns, past{size: size, data: data})
 	}
-	left, err := q.LeftOut.fit(turns, limit, ask)
-	q.History = q.History[left:]
-	return left > 0, err
-}
-
-func (p *Past) fit(f Formatter, limit int, ask Summarize) (changed bool, err error) {
-	turns := make([]past, len(p.Turns))
-	for i, t := range p.Turns {
-		turns[i] = past{size: Size(t.messages(f)), record: t.Record}
-		if turns[i].data, err = json.Marshal(t); err != nil {
-			return false, err
-		}
-	}
-	next := p.LeftOut
-	next.Records, next.Waiting = slices.Clip(next.Records), slices.Clip(next.Waiting)
 	left, err := next.fit(turns, limit, ask)
-	if err == nil {
-		p.LeftOut, p.Turns = next, slices.Clone(p.Turns[left:])
+	switch {
+	case err != nil || left == 0:
+		return false, err
+	case q.Past != nil:
+		q.Past.LeftOut, q.Past.Turns = *next, slices.Clone(q.Past.Turns[left:])
+	default:
+		q.History = q.History[left:]
 	}
-	return left > 0, err
+	return true, nil
 }
 
 // pastValues returns an earlier turn's values. Images and files are only counted, and long values are shortened if cut

@@ -35,7 +35,10 @@ func PastInputs(spec *signature.Spec, inputs signature.Values) signature.Values 
 
 // Messages returns the messages for the turns, after a note about those that are left out.
 func (p *Past) Messages(f Formatter) []Message {
-	list := p.LeftOut.messages()
+	var list []Message
+	if note := p.note(); note != "" {
+		list = append(list, Human(note))
+	}
 	for i := range p.Turns {
 		list = Append(list, p.Turns[i].messages(f)...)
 	}

@@ -15,22 +15,21 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// Perform makes a call and sets its result. The outcome is that of a program with only this call. If the call is held,
-// Perform also returns the IDs of the entries that it resembles. An error ends the run.
-type Perform func(ctx context.Context) (out *sandbox.Outcome, held []string, err error)
-
-// Issue looks up the call in the journal. Source is the call as source code; again has the IDs of the journal entries
-// that the model repeats on purpose. Calls must be issued one after another, but they may be performed concurrently.
-func (t *Toolbox) Issue(attempt *journal.Attempt, tool int, call *sandbox.Call, source string, again []string) Perform {
+// Issue looks up a call in the journal. Source is the call as source code; again has the IDs of the journal entries that
+// the model repeats on purpose. Calls are issued one after another, and may be performed at the same time.
+func (t *Toolbox) Issue(
+	attempt *journal.Attempt, tool int, call *sandbox.Call, source string, again []string,
+) *dispatch.Execution {
 	c := tools.Call{ID: 1, Args: call.Args, Line: 1, Column: 1, Program: source}
 	if again != nil {
 		c.Repeat = &tools.Repeat{Again: again}
 	}
-	issued := dispatch.New(t.set, attempt).Issue(c, tool)
-	return func(ctx context.Context) (*sandbox.Outcome, []string, error) { return perform(ctx, issued, call) }
+	return dispatch.New(t.set, attempt).Issue(c, tool)
 }
 
-func perform(
+// Perform makes the call that was issued, and sets its result. The outcome is that of a program with only this call. If
+// the call is held, Perform also returns the IDs of the entries that it resembles. An error ends the run.
+func Perform(
 	ctx context.Context, issued *dispatch.Execution, call *sandbox.Call,
 ) (out *sandbox.Outcome, held []string, err error) {
 	start := time.Now()
@@ -113,28 +112,21 @@ func toolError(tool string, err error) (te *tools.ToolError, ending error) {
 	return te.WithCause(err), fmt.Errorf("tool %s: %w", tool, err)
 }
 
-// Joined returns the outcomes of calls as one. Before is nil for the first call. Concurrent calls began at the same time
-// as those before, and have set when they started. All others began when those before had ended.
-func Joined(before, next *sandbox.Outcome, concurrent bool) *sandbox.Outcome {
+// Joined returns the outcomes of successive calls as one. Before is nil for the first call.
+func Joined(before, next *sandbox.Outcome) *sandbox.Outcome {
 	if before == nil {
 		return next
 	}
 	all := *next
-	shift := before.Duration
-	if concurrent {
-		shift = 0
-		all.Duration = max(before.Duration, next.Calls[0].Started+next.Duration)
-		all.Waiting = all.Duration
-	}
 	all.Calls = append(before.Calls[:len(before.Calls):len(before.Calls)], next.Calls...)
 	for i := range all.Calls {
 		all.Calls[i].ID = i + 1
 		if i >= len(before.Calls) {
-			all.Calls[i].Started += shift
+			all.Calls[i].Started += before.Duration
 		}
 	}
-	all.Duration += shift
-	all.Waiting += shift
+	all.Duration += before.Duration
+	all.Waiting += before.Waiting
 	if all.Failure == nil {
 		all.Failure = before.Failure
 	}

@@ -67,7 +67,7 @@ func TestReActReadsConcurrently(t *testing.T) {
 		{"an effect", []llms.ToolCall{sleeping("look", 3), sleeping("act", 1), sleeping("look", 2)}, 1,
 			"look returned:\n3\n\nact returned:\n1\n\nlook returned:\n2"},
 		{"mistakes", []llms.ToolCall{sleeping("look", 3), sleeping("none", 1), submit2()[0], sleeping("look", 2),
-			toolCall("look", "{"), toolCall("look", `{"seconds": "no"}`)}, 2,
+			toolCall("look", "{"), toolCall("look", `{"seconds": "no"}`)}, 1,
 			"look returned:\n3\n\nNothing was called: there is no tool \"none\".\n\n" +
 				"The answer was not accepted: call submit alone, after you have seen the results of the other calls.\n\n" +
 				"look returned:\n2\n\nlook was not called: its argument cannot be read"},
