@@ -110,7 +110,7 @@ func (c *Chat[In, Out]) addTurn(in In, t Trajectory, err error) {
 
 // newTurn summarizes a run for later turns. Err is the reason why the run has no answer, or nil.
 func newTurn(spec *signature.Spec, inputs signature.Values, t Trajectory, err error) conversation.Turn {
-	made := conversation.Turn{Inputs: conversation.PastInputs(spec, inputs)}
+	made := conversation.Turn{Inputs: conversation.PastValues(spec, inputs, true)}
 	failed := 0
 	for _, s := range t.Steps {
 		switch {

@@ -40,9 +40,15 @@ const maxSummarizing = 2 * time.Minute
 
 // compact leaves out the oldest of the earlier turns if they are too long. An error ends the run.
 func (r *run) compact(ctx context.Context) error {
-	p := r.predictor
-	summarize := func(earlier string, maxBytes int) (string, bool, error) { return r.summarize(ctx, earlier, maxBytes) }
-	changed, err := r.asked.Fit(p.formatter(), p.compaction.limit, summarize)
+	p, failed := r.predictor, false
+	ask := func(earlier string, maxBytes int) (text string, done bool, err error) {
+		if !failed { // a long history has several summaries
+			text, done, err = r.summarize(ctx, earlier, maxBytes)
+			failed = !done
+		}
+		return text, done, err
+	}
+	changed, err := r.asked.Fit(p.formatter(), p.compaction.limit, ask)
 	if err == nil && changed {
 		r.conversation.Opening, err = p.opening(r.asked)
 	}

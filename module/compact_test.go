@@ -170,6 +170,26 @@ func TestHistoryKnowsFactsOf200Turns(t *testing.T) {
 	}
 }
 
+// If a summary fails, the others of the same history are not asked for.
+func TestHistoryWithoutSummaries(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	m := module.NewPredict(conversing, listener(&atomic.Int64{}, false), &module.Options{
+		Compact: func(context.Context, string, int) (string, error) { asked++; return "", errors.New("no") }})
+	var before signature.History
+	for i := range 200 {
+		before = append(before, signature.Values{{Name: "question", JSON: quoted(remember(i))},
+			{Name: "answer", JSON: []byte(`"noted"`)}})
+	}
+	pred := mustRun(t, m, talk{before, "What is f199?"})
+	if pred.Output.Answer != fact(199) || asked != 1 {
+		t.Errorf("got %v after %d summaries", pred.Output, asked)
+	}
+	if got := pred.Trajectory.Steps[0].Sent(); !strings.Contains(got, "Not shown: 1") || len(got) > 27_000 {
+		t.Errorf("got %d bytes\n%.1000s", len(got), got)
+	}
+}
+
 // The request for a summary is an event and a run within the turn, with a path of its own. It is not streamed.
 func TestSummaryIsARun(t *testing.T) {
 	t.Parallel()

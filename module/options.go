@@ -52,8 +52,8 @@ type Options struct {
 	// the note, and the same turns are part of the next summary. In a recorded run, equal arguments must have equal
 	// results, except for the replies of modules that Compact runs with ctx.
 	//
-	// Nil asks the predictor's model, at most once for the same turns, in a run of its own in the trajectory, with the
-	// path of the predictor and "Compact". [Predictors] does not list this request.
+	// Nil asks the predictor's model, in a run of its own in the trajectory, with the path of the predictor and
+	// "Compact". Summaries are remembered for later runs. [Predictors] does not list this request.
 	Compact func(ctx context.Context, earlier string, maxBytes int) (summary string, err error)
 
 	// Journal configures the journal of each run, which records the run's calls. Nil means the defaults.

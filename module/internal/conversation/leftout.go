@@ -69,12 +69,7 @@ func (l *LeftOut) add(turns []past, limit int, ask Summarize) error {
 	kept := newest(l.Records, limit/8)
 	l.Unlisted, l.Records = l.Unlisted+len(l.Records)-len(kept), kept
 	l.Waiting = newest(l.Waiting, 2*limit)
-	room := limit / 4
-	if room < minSummary {
-		l.Waiting = nil
-		return nil
-	}
-	earlier := l.earlier()
+	room, earlier := max(limit/4, minSummary), l.earlier()
 	summary, done, err := ask(earlier, room)
 	if err != nil || !done {
 		return err
@@ -121,23 +116,17 @@ func (q *Question) Fit(f Formatter, limit int, ask Summarize) (changed bool, err
 	next := &q.LeftOut
 	if q.Past != nil {
 		chat := q.Past.LeftOut
-		chat.Records, chat.Waiting, next = slices.Clip(chat.Records), slices.Clip(chat.Waiting), &chat
+		next = &chat
 		for _, t := range q.Past.Turns {
-			data, err := json.Marshal(t)
-			if err != nil {
-				return false, err
-			}
+			data, _ := json.Marshal(t) // it has been encoded before, like those of a history
 			turns = append(turns, past{Size(t.messages(f)), data, t.Record})
 		}
 	}
 	for _, turn := range q.History {
-		data, err := pastValues(f.Spec, turn, false).MarshalJSON()
+		data, _ := PastValues(f.Spec, turn, false).MarshalJSON()
 		size := len(data)
-		if err == nil && size > limit/2 {
-			data, err = PastInputs(f.Spec, turn).MarshalJSON()
-		}
-		if err != nil {
-			return false, fmt.Errorf("module: the history: %w", err)
+		if size > limit/2 {
+			data, _ = PastValues(f.Spec, turn, true).MarshalJSON()
 		}
 		turns = append(turns, past{size: size, data: data})
 	}
@@ -153,9 +142,9 @@ func (q *Question) Fit(f Formatter, limit int, ask Summarize) (changed bool, err
 	return true, nil
 }
 
-// pastValues returns an earlier turn's values. Images and files are only counted, and long values are shortened if cut
+// PastValues returns an earlier turn's values. Images and files are only counted, and long values are shortened if cut
 // is true.
-func pastValues(spec *signature.Spec, values signature.Values, cut bool) signature.Values {
+func PastValues(spec *signature.Spec, values signature.Values, cut bool) signature.Values {
 	past := signature.Values{}
 	for _, v := range values {
 		if parts, names, err := Attachments(kindOf(spec, v), v.JSON); err == nil && len(parts) > 0 {

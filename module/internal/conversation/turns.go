@@ -28,11 +28,6 @@ type PastStep struct {
 	Result    string `json:"result"` // "" if its answer was accepted
 }
 
-// PastInputs returns an earlier turn's inputs, shortened. Images and files are only counted.
-func PastInputs(spec *signature.Spec, inputs signature.Values) signature.Values {
-	return pastValues(spec, inputs, true)
-}
-
 // Messages returns the messages for the turns, after a note about those that are left out.
 func (p *Past) Messages(f Formatter) []Message {
 	var list []Message

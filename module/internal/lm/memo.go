@@ -10,13 +10,13 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// Memo keeps the texts of the newest replies, so that repeated requests are not sent again. The zero value is empty.
+// Memo keeps the texts of replies, so that repeated requests are not sent again. The zero value is empty.
 type Memo struct {
-	mu            sync.Mutex
-	recent, older map[[sha256.Size]byte]string
+	mu    sync.Mutex
+	texts map[[sha256.Size]byte]string
 }
 
-// memoSize is the number of replies after which a Memo forgets older ones.
+// memoSize is the number of replies after which a Memo forgets them all.
 const memoSize = 500
 
 // Model returns a model that answers from the memo, as from a cache, or else asks the given model.
@@ -43,11 +43,12 @@ func (m *Memo) Model(model llms.Model) llms.Model {
 func (m *Memo) keep(key [sha256.Size]byte, text string) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if text = cmp.Or(text, m.recent[key], m.older[key]); text != "" {
-		if m.recent == nil || len(m.recent) >= memoSize {
-			m.recent, m.older = map[[sha256.Size]byte]string{}, m.recent
-		}
-		m.recent[key] = text
+	if text == "" {
+		return m.texts[key]
 	}
+	if m.texts == nil || len(m.texts) >= memoSize {
+		m.texts = map[[sha256.Size]byte]string{}
+	}
+	m.texts[key] = text
 	return text
 }
