@@ -36,8 +36,8 @@ func TestResumeAfterSummaryAndReads(t *testing.T) {
 			text := r.Text()
 			switch {
 			case strings.Contains(text, "[[ ## earlier ## ]]"):
-				n := summaries.Add(1)
-				return llmtest.Reply{Text: fmt.Sprintf("[[ ## summary ## ]]\nSummary %d.\n[[ ## completed ## ]]", n)}, nil
+				reply := fmt.Sprintf("[[ ## summary ## ]]\nSummary %d.\n[[ ## completed ## ]]", summaries.Add(1))
+				return llmtest.Reply{Text: reply}, nil
 			case len(asked) == 0:
 				asked = append(asked, text)
 				return llmtest.Reply{ToolCalls: []llms.ToolCall{call("c1", "look", `{"to": "a"}`),

@@ -69,7 +69,8 @@ func TestReActReadsConcurrently(t *testing.T) {
 		{"mistakes", []llms.ToolCall{sleeping("look", 3), sleeping("none", 1), submit2()[0], sleeping("look", 2),
 			toolCall("look", "{"), toolCall("look", `{"seconds": "no"}`)}, 1,
 			"look returned:\n3\n\nNothing was called: there is no tool \"none\".\n\n" +
-				"The answer was not accepted: call submit alone, after you have seen the results of the other calls.\n\n" +
+				"The answer was not accepted: call submit alone, after you have seen the results of the other " +
+				"calls.\n\n" +
 				"look returned:\n2\n\nlook was not called: its argument cannot be read"},
 		{"a panic", []llms.ToolCall{sleeping("look", 13), sleeping("look", 1)}, 0, "look failed: "},
 		{"many", many, 16, "look returned:\n40\n\nlook returned:\n39\n\n"},

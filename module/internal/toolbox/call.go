@@ -15,8 +15,8 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// Issue looks up a call in the journal. Source is the call as source code; again has the IDs of the journal entries that
-// the model repeats on purpose. Calls are issued one after another, and may be performed at the same time.
+// Issue looks up a call in the journal. Source is the call as source code; again has the IDs of the journal entries
+// that the model repeats on purpose. Calls are issued one after another, and may be performed at the same time.
 func (t *Toolbox) Issue(
 	attempt *journal.Attempt, tool int, call *sandbox.Call, source string, again []string,
 ) *dispatch.Execution {
