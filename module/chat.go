@@ -2,7 +2,6 @@ package module
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,8 +24,9 @@ import (
 // Programs can use the variables that programs in earlier turns declared, and the model sees a list of these variables.
 //
 // For each earlier turn, the model sees the question, the programs that ran to completion (shortened), and the answer
-// or the reason why there is no answer. When the turns exceed Options.HistoryBytes, a note replaces the older half of
-// them; the variables are kept.
+// or the reason why there is no answer. When the turns exceed Options.HistoryBytes, the older ones are left out, and a
+// model's summary replaces them (see Options.Compact). The effects of these turns and the questions without an answer
+// are kept word for word, up to 1/8 of HistoryBytes. The variables are kept.
 //
 // The variables are kept in a session, which records the programs and their calls' results, up to 1/32 of
 // [sandbox.Limits].Memory. When the record is full, the next program is not run, the variables are lost, and the model
@@ -73,7 +73,6 @@ func NewChat[In, Out any](
 		environment: environment{box: box, set: set, options: o.orDefault(8), session: true, chat: true},
 	}}
 	c.history = &chatHistory{
-		past:     conversation.Past{MaxBytes: cmp.Or(max(o.HistoryBytes, 0), 24_000)},
 		notebook: notebook.New(box), busy: make(chan struct{}, 1), journal: journal.New(o.Journal),
 	}
 	c.Predictor = c.coder.question(model, "")
@@ -94,7 +93,7 @@ func (c *Chat[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], 
 	}
 	turn := CodeAct[In, Out]{Predictor: c.Predictor, coder: c.coder}
 	turn.coder.box, turn.coder.talk = c.history.notebook, c.history.journal
-	turn.coder.past = c.history.past.Messages(c.Predictor.formatter())
+	turn.coder.past = &c.history.past
 	pred, err = turn.Run(ctx, in)
 	if pred != nil {
 		c.addTurn(in, pred.Trajectory, nil)
@@ -111,7 +110,7 @@ func (c *Chat[In, Out]) addTurn(in In, t Trajectory, err error) {
 
 // newTurn summarizes a run for later turns. Err is the reason why the run has no answer, or nil.
 func newTurn(spec *signature.Spec, inputs signature.Values, t Trajectory, err error) conversation.Turn {
-	made := conversation.Turn{Inputs: conversation.PastInputs(spec, inputs)}
+	made := conversation.Turn{Inputs: conversation.PastValues(spec, inputs, true)}
 	failed := 0
 	for _, s := range t.Steps {
 		switch {
@@ -130,6 +129,8 @@ func newTurn(spec *signature.Spec, inputs signature.Values, t Trajectory, err er
 		end.Why = whyUnanswered(err)
 	}
 	made.End = end.String()
+	asked, _ := made.Inputs.MarshalJSON() // they have been encoded before
+	made.Record = end.Record(asked)
 	return made
 }
 
@@ -181,13 +182,13 @@ const chatFormat = "writ chat 1"
 
 // chatRecord is the JSON form of a conversation.
 type chatRecord struct {
-	Format    string              `json:"format"`
-	Signature string              `json:"signature"`
-	Fields    map[string]string   `json:"fields"` // a hash of each field
-	LeftOut   int                 `json:"left_out,omitempty"`
-	Turns     []conversation.Turn `json:"turns"`
-	Session   string              `json:"session,omitempty"` // the session's record
-	Journal   json.RawMessage     `json:"journal,omitempty"` // the journal's record
+	Format    string            `json:"format"`
+	Signature string            `json:"signature"`
+	Fields    map[string]string `json:"fields"` // a hash of each field
+	conversation.LeftOut
+	Turns   []conversation.Turn `json:"turns"`
+	Session string              `json:"session,omitempty"` // the session's record
+	Journal json.RawMessage     `json:"journal,omitempty"` // the journal's record
 }
 
 // Record waits for the turn in progress and returns the conversation as JSON: the turns as the model sees them, and the
@@ -243,7 +244,7 @@ func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
 		return fmt.Errorf("module: restore the chat: %w", err)
 	}
 	switch {
-	case r.Format != chatFormat || r.LeftOut < 0:
+	case r.Format != chatFormat || r.LeftOut.Turns < 0:
 		return fmt.Errorf("module: restore the chat: the record is damaged, or its format is %.50q instead of %q",
 			r.Format, chatFormat)
 	case fields.Hash() != r.Signature:
@@ -262,6 +263,6 @@ func (c *Chat[In, Out]) Restore(ctx context.Context, record []byte) error {
 	if err != nil {
 		return fmt.Errorf("module: restore the chat: %w", err)
 	}
-	c.history.past.Turns, c.history.past.LeftOut, c.history.journal = r.Turns, r.LeftOut, open
+	c.history.past, c.history.journal = conversation.Past{LeftOut: r.LeftOut, Turns: r.Turns}, open
 	return c.history.notebook.Restore([]byte(r.Session))
 }

@@ -102,7 +102,7 @@ func TestChatTellsOmittedTurns(t *testing.T) {
 		replies = append(replies, fence(fmt.Sprintf("const v%d = %d; submit({answer: '%s'})", i, i,
 			strings.Repeat("x", 1000))))
 	}
-	chat, model := newChat(t, &module.Options{HistoryBytes: 5000}, nil,
+	chat, model := newChat(t, &module.Options{HistoryBytes: 5000, Compact: noSummary}, nil,
 		append(replies, fence("submit({answer: String(v0)})"))...)
 	for range 6 {
 		mustRun(t, chat, saying{strings.Repeat("Why? ", 1000)})

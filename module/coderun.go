@@ -37,13 +37,13 @@ type environment struct {
 	box     Sandbox
 	set     *tools.Set
 	options Options
-	tools   *declare.Declarations  // the declarations of set
-	past    []conversation.Message // earlier turns of a Chat
-	talk    *journal.Journal       // the journal of all turns of a Chat, or nil
-	session bool                   // programs can use earlier programs' variables
-	chat    bool                   // the run is a turn of a conversation
-	values  bool                   // a program may give its answer as its value instead of submitting it
-	budget  func() string          // tells the model what is left of an RLM's budget; may be nil
+	tools   *declare.Declarations // the declarations of set
+	past    *conversation.Past    // earlier turns of a Chat, or nil
+	talk    *journal.Journal      // the journal of all turns of a Chat, or nil
+	session bool                  // programs can use earlier programs' variables
+	chat    bool                  // the run is a turn of a conversation
+	values  bool                  // a program may give its answer as its value instead of submitting it
+	budget  func() string         // tells the model what is left of an RLM's budget; may be nil
 
 	compiled *compiled  // the program that runs first, or nil
 	shadow   *shadow    // what is compared with the compiled program, or nil

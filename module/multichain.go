@@ -123,7 +123,11 @@ func (c *MultiChainComparison[In, Out]) compare(
 	if err != nil {
 		return nil, r.incomplete(err)
 	}
-	return askFor(ctx, r.newRun(r.scope.paths[c.Predictor], p, q, opening), c.comparison)
+	asks := r.newRun(r.scope.paths[c.Predictor], p, q, opening)
+	if err := asks.compact(ctx); err != nil {
+		return nil, err
+	}
+	return askFor(ctx, asks, c.comparison)
 }
 
 // inputs returns the comparison's inputs: those of the question, and the attempts.

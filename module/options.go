@@ -7,6 +7,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module/event"
+	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/declare"
@@ -44,9 +45,21 @@ type Options struct {
 	// A repeated reply or program counts as a step. Zero means MaxIters, and a negative number means none.
 	FreeTurns int
 
-	// HistoryBytes is the approximate maximum size of the earlier turns in a Chat's prompt. The last turn is always
-	// shown. If HistoryBytes is not positive, it is 24,000.
+	// HistoryBytes is the approximate maximum size of the earlier turns in a prompt: those of a Chat, or of a
+	// [signature.History]. If they are longer, the oldest turns are left out, and a summary replaces them. The last
+	// turn is always shown. If HistoryBytes is not positive, it is 24,000. Modules whose programs have the history as a
+	// constant ignore it.
 	HistoryBytes int
+
+	// Compact, if set, summarizes the turns that are left out. Each line of earlier is a JSON value: the previous
+	// summary, or a turn, as the people and models in the conversation wrote it. A summary longer than maxBytes is cut.
+	// If the summary is "", only a note says how many turns are left out. If there is an error, the run continues with
+	// the note, and the same turns are part of the next summary. In a recorded run, equal arguments must have equal
+	// results, except for the replies of modules that Compact runs with ctx.
+	//
+	// Nil asks the predictor's model, in a run of its own in the trajectory, with the path of the predictor and
+	// "Compact". Summaries are remembered for later runs. [Predictors] does not list this request.
+	Compact func(ctx context.Context, earlier string, maxBytes int) (summary string, err error)
 
 	// Journal configures the journal of each run, which records the run's calls. Nil means the defaults.
 	Journal *journal.Options
@@ -111,5 +124,6 @@ func (o *Options) predictor(model llms.Model) *Predictor {
 	return &Predictor{
 		Model: model, Adapter: o.Adapter, Temperature: o.Temperature, CallOptions: o.CallOptions,
 		onEvent: o.OnEvent, kind: o.Kind, retries: o.Retries,
+		compaction: compaction{cmp.Or(max(o.HistoryBytes, 0), 24_000), o.Compact, &lm.Memo{}},
 	}
 }

@@ -224,7 +224,10 @@ func TestPartialsWithin(t *testing.T) {
 	texts := make(chan string)
 	go func() {
 		var all strings.Builder
-		for e := range s.Events() {
+		for e, err := range s.Events() {
+			if err != nil {
+				break
+			}
 			if d, ok := e.(event.TextDelta); ok && d.Field == "reasoning" {
 				all.WriteString(d.Text)
 			}
@@ -256,7 +259,10 @@ func TestPartialsLeft(t *testing.T) {
 		return "", ctx.Err()
 	})
 	s := module.Start(t.Context(), module.NewPredict(cooking, model, &module.Options{Adapter: module.JSON()}), anything)
-	for range s.Partials() {
+	for _, err := range s.Partials() {
+		if err != nil {
+			t.Error(err)
+		}
 		break
 	}
 	if _, err := s.Result(); !errors.Is(err, context.Canceled) {

@@ -80,9 +80,11 @@ type Predictor struct {
 	onEvent func(context.Context, event.Event)
 	kind    string // Options.Kind
 	retries int    // Options.Retries
-	system  memo.Last[promptKey, string]
-	lenient memo.Last[*signature.Spec, *signature.Spec]
-	schema  memo.Last[*signature.Spec, wireSchema]
+
+	compaction compaction
+	system     memo.Last[promptKey, string]
+	lenient    memo.Last[*signature.Spec, *signature.Spec]
+	schema     memo.Last[*signature.Spec, wireSchema]
 }
 
 // inside holds the modules that can be reached from a predictor.
@@ -174,7 +176,7 @@ func (p *Predictor) Clone() *Predictor {
 		CallOptions: slices.Clone(p.CallOptions), PickDemos: p.PickDemos, Source: p.Source,
 		ToolDescriptions: maps.Clone(p.ToolDescriptions),
 		calling:          p.calling, refused: p.refused, set: p.set, inside: p.inside, shares: p.shares, task: p.task,
-		onEvent: p.onEvent, kind: p.kind, retries: p.retries,
+		onEvent: p.onEvent, kind: p.kind, retries: p.retries, compaction: p.compaction,
 	}
 	c.system.CopyFrom(&p.system)
 	c.lenient.CopyFrom(&p.lenient)

@@ -29,7 +29,8 @@ import (
 // repeats the call, it is made. If it is unknown whether a call took effect, repeating the call ends the run.
 //
 // Models that support tool calls get the tools through their provider's protocol, unless there are more than 100 tools.
-// They may call several tools in one step; these calls are made one after another. Other models write the tool and its
+// They may call several tools in one step. If all of these calls only read ([tools.Binding.ReplayClass]), they are made
+// at the same time, at most 16 of them, and otherwise one after another. Other models write the tool and its
 // arguments as text, with one call per step.
 type ReAct[In, Out any] struct {
 	// Predictor asks for the next call.

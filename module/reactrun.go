@@ -1,13 +1,17 @@
 package module
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/lm"
@@ -52,11 +56,11 @@ func (r *reactRun) call(ctx context.Context, a replies.Action) (told string, err
 		why := prompt.Indented(err.Error())
 		return fmt.Sprintf("Nothing was called: %s\nTo give the answer, call submit.", why), nil
 	}
-	b := r.tools.Bindings[tool]
-	call, err := r.perform(ctx, tool, replies.Timed(b.InputSchema, a.Args))
+	call, err := r.perform(ctx, tool, a.Args)
 	if err != nil {
 		return "", err
 	}
+	b := r.tools.Bindings[tool]
 	return prompt.Call(call, b) + toolbox.Remark(b, call), nil
 }
 
@@ -67,19 +71,15 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 	if r.outcome != nil {
 		id += len(r.outcome.Calls)
 	}
-	call := sandbox.Call{ID: id, Tool: r.tools.Bindings[tool].Path(), Args: args, Line: 1, Column: 1}
-	source := r.start(call.Tool, args)
-	key, _ := r.tools.Bindings[tool].Key(args) // invalid arguments have no key and are never held
-	begun := call
-	begun.Pending = true
-	r.emit(event.ToolCallStart{Origin: r.at(len(r.Steps)), Call: begun})
+	call, source := r.begin(id, tool, args)
+	key, _ := r.tools.Bindings[tool].Key(call.Args) // invalid arguments have no key and are never held
 	if err := r.journal.Reconcile(ctx); err != nil {
 		unavailable := &tools.ToolError{Tool: call.Tool, Kind: tools.KindUnavailable, Message: err.Error()}
 		call.Error = unavailable.WithCause(err)
 		r.emit(event.ToolCallEnd{Origin: r.at(len(r.Steps)), Call: call})
 		return call, err
 	}
-	out, held, err := r.tools.Perform(ctx, r.attempt, tool, &call, source, r.held[key])
+	out, held, err := toolbox.Perform(ctx, r.tools.Issue(r.attempt, tool, &call, source, r.held[key]), &call)
 	delete(r.held, key)
 	if held != nil {
 		r.heldNow[key] = held
@@ -92,6 +92,17 @@ func (r *reactRun) perform(ctx context.Context, tool int, args json.RawMessage) 
 	r.gate.lists.Add(call, r.tools.Bindings[tool])
 	r.emit(event.ToolCallEnd{Origin: r.at(len(r.Steps)), Call: call})
 	return call, err
+}
+
+// begin reports to observers that one of the last step's calls begins. It returns the call, also as source code.
+func (r *reactRun) begin(id, tool int, args json.RawMessage) (call sandbox.Call, source string) {
+	b := r.tools.Bindings[tool]
+	call = sandbox.Call{ID: id, Tool: b.Path(), Args: replies.Timed(b.InputSchema, args), Line: 1, Column: 1}
+	source = r.start(call.Tool, call.Args)
+	begun := call
+	begun.Pending = true
+	r.emit(event.ToolCallStart{Origin: r.at(len(r.Steps)), Call: begun})
+	return call, source
 }
 
 // start reports to observers that one of the last step's calls begins. It returns the call as a program would write it.
@@ -140,7 +151,7 @@ func (r *reactRun) tell(text string) {
 	r.run.observe(text, "")
 }
 
-// callTools makes the calls in a reply in the provider's protocol, one after another. Done reports whether the model
+// callTools makes the calls in a reply in the provider's protocol. Done reports whether the model
 // submitted a valid answer.
 func (a *ReAct[In, Out]) callTools(
 	ctx context.Context, r *reactRun,
@@ -176,6 +187,7 @@ func (a *ReAct[In, Out]) callTools(
 	}
 	told, err := r.callEach(ctx, calls)
 	if err != nil {
+		r.endStep()
 		return out, nil, false, err
 	}
 	r.forgiveMistake()
@@ -183,8 +195,12 @@ func (a *ReAct[In, Out]) callTools(
 	return out, nil, false, nil
 }
 
-// callEach makes calls, one after another, and returns the observation on each. An error ends the run.
+// callEach makes calls, one after another unless all of them only read, and returns the observation on each. An error
+// ends the run.
 func (r *reactRun) callEach(ctx context.Context, calls []llms.ToolCall) (told []string, err error) {
+	if reads := r.reads(calls); len(reads) > 1 {
+		return r.readAll(ctx, reads)
+	}
 	for _, c := range calls {
 		path := r.predictor.calling.Path(c)
 		switch path {
@@ -204,12 +220,75 @@ func (r *reactRun) callEach(ctx context.Context, calls []llms.ToolCall) (told []
 		}
 		text, err := r.call(ctx, replies.Action{Tool: path, Args: args})
 		if err != nil {
-			r.endStep()
 			return nil, err
 		}
 		told = append(told, text)
 	}
 	return told, nil
+}
+
+// maxReads is how many calls in a reply are made at the same time, as in [sandbox.Limits].Concurrency.
+const maxReads = 16
+
+// read is a call that only reads.
+type read struct {
+	sandbox.Call
+	tool   int
+	issued *dispatch.Execution
+	out    *sandbox.Outcome
+	err    error // ends the run
+}
+
+// reads returns the calls in a reply if all of them can be made and only read.
+func (r *reactRun) reads(calls []llms.ToolCall) (reads []read) {
+	for _, c := range calls {
+		tool, err := r.tools.Find(cmp.Or(r.predictor.calling.Path(c), "?"))
+		args, unread := argumentsOf(c)
+		if err != nil || unread != nil || r.tools.Bindings[tool].ReplayClass() != tools.Read {
+			return nil
+		}
+		reads = append(reads, read{tool: tool, Call: sandbox.Call{Args: args}})
+	}
+	return reads
+}
+
+// readAll makes calls that only read, at the same time, and returns the observation on each. The calls are issued in
+// their order, so that a journal can repeat them, and all of them end before readAll returns. An error ends the run.
+func (r *reactRun) readAll(ctx context.Context, reads []read) (told []string, err error) {
+	if err := r.journal.Reconcile(ctx); err != nil {
+		return nil, err
+	}
+	for i := range reads {
+		c, source := &reads[i], ""
+		c.Call, source = r.begin(i+1, c.tool, c.Args)
+		c.issued = r.tools.Issue(r.attempt, c.tool, &c.Call, source, nil)
+	}
+	var wg sync.WaitGroup
+	start, slots := time.Now(), make(chan struct{}, maxReads)
+	for i := range reads {
+		slots <- struct{}{}
+		wg.Go(func() {
+			c := &reads[i]
+			c.Started = time.Since(start)
+			c.out, _, c.err = toolbox.Perform(ctx, c.issued, &c.Call)
+			r.emit(event.ToolCallEnd{Origin: r.at(len(r.Steps)), Call: c.Call})
+			<-slots
+		})
+	}
+	wg.Wait()
+	all := sandbox.Outcome{Duration: time.Since(start), Waiting: time.Since(start)}
+	for _, c := range reads {
+		all.Calls, all.Failure = append(all.Calls, c.out.Calls...), cmp.Or(c.out.Failure, all.Failure)
+		all.Value, all.Abandoned = c.out.Value, all.Abandoned+c.out.Abandoned
+		b := r.tools.Bindings[c.tool]
+		r.gate.lists.Add(c.Call, b)
+		told, err = append(told, prompt.Call(c.Call, b)+toolbox.Remark(b, c.Call)), cmp.Or(err, c.err)
+	}
+	r.outcome = &all
+	if ctx.Err() != nil {
+		err = lm.ContextError(ctx)
+	}
+	return told, err
 }
 
 func argumentsOf(c llms.ToolCall) (json.RawMessage, error) {

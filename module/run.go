@@ -71,7 +71,8 @@ func newRun(ctx context.Context, module string, p *Predictor, q conversation.Que
 	s := scopeOf(ctx)
 	s.asks = p
 	ctx, r := begin(s.in(ctx), cmp.Or(p.kind, module), name, p.onEvent)
-	return ctx, r.newRun(path, p, q, opening), nil
+	made := r.newRun(path, p, q, opening)
+	return ctx, made, made.compact(ctx)
 }
 
 // newRun returns a run that is recorded by r and asks p. The path is p's.

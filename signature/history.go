@@ -12,7 +12,8 @@ import (
 
 // History is an input that holds a conversation: earlier questions and their answers. A module shows each turn to the
 // model as a question, followed by the answer in the form in which the model writes answers. If the model writes
-// programs, the history is also a variable in the program, an array of objects.
+// programs, the history is also a variable in the program, an array of objects. Other modules replace
+// the oldest turns of a long history by a summary (see Options.Compact in package module).
 //
 // Each turn holds inputs and outputs for the same signature. [Signature.Turn] makes a turn. A turn must have all
 // required outputs. Inputs may be missing, and a turn cannot contain a history.

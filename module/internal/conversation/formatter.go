@@ -70,18 +70,24 @@ func (f Formatter) Opening(system string, demos []Demo, q Question, hint string)
 		inputs, outputs := Sides(f.Spec, turn)
 		demos = append(demos, Demo{Inputs: inputs, Outputs: outputs})
 	}
-	for _, d := range demos {
+	for i, d := range demos {
+		if note := q.LeftOut.note(); note != "" && i == len(demos)-len(q.History) {
+			list = append(list, Human(note))
+		}
 		asked, err := NewQuestion(f.Spec, d.Inputs)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, f.Question(asked, ""))
+		list = Append(list, f.Question(asked, ""))
 		for _, s := range d.Steps {
 			list = append(list, f.Example(len(list), s.Outputs, s.Observation)...)
 		}
 		list = append(list, f.Example(len(list), d.Outputs, "")...)
 	}
-	return Append(list, append(slices.Clip(q.Past), f.Question(q, hint))...), nil
+	if q.Past != nil {
+		list = Append(list, q.Past.Messages(f)...)
+	}
+	return Append(list, f.Question(q, hint)), nil
 }
 
 // Example returns a reply with the outputs as the n-th message, and the observation on it, unless that is empty. A tool

@@ -18,8 +18,9 @@ type Question struct {
 	Inputs  signature.Values
 	Parts   []llms.ContentPart
 	History signature.History
-	Past    []Message // a chat's earlier turns, instead of a history
-	Note    string    // text before the inputs, or ""
+	LeftOut LeftOut // the turns that History no longer has
+	Past    *Past   // a chat's earlier turns, instead of a history
+	Note    string  // text before the inputs, or ""
 
 	Briefing string // the briefing of this question if it differs from the predictor's, or ""
 }

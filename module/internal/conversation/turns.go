@@ -3,16 +3,14 @@ package conversation
 import (
 	"slices"
 
-	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/module/internal/replies"
 	"github.com/writ-go/writ/signature"
 )
 
 // Past has the earlier turns of a conversation.
 type Past struct {
-	MaxBytes int // the approximate limit for the messages
-	Turns    []Turn
-	LeftOut  int // the number of omitted earlier turns
+	LeftOut
+	Turns []Turn
 }
 
 // Turn is a turn of a conversation, shortened for later turns.
@@ -20,6 +18,7 @@ type Turn struct {
 	Inputs   signature.Values `json:"inputs"`
 	Programs []PastStep       `json:"programs,omitempty"` // the programs that ran to their end
 	End      string           `json:"end"`                // how the turn ended, for the model
+	Record   string           `json:"record,omitempty"`   // what is kept word for word when the turn is left out
 }
 
 // PastStep is a program and its result.
@@ -29,43 +28,16 @@ type PastStep struct {
 	Result    string `json:"result"` // "" if its answer was accepted
 }
 
-// PastInputs returns an earlier turn's inputs, shortened. Images and files are only counted.
-func PastInputs(spec *signature.Spec, inputs signature.Values) signature.Values {
-	past := signature.Values{}
-	for _, v := range inputs {
-		if parts, names, err := Attachments(kindOf(spec, v), v.JSON); err == nil && len(parts) > 0 {
-			v.JSON = replies.Quote(prompt.PastAttachments(len(parts), names))
-		} else {
-			v.JSON = prompt.PastInput(v.JSON)
-		}
-		past = append(past, v)
-	}
-	return past
-}
-
-// Messages returns the messages for the turns. If they are too long, Messages omits the older half. Omitting one turn
-// at a time would change the beginning of the conversation, which providers cache, in every turn.
+// Messages returns the messages for the turns, after a note about those that are left out.
 func (p *Past) Messages(f Formatter) []Message {
-	var shown [][]Message
-	size := 0
-	for i := range p.Turns {
-		m := p.Turns[i].messages(f)
-		shown = append(shown, m)
-		size += Size(m)
-	}
-	for size > p.MaxBytes && len(shown) > 1 {
-		half := len(shown) / 2
-		for _, m := range shown[:half] {
-			size -= Size(m)
-		}
-		shown, p.Turns = shown[half:], slices.Clone(p.Turns[half:])
-		p.LeftOut += half
-	}
 	var list []Message
-	if p.LeftOut > 0 {
-		list = append(list, Human(prompt.EarlierTurns(p.LeftOut)))
+	if note := p.note(); note != "" {
+		list = append(list, Human(note))
 	}
-	return Append(list, slices.Concat(shown...)...)
+	for i := range p.Turns {
+		list = Append(list, p.Turns[i].messages(f)...)
+	}
+	return list
 }
 
 // messages returns the messages for a turn.

@@ -15,21 +15,27 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// Perform makes the call and sets its result. Source is the call as source code; again has the IDs of the journal
-// entries that the model repeats on purpose. The outcome is that of a program with only this call. If the call is held,
-// Perform also returns the IDs of the entries that it resembles. An error ends the run.
-func (t *Toolbox) Perform(
-	ctx context.Context, attempt *journal.Attempt, tool int, call *sandbox.Call, source string, again []string,
-) (out *sandbox.Outcome, held []string, err error) {
-	start := time.Now()
+// Issue looks up a call in the journal. Source is the call as source code; again has the IDs of the journal entries
+// that the model repeats on purpose. Calls are issued one after another, and may be performed at the same time.
+func (t *Toolbox) Issue(
+	attempt *journal.Attempt, tool int, call *sandbox.Call, source string, again []string,
+) *dispatch.Execution {
 	c := tools.Call{ID: 1, Args: call.Args, Line: 1, Column: 1, Program: source}
 	if again != nil {
 		c.Repeat = &tools.Repeat{Again: again}
 	}
+	return dispatch.New(t.set, attempt).Issue(c, tool)
+}
+
+// Perform makes the call that was issued, and sets its result. The outcome is that of a program with only this call. If
+// the call is held, Perform also returns the IDs of the entries that it resembles. An error ends the run.
+func Perform(
+	ctx context.Context, issued *dispatch.Execution, call *sandbox.Call,
+) (out *sandbox.Outcome, held []string, err error) {
+	start := time.Now()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	ctx = place.With(ctx, alone{place.Of(ctx), stop})
-	issued := dispatch.New(t.set, attempt).Issue(c, tool)
 	result, err := settle(ctx, issued.Perform)
 	if hold, ok := errors.AsType[*tools.HoldError](err); ok && !tools.IsFatal(err) {
 		held = hold.Entries

@@ -28,7 +28,11 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer os.RemoveAll(folder)
+	defer func() {
+		if err := os.RemoveAll(folder); err != nil {
+			log.Print(err)
+		}
+	}()
 
 	logins := login.New(&login.Options{Command: "mytool -login", Folder: folder, NoKeyring: true})
 	_, err = mcptools.Start(context.Background(), config, &mcptools.Options{OAuth: logins.Handler})
