@@ -60,7 +60,7 @@ func (s *snapshot) view(p serve.Principal) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	index := search.New(set, maxDescribed)
+	index := search.New(set, maxDescribed).ByMeaning(s.meaning, s.log)
 	v := &view{
 		set: set, programs: index.Extended(), discovery: index.SearchedBy("search_tools"),
 		declared: map[int]string{},

@@ -25,7 +25,7 @@
 //		if err != nil {
 //			panic(err)
 //		}
-//		hits, err := search.New(set, 4000).Search("refund an order", nil)
+//		hits, err := search.New(set, 4000).Search(context.Background(), "refund an order", nil)
 //		if err != nil {
 //			panic(err)
 //		}

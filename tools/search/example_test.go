@@ -23,7 +23,7 @@ func Example() {
 	}
 	index := search.New(set, 4000)
 	for _, query := range []string{"refund an order", "locate my parcel", "refnud"} {
-		hits, err := index.Search(query, &search.Options{Limit: 1})
+		hits, err := index.Search(context.Background(), query, &search.Options{Limit: 1})
 		if err != nil {
 			fmt.Println(err)
 		}

@@ -44,9 +44,14 @@ func (x *Index) Search(query, server string, limit int) []Hit {
 			hits = append(hits, Hit{b, scores[i]})
 		}
 	}
+	Sort(hits)
+	return hits[:min(len(hits), limit)]
+}
+
+// Sort sorts hits, the best first. The order of hits with the same score is that of their names.
+func Sort(hits []Hit) {
 	slices.SortFunc(hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Object, b.Object),
 			cmp.Compare(a.Names[0], b.Names[0]))
 	})
-	return hits[:min(len(hits), limit)]
 }

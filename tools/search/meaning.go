@@ -1,0 +1,115 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/writ-go/writ/internal/display"
+	"github.com/writ-go/writ/internal/vectors"
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/internal/bm25"
+)
+
+// Embedder returns vectors for texts: similar vectors for texts with similar meanings. It is the interface Embedder of
+// langchaingo's package embeddings. It must be safe for concurrent use.
+type Embedder interface {
+	EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error)
+	EmbedQuery(ctx context.Context, text string) ([]float32, error)
+}
+
+// Cached returns an Embedder that keeps the vectors of documents in memory, scaled to length 1, and embeds at most 100
+// documents per request. Share it among modules whose sets have tools in common, so that each tool is embedded once.
+// Make a new one when e gets another model whose vectors have the same size.
+//
+// It keeps at most about 50,000 vectors. A panic of e becomes an error, as does a vector with a NaN. Cached of nil is nil.
+func Cached(e Embedder) Embedder {
+	if e == nil {
+		return nil
+	}
+	return vectors.Keep(e)
+}
+
+// maxWait is how long a search waits for the embedder.
+const maxWait = 10 * time.Second
+
+var errSlow = errors.New("no reply within 10 seconds; the next search goes on with the vectors that have arrived")
+
+// maxEmbedded is the maximum number of bytes that are embedded of a tool's description.
+const maxEmbedded = 2000
+
+// ByMeaning returns a copy of d that also compares meanings: the results of Search are ordered by the ranks that tools
+// have by words and by the embedder's vectors (reciprocal rank fusion), so that a tool is also found by other words
+// than its own. A search then nearly always finds something. If e is nil, ByMeaning returns d.
+//
+// The first search embeds the name and the description of each tool. If the embedder fails, or does not reply within
+// 10 seconds, the search compares only words, and logs a warning to log. Nil means slog.Default().
+func (d *Index) ByMeaning(e Embedder, log *slog.Logger) *Index {
+	if e == nil {
+		return d
+	}
+	other := *d
+	other.log = cmp.Or(log, slog.Default())
+	other.meaning = vectors.Keep(e).Index(func() []string {
+		texts := make([]string, len(d.bindings))
+		for i, b := range d.bindings {
+			texts[i] = b.Path() + ": " + display.Cut(b.Description, maxEmbedded)
+		}
+		return texts
+	})
+	return &other
+}
+
+// find returns the tools that match the query best.
+func (d *Index) find(ctx context.Context, query, server string, limit int) []bm25.Hit {
+	if d.meaning == nil {
+		return d.words.Search(query, server, limit)
+	}
+	hits := d.words.Search(query, server, len(d.bindings))
+	cosines, err := d.cosines(ctx, query)
+	if err != nil && ctx.Err() == nil {
+		d.log.Warn("search: the embedder failed, so this search compared only words", "error", display.Text(err.Error()))
+	}
+	if err == nil {
+		hits = fuse(hits, d.bindings, cosines, server)
+	}
+	return hits[:min(len(hits), limit)]
+}
+
+// maxQuery is the maximum number of bytes of a query that are embedded.
+const maxQuery = 4 << 10
+
+func (d *Index) cosines(ctx context.Context, query string) ([]float64, error) {
+	defer tools.Pause(ctx)() // the wait has its own limit
+	ctx, cancel := context.WithTimeoutCause(ctx, maxWait, errSlow)
+	defer cancel()
+	return d.meaning.Scores(ctx, display.Cut(query, maxQuery))
+}
+
+// fuse adds the tools that are similar in meaning to hits. The cosines are those of the tools in list.
+func fuse(hits []bm25.Hit, list []*tools.Binding, cosines []float64, server string) []bm25.Hit {
+	scores := map[*tools.Binding]float64{}
+	for _, h := range hits {
+		scores[h.Binding] = h.Score
+	}
+	var all []bm25.Hit
+	var words, meaning []float64
+	for i, b := range list {
+		if server == "" || server == b.Object {
+			all = append(all, bm25.Hit{Binding: b})
+			words, meaning = append(words, scores[b]), append(meaning, cosines[i])
+		}
+	}
+	for i, score := range vectors.Fuse(words, meaning) {
+		all[i].Score = score
+	}
+	all = slices.DeleteFunc(all, func(h bm25.Hit) bool { return h.Score <= 0 })
+	if len(all) == 0 { // the vectors are zero, and the query has only common words
+		return hits
+	}
+	bm25.Sort(all)
+	return all
+}
