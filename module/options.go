@@ -80,7 +80,8 @@ type Options struct {
 	// run waits for each of them, so OnEvent should return soon. To watch a single run, use [Observe] or [Start].
 	OnEvent func(context.Context, event.Event)
 
-	// Logger logs [tools.Set.Warnings] when a module is made, and failures of Embedder. Nil means slog.Default().
+	// Logger logs failures of Embedder and, when the first module is made with a set of tools, [tools.Set.Warnings]. Nil
+	// means slog.Default().
 	Logger *slog.Logger
 }
 
@@ -98,11 +99,7 @@ func (o *Options) orDefault(iters int) Options {
 	return c
 }
 
-func (o *Options) logWarnings(set *tools.Set) {
-	for _, w := range set.Warnings() {
-		cmp.Or(o.Logger, slog.Default()).Warn(w)
-	}
-}
+func (o *Options) logWarnings(set *tools.Set) { set.LogWarnings(cmp.Or(o.Logger, slog.Default())) }
 
 // predictor returns a Predictor with the options, but without a Spec.
 func (o *Options) predictor(model llms.Model) *Predictor {

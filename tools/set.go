@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/internal/globals"
@@ -22,6 +24,7 @@ type Set struct {
 	bindings []*Binding
 	policies []Policy
 	warnings []string
+	logged   *sync.Map // the warnings that were logged; sets that are made from this one share it; may be nil
 }
 
 // NewSet takes a snapshot of the sources' tools.
@@ -35,6 +38,7 @@ type Set struct {
 // The error joins all errors from the tools and sources.
 func NewSet(ctx context.Context, sources ...Source) (*Set, error) {
 	b := builder{globals: names{}, objects: map[string]string{}, members: map[string]names{}}
+	b.set.logged = &sync.Map{}
 	var errs []error
 	for i, source := range sources {
 		if source == nil {
@@ -153,6 +157,20 @@ func (s *Set) Warnings() []string {
 		all[i] = display.Text(text)
 	}
 	return all
+}
+
+// LogWarnings logs the warnings of [Set.Warnings], but each only once for a set and the sets that are made from it, such
+// as by [Set.With]. Modules call LogWarnings when they are made.
+func (s *Set) LogWarnings(log *slog.Logger) {
+	for _, w := range s.Warnings() {
+		logged := false
+		if s.logged != nil {
+			_, logged = s.logged.LoadOrStore(w, true)
+		}
+		if !logged {
+			log.Warn(w)
+		}
+	}
 }
 
 type builder struct {

@@ -135,7 +135,9 @@ func TestNearest(t *testing.T) {
 // embedder embeds queries like documents.
 type embedder func(texts []string) ([][]float32, error)
 
-func (e embedder) EmbedDocuments(_ context.Context, texts []string) ([][]float32, error) { return e(texts) }
+func (e embedder) EmbedDocuments(_ context.Context, texts []string) ([][]float32, error) {
+	return e(texts)
+}
 
 func (e embedder) EmbedQuery(_ context.Context, text string) ([]float32, error) {
 	vectors, err := e([]string{text})

@@ -25,7 +25,7 @@ type Embedder interface {
 // documents per request. Share it among modules whose sets have tools in common, so that each tool is embedded once.
 // Make a new one when e gets another model whose vectors have the same size.
 //
-// It keeps at most about 50,000 vectors. A panic of e becomes an error, as does a vector with a NaN. Cached of nil is nil.
+// When it has more than 50,000 vectors, it forgets them. A panic of e becomes an error, as does a vector with a NaN. Cached of nil is nil.
 func Cached(e Embedder) Embedder {
 	if e == nil {
 		return nil
@@ -33,13 +33,12 @@ func Cached(e Embedder) Embedder {
 	return vectors.Keep(e)
 }
 
-// maxWait is how long a search waits for the embedder.
-const maxWait = 10 * time.Second
+const (
+	maxWait     = 10 * time.Second // how long a search waits for the embedder
+	maxEmbedded = 2000             // bytes that are embedded of a query or a description
+)
 
-var errSlow = errors.New("no reply within 10 seconds; the next search goes on with the vectors that have arrived")
-
-// maxEmbedded is the maximum number of bytes that are embedded of a tool's description.
-const maxEmbedded = 2000
+var errSlow = errors.New("no reply within 10 seconds; the next search uses the vectors that have arrived")
 
 // ByMeaning returns a copy of d that also compares meanings: the results of Search are ordered by the ranks that tools
 // have by words and by the embedder's vectors (reciprocal rank fusion), so that a tool is also found by other words
@@ -79,14 +78,11 @@ func (d *Index) find(ctx context.Context, query, server string, limit int) []bm2
 	return hits[:min(len(hits), limit)]
 }
 
-// maxQuery is the maximum number of bytes of a query that are embedded.
-const maxQuery = 4 << 10
-
 func (d *Index) cosines(ctx context.Context, query string) ([]float64, error) {
 	defer tools.Pause(ctx)() // the wait has its own limit
 	ctx, cancel := context.WithTimeoutCause(ctx, maxWait, errSlow)
 	defer cancel()
-	return d.meaning.Scores(ctx, display.Cut(query, maxQuery))
+	return d.meaning.Scores(ctx, display.Cut(query, maxEmbedded))
 }
 
 // fuse adds the tools that are similar in meaning to hits. The cosines are those of the tools in list.

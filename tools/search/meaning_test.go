@@ -124,7 +124,7 @@ func TestEmbedderFails(t *testing.T) {
 		"EmbedQuery: the embedder panicked: out of order": {query: func(context.Context, []float32) ([]float32, error) {
 			panic("out of order")
 		}},
-		"EmbedQuery returned a vector of 0 numbers": {query: func(context.Context, []float32) ([]float32, error) {
+		"EmbedQuery returned an empty vector": {query: func(context.Context, []float32) ([]float32, error) {
 			return nil, nil
 		}},
 		"EmbedQuery returned a vector with a number that is NaN or infinite": {
