@@ -41,6 +41,13 @@
 // name is found. The search does not know synonyms: a query should use words that are likely to
 // occur in the tool's description, and a model can try again with other words.
 //
+// With an embedder, [Index.ByMeaning] also finds tools by other words than their own. Modules and package codemode have
+// an option for it. The embedders of langchaingo fit as they are:
+//
+//	client, err := openai.New(openai.WithEmbeddingModel("text-embedding-3-small"))
+//	embedder, err := embeddings.NewEmbedder(client)
+//	o := &module.Options{Embedder: search.Cached(embedder)} // each tool is embedded once for all modules with o
+//
 // # What programs see
 //
 // [Index.Extended] adds two tools to a set, tools.search and tools.describe. Programs in modules and in code mode
