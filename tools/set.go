@@ -24,7 +24,7 @@ type Set struct {
 	bindings []*Binding
 	policies []Policy
 	warnings []string
-	logged   *sync.Map // the warnings that were logged; sets that are made from this one share it; may be nil
+	logged   *sync.Map // the warnings that were logged; sets that are made from this one share it
 }
 
 // NewSet takes a snapshot of the sources' tools.
@@ -64,8 +64,8 @@ func NewSet(ctx context.Context, sources ...Source) (*Set, error) {
 // With returns a copy of the set with more policies, inside those that it already has. The first argument is the
 // outermost of the new policies.
 func (s *Set) With(policies ...Policy) *Set {
-	var c Set
-	if s != nil {
+	c := Set{logged: &sync.Map{}}
+	if s != nil && s.logged != nil {
 		c = *s
 	}
 	c.policies = slices.Concat(c.policies, policies)
@@ -96,11 +96,8 @@ func (s *Set) WithLearned(learned map[string]json.RawMessage) *Set {
 // namespace tools. In the latter case, its class must be [Read], since policies do not apply to that namespace. Plus
 // also returns an error under the same conditions as [NewSet].
 func (s *Set) Plus(t *Tool) (*Set, error) {
-	b := builder{globals: names{}}
-	if s != nil {
-		b.set = *s
-		b.set.bindings = slices.Clip(s.bindings)
-	}
+	b := builder{set: *s.With(), globals: names{}}
+	b.set.bindings = slices.Clip(b.set.bindings)
 	for _, other := range b.set.bindings {
 		b.globals[cmp.Or(other.Object, other.Names[0])] = 1
 	}
@@ -163,11 +160,7 @@ func (s *Set) Warnings() []string {
 // as by [Set.With]. Modules call LogWarnings when they are made.
 func (s *Set) LogWarnings(log *slog.Logger) {
 	for _, w := range s.Warnings() {
-		logged := false
-		if s.logged != nil {
-			_, logged = s.logged.LoadOrStore(w, true)
-		}
-		if !logged {
+		if _, logged := s.logged.LoadOrStore(w, true); !logged {
 			log.Warn(w)
 		}
 	}

@@ -4,16 +4,14 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sync"
+	"sync/atomic"
 )
 
 // Index compares a query with documents. It is safe for concurrent use.
 type Index struct {
-	store *Store
-	texts func() []string
-
-	mu      sync.Mutex
-	vectors [][]float32 // nil until all documents are embedded
+	store   *Store
+	texts   func() []string
+	vectors atomic.Pointer[[][]float32] // nil until all documents are embedded
 }
 
 // Index returns an index of documents. The first query embeds them. The function texts is called when that is
@@ -26,19 +24,17 @@ func (x *Index) Scores(ctx context.Context, query string) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.mu.Lock()
-	all := x.vectors
-	x.mu.Unlock()
-	if all == nil || len(all) > 0 && len(all[0]) != len(asked) { // the embedder may have another model now
-		if all, err = x.store.documents(ctx, x.texts(), len(asked)); err != nil {
+	all := x.vectors.Load()
+	if all == nil || len(*all) > 0 && len((*all)[0]) != len(asked) { // the embedder may have another model now
+		embedded, err := x.store.documents(ctx, x.texts(), len(asked))
+		if err != nil {
 			return nil, err
 		}
-		x.mu.Lock()
-		x.vectors = all
-		x.mu.Unlock()
+		all = &embedded
+		x.vectors.Store(all)
 	}
-	scores := make([]float64, len(all))
-	for i, v := range all {
+	scores := make([]float64, len(*all))
+	for i, v := range *all {
 		sum := float32(0)
 		for k, a := range asked {
 			sum += a * v[k]

@@ -101,29 +101,27 @@ func (s *Store) documents(ctx context.Context, texts []string, size int) ([][]fl
 }
 
 // call calls an embedder, which may panic or ignore the end of the context.
-func call[T any](ctx context.Context, embed func() (T, error)) (T, error) {
-	type result struct {
-		value T
-		err   error
-	}
-	done := make(chan result, 1)
+func call[T any](ctx context.Context, embed func() (T, error)) (none T, _ error) {
+	var value T
+	err := errors.New("the embedder ended its goroutine")
+	done := make(chan struct{})
 	go func() {
-		r := result{err: errors.New("the embedder ended its goroutine")}
+		defer close(done)
 		defer func() {
 			if p := recover(); p != nil {
-				r.err = fmt.Errorf("the embedder panicked: %v", p)
+				err = fmt.Errorf("the embedder panicked: %v", p)
 			}
-			done <- r
 		}()
-		r.value, r.err = embed()
+		value, err = embed()
 	}()
 	select {
-	case r := <-done:
-		return r.value, r.err
+	case <-done:
+		if err == nil || ctx.Err() == nil {
+			return value, err
+		}
 	case <-ctx.Done():
-		var none T
-		return none, context.Cause(ctx)
 	}
+	return none, context.Cause(ctx)
 }
 
 // unit returns a copy of v with the length 1, or 0 if v is zero. The error continues a sentence.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/writ-go/writ/internal/display"
@@ -25,7 +24,8 @@ type Embedder interface {
 // documents per request. Share it among modules whose sets have tools in common, so that each tool is embedded once.
 // Make a new one when e gets another model whose vectors have the same size.
 //
-// When it has more than 50,000 vectors, it forgets them. A panic of e becomes an error, as does a vector with a NaN. Cached of nil is nil.
+// When it has more than 50,000 vectors, it forgets them. A panic of e becomes an error, as does a vector with a NaN.
+// Cached of nil is nil.
 func Cached(e Embedder) Embedder {
 	if e == nil {
 		return nil
@@ -67,45 +67,15 @@ func (d *Index) find(ctx context.Context, query, server string, limit int) []bm2
 	if d.meaning == nil {
 		return d.words.Search(query, server, limit)
 	}
-	hits := d.words.Search(query, server, len(d.bindings))
-	cosines, err := d.cosines(ctx, query)
-	if err != nil && ctx.Err() == nil {
+	defer tools.Pause(ctx)() // the wait has its own limit
+	waiting, cancel := context.WithTimeoutCause(ctx, maxWait, errSlow)
+	defer cancel()
+	cosines, err := d.meaning.Scores(waiting, display.Cut(query, maxEmbedded))
+	if err == nil {
+		return d.words.Fused(query, server, limit, cosines)
+	}
+	if ctx.Err() == nil {
 		d.log.Warn("search: the embedder failed, so this search compared only words", "error", display.Text(err.Error()))
 	}
-	if err == nil {
-		hits = fuse(hits, d.bindings, cosines, server)
-	}
-	return hits[:min(len(hits), limit)]
-}
-
-func (d *Index) cosines(ctx context.Context, query string) ([]float64, error) {
-	defer tools.Pause(ctx)() // the wait has its own limit
-	ctx, cancel := context.WithTimeoutCause(ctx, maxWait, errSlow)
-	defer cancel()
-	return d.meaning.Scores(ctx, display.Cut(query, maxEmbedded))
-}
-
-// fuse adds the tools that are similar in meaning to hits. The cosines are those of the tools in list.
-func fuse(hits []bm25.Hit, list []*tools.Binding, cosines []float64, server string) []bm25.Hit {
-	scores := map[*tools.Binding]float64{}
-	for _, h := range hits {
-		scores[h.Binding] = h.Score
-	}
-	var all []bm25.Hit
-	var words, meaning []float64
-	for i, b := range list {
-		if server == "" || server == b.Object {
-			all = append(all, bm25.Hit{Binding: b})
-			words, meaning = append(words, scores[b]), append(meaning, cosines[i])
-		}
-	}
-	for i, score := range vectors.Fuse(words, meaning) {
-		all[i].Score = score
-	}
-	all = slices.DeleteFunc(all, func(h bm25.Hit) bool { return h.Score <= 0 })
-	if len(all) == 0 { // the vectors are zero, and the query has only common words
-		return hits
-	}
-	bm25.Sort(all)
-	return all
+	return d.words.Search(query, server, limit)
 }

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/search"
@@ -114,8 +116,6 @@ func TestByMeaning(t *testing.T) {
 // If the embedder fails in whatever way, the search compares words and logs why. Later searches try again.
 func TestEmbedderFails(t *testing.T) {
 	t.Parallel()
-	block := make(chan struct{})
-	defer close(block)
 	nan := float32(math.NaN())
 	for want, broken := range map[string]*subjects{
 		"EmbedQuery: it is down": {query: func(context.Context, []float32) ([]float32, error) {
@@ -182,6 +182,25 @@ func TestSlowEmbedder(t *testing.T) {
 	if err != nil || len(hits) != 1 || hits[0].Name != "post.send" || log.Len() > 0 {
 		t.Errorf("found %v, %v, logged %s", hits, err, log.String())
 	}
+}
+
+// A search waits 10 seconds for the embedder.
+func TestEmbedderTimeout(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		stuck := &subjects{groups: shopSubjects, query: func(ctx context.Context, _ []float32) ([]float32, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}}
+		var log bytes.Buffer
+		d := search.New(desk(t), 1000).ByMeaning(stuck, slog.New(slog.NewTextHandler(&log, nil)))
+		begun := time.Now()
+		got := found(t, d, "a shipment by mail", "")
+		if got != "post.send" || time.Since(begun) != 10*time.Second ||
+			!strings.Contains(log.String(), "no reply within 10 seconds") {
+			t.Errorf("found %s after %v, logged %s", got, time.Since(begun), log.String())
+		}
+	})
 }
 
 // If the embedder gets a model with vectors of another size, the tools are embedded again.
