@@ -41,7 +41,8 @@ func (m money) EmbedDocuments(ctx context.Context, texts []string) (vectors [][]
 func TestEmbedder(t *testing.T) {
 	t.Parallel()
 	yes := func(context.Context, struct{}) (bool, error) { return true, nil }
-	set := toolSet(t, tools.Func("refund", "Refund one order.", yes, nil), tools.Func("track", "Where it is.", yes, nil))
+	set := toolSet(t, tools.Func("refund", "Refund one order.", yes, nil),
+		tools.Func("track", "Where it is.", yes, nil))
 	const program = "```js\nsubmit({total: (await tools.search('cash for the customer')).length})\n```"
 	for down, want := range map[bool]int{false: 1, true: 0} {
 		var log bytes.Buffer
@@ -55,7 +56,7 @@ func TestEmbedder(t *testing.T) {
 				t.Errorf("%s: found %d tools, want %d", name, pred.Output.Total, want)
 			}
 		}
-		model := llmtest.New(action("tools.search", `{"query": "cash for the customer"}`), action("submit", `{"total": 1}`))
+		model := llmtest.New(action("tools.search", `{"query": "cash for the customer"}`), submits1)
 		mustRun(t, module.NewReAct(adding, model, set, &o), orders{Limit: 1})
 		if told := model.Requests()[1].Last(); strings.Contains(told, `"refund"`) == down {
 			t.Errorf("a ReAct was told %s", told)

@@ -80,8 +80,8 @@ type Options struct {
 	// run waits for each of them, so OnEvent should return soon. To watch a single run, use [Observe] or [Start].
 	OnEvent func(context.Context, event.Event)
 
-	// Logger logs failures of Embedder and, when the first module is made with a set of tools, [tools.Set.Warnings]. Nil
-	// means slog.Default().
+	// Logger logs failures of Embedder and, once for each set of tools, [tools.Set.Warnings]. Nil means
+	// slog.Default().
 	Logger *slog.Logger
 }
 

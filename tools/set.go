@@ -156,8 +156,8 @@ func (s *Set) Warnings() []string {
 	return all
 }
 
-// LogWarnings logs the warnings of [Set.Warnings], but each only once for a set and the sets that are made from it, such
-// as by [Set.With]. Modules call LogWarnings when they are made.
+// LogWarnings logs the warnings of [Set.Warnings], but each only once for a set and the sets that are made from it, for
+// example by [Set.With]. Modules call LogWarnings when they are made.
 func (s *Set) LogWarnings(log *slog.Logger) {
 	for _, w := range s.Warnings() {
 		if _, logged := s.logged.LoadOrStore(w, true); !logged {

@@ -74,8 +74,8 @@ func (o KNNFewShot) estimate(t *task) Spent {
 
 // Nearest returns a function for module.Predictor.PickDemos that picks the k demos whose inputs are most similar to
 // the question, the most similar last. Inputs are compared by words (Okapi BM25) and, if e is not nil, by meaning: the
-// two ranks of each demo are combined by reciprocal rank fusion. The demos are embedded once. If the embedder fails, the
-// function returns an error, so that an optimizer does not compare prompts that were made in different ways.
+// two ranks of each demo are combined by reciprocal rank fusion. The demos are embedded once. If the embedder fails,
+// the function returns the error, because an optimizer must not compare demos that were picked in different ways.
 func Nearest(
 	k int, e search.Embedder,
 ) func(ctx context.Context, inputs signature.Values, demos []module.Demo) ([]module.Demo, error) {

@@ -75,7 +75,7 @@ func (d *Index) find(ctx context.Context, query, server string, limit int) []bm2
 		return d.words.Fused(query, server, limit, cosines)
 	}
 	if ctx.Err() == nil {
-		d.log.Warn("search: the embedder failed, so this search compared only words", "error", display.Text(err.Error()))
+		d.log.Warn("search: the embedder failed; comparing only words", "error", display.Text(err.Error()))
 	}
 	return d.words.Search(query, server, limit)
 }

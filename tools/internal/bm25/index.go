@@ -40,8 +40,8 @@ func (x *Index) Search(query, server string, limit int) []Hit {
 	return x.Fused(query, server, limit, nil)
 }
 
-// Fused is like Search, but combines the BM25 scores with the similarities of the query and each tool in meaning, unless
-// they are nil; see [vectors.Fuse]. A tool also matches if its similarity is positive.
+// Fused is like Search, but combines the BM25 scores with each tool's similarity to the query in meaning, as
+// [vectors.Fuse] does. A tool also matches if its similarity is positive. Nil means no similarities.
 func (x *Index) Fused(query, server string, limit int, similarities []float64) []Hit {
 	words := terms(nil, query[:min(len(query), maxQuery)])
 	scores := x.build().scores(words)
