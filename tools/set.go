@@ -37,8 +37,8 @@ type Set struct {
 //
 // The error joins all errors from the tools and sources.
 func NewSet(ctx context.Context, sources ...Source) (*Set, error) {
-	b := builder{globals: names{}, objects: map[string]string{}, members: map[string]names{}}
-	b.set.logged = &sync.Map{}
+	b := builder{set: Set{logged: &sync.Map{}}, globals: names{}, objects: map[string]string{},
+		members: map[string]names{}}
 	var errs []error
 	for i, source := range sources {
 		if source == nil {
@@ -156,8 +156,7 @@ func (s *Set) Warnings() []string {
 	return all
 }
 
-// LogWarnings logs the warnings of [Set.Warnings], but each only once for a set and the sets that are made from it, for
-// example by [Set.With]. Modules call LogWarnings when they are made.
+// LogWarnings logs [Set.Warnings], each only once for all sets that are made from the same set. Modules call it.
 func (s *Set) LogWarnings(log *slog.Logger) {
 	for _, w := range s.Warnings() {
 		if _, logged := s.logged.LoadOrStore(w, true); !logged {

@@ -59,9 +59,8 @@ func openCatalog(ctx context.Context, s *Server, poll time.Duration) (*catalog, 
 	o := s.options
 	c := &catalog{
 		config: o.Config, log: s.log, secrets: s.secrets, startup: o.Startup, poll: poll, budget: o.Declarations,
-		meaning: search.Cached(o.Embedder),
 		refresh: make(chan struct{}, 1), reloads: make(chan struct{}, 1), ready: make(chan struct{}),
-		now: &snapshot{},
+		meaning: search.Cached(o.Embedder), now: &snapshot{},
 	}
 	if o.Servers != nil {
 		c.options = *o.Servers

@@ -31,8 +31,7 @@ type Options struct {
 	// replaces them. Nil means no tools.
 	Tools *tools.Set
 
-	// Embedder, if set, lets search_tools and tools.search find tools by meaning in addition to words; see
-	// [search.Index.ByMeaning].
+	// Embedder, if set, lets searches find tools by meaning as well as by words; see [search.Index.ByMeaning].
 	Embedder search.Embedder
 
 	// Config is a configuration file for MCP servers whose tools programs may also call; see [mcptools.ReadConfig]. The

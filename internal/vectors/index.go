@@ -44,12 +44,8 @@ func (x *Index) Scores(ctx context.Context, query string) ([]float64, error) {
 	return scores, nil
 }
 
-// flattening is how little the first ranks differ in Fuse: the constant that Cormack, Clarke and Büttcher recommend in
-// "Reciprocal Rank Fusion Outperforms Condorcet and Individual Rank Learning Methods" (SIGIR 2009).
-const flattening = 60
-
-// Fuse combines scores of the same documents by reciprocal rank fusion. In each list, documents whose scores are not
-// positive have no rank, and documents with the same score have the same rank.
+// Fuse combines scores of the same documents by reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009). In
+// each list, documents whose scores are not positive have no rank, and documents with the same score share a rank.
 func Fuse(lists ...[]float64) []float64 {
 	fused := make([]float64, len(lists[0]))
 	for _, scores := range lists {
@@ -64,7 +60,7 @@ func Fuse(lists ...[]float64) []float64 {
 				rank = i + 1
 			}
 			if scores[at] > 0 {
-				fused[at] += 1 / float64(flattening+rank)
+				fused[at] += 1 / float64(60+rank) // 60 is the authors' constant
 			}
 		}
 	}

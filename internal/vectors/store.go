@@ -77,10 +77,10 @@ func (s *Store) documents(ctx context.Context, texts []string, size int) ([][]fl
 			list[i] = texts[at]
 		}
 		vectors, err := call(ctx, func() ([][]float32, error) { return s.embedder.EmbedDocuments(ctx, list) })
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, fmt.Errorf("EmbedDocuments: %w", err)
-		}
-		if len(vectors) != len(list) {
+		case len(vectors) != len(list):
 			return nil, fmt.Errorf("EmbedDocuments returned %d vectors for %d texts", len(vectors), len(list))
 		}
 		for i, at := range batch {
@@ -126,14 +126,14 @@ func call[T any](ctx context.Context, embed func() (T, error)) (none T, _ error)
 
 // unit returns a copy of v with the length 1, or 0 if v is zero. The error continues a sentence.
 func unit(v []float32) ([]float32, error) {
-	if len(v) == 0 {
-		return nil, errors.New("an empty vector")
-	}
 	square := 0.0
 	for _, x := range v {
 		square += float64(x) * float64(x)
 	}
-	if math.IsNaN(square) || math.IsInf(square, 0) {
+	switch {
+	case len(v) == 0:
+		return nil, errors.New("an empty vector")
+	case math.IsNaN(square) || math.IsInf(square, 0):
 		return nil, errors.New("a vector with a number that is NaN or infinite")
 	}
 	scaled := make([]float32, len(v))

@@ -3,7 +3,7 @@ package search
 import (
 	"cmp"
 	"context"
-	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -38,8 +38,6 @@ const (
 	maxEmbedded = 2000             // bytes that are embedded of a query or a description
 )
 
-var errSlow = errors.New("no reply within 10 seconds; the next search uses the vectors that have arrived")
-
 // ByMeaning returns a copy of d that also compares meanings: the results of Search are ordered by the ranks that tools
 // have by words and by the embedder's vectors (reciprocal rank fusion), so that a tool is also found by other words
 // than its own. A search then nearly always finds something. If e is nil, ByMeaning returns d.
@@ -68,7 +66,7 @@ func (d *Index) find(ctx context.Context, query, server string, limit int) []bm2
 		return d.words.Search(query, server, limit)
 	}
 	defer tools.Pause(ctx)() // the wait has its own limit
-	waiting, cancel := context.WithTimeoutCause(ctx, maxWait, errSlow)
+	waiting, cancel := context.WithTimeoutCause(ctx, maxWait, fmt.Errorf("no reply within %v", maxWait))
 	defer cancel()
 	cosines, err := d.meaning.Scores(waiting, display.Cut(query, maxEmbedded))
 	if err == nil {

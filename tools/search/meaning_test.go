@@ -197,7 +197,7 @@ func TestEmbedderTimeout(t *testing.T) {
 		begun := time.Now()
 		got := found(t, d, "a shipment by mail", "")
 		if got != "post.send" || time.Since(begun) != 10*time.Second ||
-			!strings.Contains(log.String(), "no reply within 10 seconds") {
+			!strings.Contains(log.String(), "no reply within 10s") {
 			t.Errorf("found %s after %v, logged %s", got, time.Since(begun), log.String())
 		}
 	})

@@ -191,8 +191,8 @@ var (
 	common      = func() map[string]bool {
 		set := map[string]bool{}
 		for w := range strings.FieldsSeq("the and for with that this from into are was were has have had its not you " +
-			"your can will all any but how what when where which who why use used using does may must should then than " +
-			"them they there these those our out own one two about also only other more most such each per api") {
+			"your can will all any but how what when where which who why use used using does may must should then " +
+			"than them they there these those our out own one two about also only other more most such each per api") {
 			set[w] = true
 		}
 		return set
