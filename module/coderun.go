@@ -60,7 +60,8 @@ type environment struct {
 // every program, so that a worker receives the tools only once.
 func (e *environment) programTools() *tools.Set {
 	return e.extended.Get(e.set, func() *tools.Set {
-		return search.New(e.set, cmp.Or(limitsOf(e.box).Output, prompt.MaxText)).Extended()
+		index := search.New(e.set, cmp.Or(limitsOf(e.box).Output, prompt.MaxText))
+		return index.ByMeaning(e.options.Embedder, e.options.Logger).Extended()
 	})
 }
 

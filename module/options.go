@@ -12,6 +12,7 @@ import (
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/declare"
 	"github.com/writ-go/writ/tools/journal"
+	"github.com/writ-go/writ/tools/search"
 )
 
 // Options configures a module. The zero value and nil mean the defaults.
@@ -75,6 +76,10 @@ type Options struct {
 	// result's type only in the run in which a program got that result.
 	LearnedTypes *declare.LearnedTypes
 
+	// Embedder, if set, lets tools.search find tools by meaning in addition to words, as [search.Index.ByMeaning]
+	// describes. To embed tools only once for several modules, share a [search.Cached] embedder.
+	Embedder search.Embedder
+
 	// Compiler translates programs to JavaScript; package sandbox/typescript has one for TypeScript. If it has a method
 	// Describe() string, the result becomes part of the prompt; otherwise, describe the language in Predictor.Briefing.
 	// Nil means that programs are JavaScript.
@@ -93,7 +98,8 @@ type Options struct {
 	// run waits for each of them, so OnEvent should return soon. To watch a single run, use [Observe] or [Start].
 	OnEvent func(context.Context, event.Event)
 
-	// Logger logs [tools.Set.Warnings] when a module is made. Nil means slog.Default().
+	// Logger logs failures of Embedder and, once for each set of tools, [tools.Set.Warnings]. Nil means
+	// slog.Default().
 	Logger *slog.Logger
 }
 
@@ -106,15 +112,12 @@ func (o *Options) orDefault(iters int) Options {
 	if c.MaxIters <= 0 {
 		c.MaxIters = iters
 	}
+	c.Embedder = search.Cached(c.Embedder)
 	c.FreeTurns = max(cmp.Or(c.FreeTurns, c.MaxIters), 0)
 	return c
 }
 
-func (o *Options) logWarnings(set *tools.Set) {
-	for _, w := range set.Warnings() {
-		cmp.Or(o.Logger, slog.Default()).Warn(w)
-	}
-}
+func (o *Options) logWarnings(set *tools.Set) { set.LogWarnings(cmp.Or(o.Logger, slog.Default())) }
 
 // predictor returns a Predictor with the options, but without a Spec.
 func (o *Options) predictor(model llms.Model) *Predictor {

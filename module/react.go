@@ -47,7 +47,8 @@ type ReAct[In, Out any] struct {
 func NewReAct[In, Out any](
 	sig *signature.Signature[In, Out], model llms.Model, set *tools.Set, o *Options,
 ) *ReAct[In, Out] {
-	a := &ReAct[In, Out]{signature: sig, tools: toolbox.New(set), options: o.orDefault(20)}
+	a := &ReAct[In, Out]{signature: sig, options: o.orDefault(20)}
+	a.tools = toolbox.New(set, a.options.Embedder, a.options.Logger)
 	a.Predictor = a.options.predictor(model)
 	if task := specOf(sig); task != nil {
 		a.Predictor.task = task

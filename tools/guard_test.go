@@ -1,9 +1,11 @@
 package tools_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -84,4 +86,31 @@ func TestSetHasTheWarningsOfItsSources(t *testing.T) {
 // passing is a policy that guards nothing.
 func passing(next tools.Caller) tools.Caller {
 	return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) { return next.Call(ctx, c) })
+}
+
+// A warning is logged once for a set and for the sets that are made from it.
+func TestLogWarnings(t *testing.T) {
+	t.Parallel()
+	drop := func(name string) tools.Source {
+		return tools.Func(name, "", func(context.Context, struct{}) (bool, error) { return true, nil },
+			&tools.Hints{Destructive: true})
+	}
+	set, err := tools.NewSet(t.Context(), drop("drop"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, err := set.Plus(drop("erase").(*tools.Tool))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&log, nil))
+	for range 2 {
+		for _, s := range []*tools.Set{set, set.With(), more, nil, (&tools.Set{}).With()} {
+			s.LogWarnings(logger)
+		}
+	}
+	if n := strings.Count(log.String(), "without approval: drop;"); n != 1 || strings.Count(log.String(), "\n") != 2 {
+		t.Errorf("logged %s", log.String())
+	}
 }

@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/internal/globals"
@@ -22,6 +24,7 @@ type Set struct {
 	bindings []*Binding
 	policies []Policy
 	warnings []string
+	logged   *sync.Map // the warnings that were logged; sets that are made from this one share it
 }
 
 // NewSet takes a snapshot of the sources' tools.
@@ -34,7 +37,8 @@ type Set struct {
 //
 // The error joins all errors from the tools and sources.
 func NewSet(ctx context.Context, sources ...Source) (*Set, error) {
-	b := builder{globals: names{}, objects: map[string]string{}, members: map[string]names{}}
+	b := builder{set: Set{logged: &sync.Map{}}, globals: names{}, objects: map[string]string{},
+		members: map[string]names{}}
 	var errs []error
 	for i, source := range sources {
 		if source == nil {
@@ -60,8 +64,8 @@ func NewSet(ctx context.Context, sources ...Source) (*Set, error) {
 // With returns a copy of the set with more policies, inside those that it already has. The first argument is the
 // outermost of the new policies.
 func (s *Set) With(policies ...Policy) *Set {
-	var c Set
-	if s != nil {
+	c := Set{logged: &sync.Map{}}
+	if s != nil && s.logged != nil {
 		c = *s
 	}
 	c.policies = slices.Concat(c.policies, policies)
@@ -92,11 +96,8 @@ func (s *Set) WithLearned(learned map[string]json.RawMessage) *Set {
 // one, must be free, and programs call it by exactly these names. In the namespace tools, its class must be [Read],
 // since policies do not apply to that namespace. Plus also returns an error under the same conditions as [NewSet].
 func (s *Set) Plus(t *Tool) (*Set, error) {
-	b := builder{globals: names{}}
-	if s != nil {
-		b.set = *s
-		b.set.bindings = slices.Clip(s.bindings)
-	}
+	b := builder{set: *s.With(), globals: names{}}
+	b.set.bindings = slices.Clip(b.set.bindings)
 	for _, other := range b.set.bindings {
 		b.globals[cmp.Or(other.Object, other.Names[0])] = 1
 	}
@@ -165,6 +166,15 @@ func (s *Set) Warnings() []string {
 		all[i] = display.Text(text)
 	}
 	return all
+}
+
+// LogWarnings logs [Set.Warnings], each only once for all sets that are made from the same set. Modules call it.
+func (s *Set) LogWarnings(log *slog.Logger) {
+	for _, w := range s.Warnings() {
+		if _, logged := s.logged.LoadOrStore(w, true); !logged {
+			log.Warn(w)
+		}
+	}
 }
 
 type builder struct {

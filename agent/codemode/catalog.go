@@ -15,6 +15,7 @@ import (
 	"github.com/writ-go/writ/agent/codemode/serve"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/mcptools"
+	"github.com/writ-go/writ/tools/search"
 )
 
 // catalog holds the tools that programs may call now. A program keeps the tools that it started
@@ -27,6 +28,7 @@ type catalog struct {
 	startup time.Duration // how long to wait for servers; clients are notified when slower servers add their tools
 	poll    time.Duration // interval between checks of the configuration file for changes
 	budget  int           // maximum length of the declarations, in tokens
+	meaning search.Embedder
 	refresh chan struct{} // signals that a server's tools have changed
 	reloads chan struct{} // signals that the configuration must be read again
 	ready   chan struct{} // closed when the first tools have been listed, or startup is over
@@ -46,6 +48,8 @@ type snapshot struct {
 	listed  source  // the tools of servers
 	guard   tools.Policy
 	saved   func(*tools.Set) (*tools.Set, []error) // as in catalog
+	meaning search.Embedder                        // may be nil
+	log     *slog.Logger
 
 	warnings []string
 
@@ -59,7 +63,8 @@ func openCatalog(ctx context.Context, s *Server, poll time.Duration) (*catalog, 
 	c := &catalog{
 		config: o.Config, log: s.log, secrets: s.secrets, startup: o.Startup, poll: poll, budget: o.Declarations,
 		refresh: make(chan struct{}, 1), reloads: make(chan struct{}, 1), ready: make(chan struct{}),
-		now: &snapshot{}, saved: func(set *tools.Set) (*tools.Set, []error) { return s.savedPrograms(ctx, set) },
+		meaning: search.Cached(o.Embedder), now: &snapshot{},
+		saved: func(set *tools.Set) (*tools.Set, []error) { return s.savedPrograms(ctx, set) },
 	}
 	if o.Servers != nil {
 		c.options = *o.Servers
@@ -205,7 +210,7 @@ func (c *catalog) change(next func(last *snapshot) *snapshot) error {
 	if s == last {
 		return nil
 	}
-	s.saved = c.saved
+	s.saved, s.meaning, s.log = c.saved, c.meaning, c.log
 	v, err := s.view(local)
 	if err != nil {
 		return err

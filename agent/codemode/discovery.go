@@ -26,7 +26,7 @@ func (c *client) searchTool() tool {
 				return found{}, invalid("%s", text)
 			}
 			return discover(c, func(d *search.Index) (found, error) {
-				hits, err := d.Search(in.Query, &in.Options)
+				hits, err := d.Search(ctx, in.Query, &in.Options)
 				if err != nil || len(hits) > 0 {
 					return found{Tools: hits}, err
 				}

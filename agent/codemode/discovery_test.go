@@ -1,6 +1,7 @@
 package codemode
 
 import (
+	"context"
 	"strings"
 	"testing"
 )
@@ -65,5 +66,42 @@ func TestOutline(t *testing.T) {
 	if text := a.as(p).describeExecute(a.catalog.everything()); !strings.Contains(text, aboutSearchInside) ||
 		strings.Contains(text, "describe_tool") {
 		t.Errorf("who has no describe_tool is told of it:\n%s", text)
+	}
+}
+
+// reading is an embedder for which reading and studying are the same.
+type reading struct{}
+
+func (reading) EmbedQuery(_ context.Context, text string) ([]float32, error) {
+	if strings.Contains(text, "read_") || strings.Contains(text, "study") {
+		return []float32{1, 0}, nil
+	}
+	return []float32{0, 1}, nil
+}
+
+func (r reading) EmbedDocuments(ctx context.Context, texts []string) (vectors [][]float32, _ error) {
+	for _, text := range texts {
+		v, _ := r.EmbedQuery(ctx, text)
+		vectors = append(vectors, v)
+	}
+	return vectors, nil
+}
+
+// With an embedder, clients and programs find tools by meaning.
+func TestDiscoveryByMeaning(t *testing.T) {
+	t.Parallel()
+	path, _ := config(t)
+	session, _ := begin(t, setup{Options: Options{Config: path, Embedder: reading{}}})
+	type hits struct {
+		Tools []struct{ Name string }
+	}
+	got := get[hits](t, session, "search_tools", map[string]any{"query": "study it"})
+	if len(got.Tools) != 1 || got.Tools[0].Name != "fs.read_text_file" {
+		t.Errorf("got %+v", got)
+	}
+	ran := get[struct{ Result []struct{ Name string } }](t, session, "execute_code",
+		map[string]any{"code": "return await tools.search('study it')"})
+	if len(ran.Result) != 1 || ran.Result[0].Name != "fs.read_text_file" {
+		t.Errorf("got %+v", ran)
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 	"github.com/writ-go/writ/tools/mcptools"
+	"github.com/writ-go/writ/tools/search"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 )
@@ -30,6 +31,9 @@ type Options struct {
 	// Tools are the tools that programs may call. Their policies also apply to the tools from Config. [Server.SetTools]
 	// replaces them. Nil means no tools.
 	Tools *tools.Set
+
+	// Embedder, if set, lets searches find tools by meaning as well as by words; see [search.Index.ByMeaning].
+	Embedder search.Embedder
 
 	// Config is a configuration file for MCP servers whose tools programs may also call; see [mcptools.ReadConfig]. The
 	// server connects to them in the background and follows the file: when it changes, the next program has the new

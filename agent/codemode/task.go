@@ -99,7 +99,8 @@ func (c *client) runTaskNow(ctx context.Context, tell func(message string), in t
 	model := models.NewBudget(models.Limits{Tokens: limits.Tokens}).Model(c.app.options.Model, "task")
 	bot, err := agent.New(model, &agent.Options{Sandbox: queued{c}, Tools: view.set, Module: module.Options{
 		// the catalog has logged the warnings
-		MaxIters: limits.Steps, Compiler: compiler, OnEvent: c.onEvent(tell), Logger: slog.New(slog.DiscardHandler),
+		MaxIters: limits.Steps, Compiler: compiler, Embedder: c.app.catalog.meaning, OnEvent: c.onEvent(tell),
+		Logger: slog.New(slog.DiscardHandler),
 	}})
 	if err != nil {
 		return report{}, err

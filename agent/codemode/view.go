@@ -64,7 +64,7 @@ func (s *snapshot) view(p serve.Principal) (*view, error) {
 	set, leftOut := s.saved(set)
 	may := policy.Allow(policy.Tools(patterns...), "")
 	set = set.Only(func(b *tools.Binding) bool { return all || permits(may, b) })
-	index := search.New(set, maxDescribed)
+	index := search.New(set, maxDescribed).ByMeaning(s.meaning, s.log)
 	v := &view{
 		set: set, programs: index.Extended(), discovery: index.SearchedBy("search_tools"),
 		declared: map[int]string{}, leftOut: leftOut,

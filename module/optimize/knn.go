@@ -8,8 +8,10 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/writ-go/writ/internal/vectors"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/signature"
+	"github.com/writ-go/writ/tools/search"
 )
 
 // KNNFewShot shows the model the examples of Train that are most similar to each question. Use it if there are many
@@ -21,21 +23,19 @@ import (
 //
 // The method was published by Liu et al., "What Makes Good In-Context Examples for GPT-3?" (DeeLIO 2022).
 type KNNFewShot struct {
-	K     int   // the number of demos for each question; zero means 3
-	Embed Embed // compares inputs by meaning; nil means by words
+	K        int             // the number of demos for each question; zero means 3
+	Embedder search.Embedder // compares inputs by meaning as well as by words; nil means only by words
 
 	// Bootstrap has a teacher answer all of Train, as in [BootstrapFewShot]. It is needed for predictors with fields
 	// that the examples do not have.
 	Bootstrap bool
 }
 
-// Embed returns a vector for each string, like the method EmbedDocuments of langchaingo's embedders.
-type Embed func(ctx context.Context, texts []string) ([][]float32, error)
-
 func (o KNNFewShot) optimize(ctx context.Context, t *task) error {
 	all, picks := inOrder(len(t.train)), map[string]pick{}
+	embedder := search.Cached(o.Embedder)
 	for _, p := range t.unfrozen() { // each predictor has an index of its own demos
-		picks[p.Path] = Nearest(cmp.Or(max(o.K, 0), 3), o.Embed)
+		picks[p.Path] = Nearest(cmp.Or(max(o.K, 0), 3), embedder)
 	}
 	c := newCandidate(t.start, "KNNFewShot")
 	if t.setLabeled(c, all, len(all)) == 0 && !o.Bootstrap {
@@ -73,31 +73,42 @@ func (o KNNFewShot) estimate(t *task) Spent {
 }
 
 // Nearest returns a function for module.Predictor.PickDemos that picks the k demos whose inputs are most similar to
-// the question, the most similar last. A nil embed compares words, by Okapi BM25.
+// the question, the most similar last. Inputs are compared by words (Okapi BM25) and, if e is not nil, by meaning: the
+// two ranks of each demo are combined by reciprocal rank fusion. The demos are embedded once. If the embedder fails,
+// the function returns the error, because an optimizer must not compare demos that were picked in different ways.
 func Nearest(
-	k int, embed Embed,
+	k int, e search.Embedder,
 ) func(ctx context.Context, inputs signature.Values, demos []module.Demo) ([]module.Demo, error) {
-	n := &nearest{k: max(k, 0), embed: embed, vectors: map[string][]float32{}}
+	n := &nearest{k: max(k, 0)}
+	if e != nil {
+		n.store = vectors.Keep(e)
+	}
 	return n.pick
 }
 
 type nearest struct {
 	k     int
-	embed Embed
+	store *vectors.Store // nil to compare only words
 
 	mu      sync.Mutex
-	indexed []module.Demo // the demos in index
-	index   *wordIndex
-	vectors map[string][]float32 // by the text of the inputs of demos
+	indexed []module.Demo // the demos in words and meaning
+	words   *wordIndex
+	meaning *vectors.Index
 }
 
 func (n *nearest) pick(ctx context.Context, inputs signature.Values, demos []module.Demo) ([]module.Demo, error) {
 	if len(demos) <= n.k {
 		return demos, nil
 	}
-	scores, err := n.scores(ctx, inputs, demos)
-	if err != nil {
-		return nil, err
+	question := textOf(inputs)
+	words, meaning := n.indexOf(demos)
+	scores := words.scores(question)
+	if n.store != nil {
+		cosines, err := meaning.Scores(ctx, question)
+		if err != nil {
+			return nil, fmt.Errorf("the embedder failed: %w", err)
+		}
+		scores = vectors.Fuse(scores, cosines)
 	}
 	order := inOrder(len(demos))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
@@ -108,74 +119,21 @@ func (n *nearest) pick(ctx context.Context, inputs signature.Values, demos []mod
 	return picked, nil
 }
 
-// scores returns how similar each demo is to the question.
-func (n *nearest) scores(ctx context.Context, inputs signature.Values, demos []module.Demo) ([]float64, error) {
-	if n.embed == nil {
-		return n.indexOf(demos).scores(textOf(inputs)), nil
-	}
-	asked, err := n.vectorsOf(ctx, inputs, demos)
-	if err != nil {
-		return nil, fmt.Errorf("the embedder: %w", err)
-	}
-	scores := make([]float64, len(demos))
+// indexOf returns the indexes of the demos. It keeps the last ones, since the demos are the same for all questions.
+func (n *nearest) indexOf(demos []module.Demo) (*wordIndex, *vectors.Index) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for i, d := range demos {
-		scores[i] = cosine(asked, n.vectors[textOf(d.Inputs)])
-	}
-	return scores, nil
-}
-
-// indexOf returns the index of the demos. It keeps the last index, since the demos are the same for all questions.
-func (n *nearest) indexOf(demos []module.Demo) *wordIndex {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.index == nil || len(n.indexed) != len(demos) || &n.indexed[0] != &demos[0] {
+	if n.words == nil || len(n.indexed) != len(demos) || &n.indexed[0] != &demos[0] {
 		texts := make([]string, len(demos))
 		for i, d := range demos {
 			texts[i] = textOf(d.Inputs)
 		}
-		n.indexed, n.index = demos, newWordIndex(texts)
-	}
-	return n.index
-}
-
-// vectorsOf returns the vector of the question, and adds missing vectors of demos to n.vectors.
-func (n *nearest) vectorsOf(ctx context.Context, inputs signature.Values, demos []module.Demo) ([]float32, error) {
-	texts := []string{textOf(inputs)}
-	n.mu.Lock()
-	for _, d := range demos {
-		if text := textOf(d.Inputs); n.vectors[text] == nil && !slices.Contains(texts[1:], text) {
-			texts = append(texts, text)
+		n.indexed, n.words = demos, newWordIndex(texts)
+		if n.store != nil {
+			n.meaning = n.store.Index(func() []string { return texts })
 		}
 	}
-	n.mu.Unlock()
-	vectors, err := n.embed(ctx, texts)
-	if err != nil {
-		return nil, err
-	}
-	if len(vectors) != len(texts) {
-		return nil, fmt.Errorf("it returned %d vectors for %d strings", len(vectors), len(texts))
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for i, text := range texts[1:] {
-		n.vectors[text] = vectors[i+1]
-	}
-	return vectors[0], nil
-}
-
-// cosine returns the cosine of the angle between two vectors, or 0 if one of them is zero.
-func cosine(a, b []float32) float64 {
-	var dot, aa, bb float64
-	for i := range min(len(a), len(b)) {
-		x, y := float64(a[i]), float64(b[i])
-		dot, aa, bb = dot+x*y, aa+x*x, bb+y*y
-	}
-	if aa == 0 || bb == 0 {
-		return 0
-	}
-	return dot / math.Sqrt(aa*bb)
+	return n.words, n.meaning
 }
 
 // textOf returns the strings and numbers in inputs.

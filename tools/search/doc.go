@@ -25,7 +25,7 @@
 //		if err != nil {
 //			panic(err)
 //		}
-//		hits, err := search.New(set, 4000).Search("refund an order", nil)
+//		hits, err := search.New(set, 4000).Search(context.Background(), "refund an order", nil)
 //		if err != nil {
 //			panic(err)
 //		}
@@ -40,6 +40,13 @@
 // that no tool has is replaced by the most similar word in a tool's name, so that a misspelled
 // name is found. The search does not know synonyms: a query should use words that are likely to
 // occur in the tool's description, and a model can try again with other words.
+//
+// With an embedder, [Index.ByMeaning] also finds tools by other words than their own. Modules and package codemode have
+// an option for it. The embedders of langchaingo fit as they are:
+//
+//	client, err := openai.New(openai.WithEmbeddingModel("text-embedding-3-small"))
+//	embedder, err := embeddings.NewEmbedder(client)
+//	o := &module.Options{Embedder: search.Cached(embedder)} // each tool is embedded once for all modules with o
 //
 // # What programs see
 //

@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -38,8 +39,9 @@ type Hit struct {
 }
 
 // Search returns the tools that match the query best. It returns an error if the server
-// does not exist. Nil options are the defaults.
-func (d *Index) Search(query string, o *Options) ([]Hit, error) {
+// does not exist. Nil options are the defaults. The context limits only requests to the embedder; see
+// [Index.ByMeaning].
+func (d *Index) Search(ctx context.Context, query string, o *Options) ([]Hit, error) {
 	if o == nil {
 		o = &Options{}
 	}
@@ -52,7 +54,7 @@ func (d *Index) Search(query string, o *Options) ([]Hit, error) {
 	limit := int(max(0, min(o.Limit, maxLimit)))
 	hits := []Hit{}
 	left := d.maxText
-	for i, found := range d.words.Search(query, server, cmp.Or(limit, defaultLimit)) {
+	for i, found := range d.find(ctx, query, server, cmp.Or(limit, defaultLimit)) {
 		hit := Hit{Name: found.Path(), Description: Summary(found.Description)}
 		if o.Declare && i < maxDeclared {
 			text := declare.Describe(found.Binding)

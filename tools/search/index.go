@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"slices"
 
 	"github.com/writ-go/writ/internal/globals"
+	"github.com/writ-go/writ/internal/vectors"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/internal/bm25"
 )
@@ -16,7 +18,9 @@ type Index struct {
 	set      *tools.Set
 	bindings []*tools.Binding
 	words    *bm25.Index
-	maxText  int // approximate maximum size of a Describe result, in bytes
+	meaning  *vectors.Index // nil to compare only words
+	log      *slog.Logger   // not nil if meaning is not nil
+	maxText  int            // approximate maximum size of a Describe result, in bytes
 
 	// howToSearch returns advice on how to search all tools, or one server's tools.
 	howToSearch func(server string) string
@@ -57,7 +61,7 @@ func (d *Index) Extended() *tools.Set {
 	}
 	hints := &tools.Hints{Class: tools.Read}
 	search := tools.Func("search", "Find tools by what they do.",
-		func(_ context.Context, in searchArgs) ([]Hit, error) { return d.Search(in.Query, &in.Options) }, hints)
+		func(ctx context.Context, in searchArgs) ([]Hit, error) { return d.Search(ctx, in.Query, &in.Options) }, hints)
 	describe := tools.Func("describe", "Declare tools in full, or list the tools of a server.",
 		func(_ context.Context, in describeArgs) (string, error) { return d.Describe(in.Name...) }, hints)
 	search.Remark = d.remark

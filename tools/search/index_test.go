@@ -338,7 +338,7 @@ func TestExtendedTwice(t *testing.T) {
 	if again := d.Extended(); again != set {
 		t.Errorf("got another set, of %d tools", again.Len())
 	}
-	hits, err := d.Search("search describe tools", nil)
+	hits, err := d.Search(t.Context(), "search describe tools", nil)
 	if err != nil || slices.ContainsFunc(hits, func(h search.Hit) bool { return strings.HasPrefix(h.Name, "tools.") }) {
 		t.Errorf("got %v (%v)", hits, err)
 	}

@@ -3,6 +3,7 @@ package toolbox
 
 import (
 	"fmt"
+	"log/slog"
 	"slices"
 
 	"github.com/writ-go/writ/internal/dispatch"
@@ -23,9 +24,9 @@ type Toolbox struct {
 	discovery *search.Index
 }
 
-// New returns the toolbox of a set.
-func New(set *tools.Set) *Toolbox {
-	d := search.New(set, prompt.MaxText).SearchedBy(globals.Tools + ".search")
+// New returns the toolbox of a set. The embedder and the logger are those of [search.Index.ByMeaning].
+func New(set *tools.Set, e search.Embedder, log *slog.Logger) *Toolbox {
+	d := search.New(set, prompt.MaxText).SearchedBy(globals.Tools+".search").ByMeaning(e, log)
 	set = d.Extended()
 	return &Toolbox{set: set, Bindings: set.Bindings(), discovery: d}
 }

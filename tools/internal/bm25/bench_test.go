@@ -1,6 +1,7 @@
 package bm25_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"runtime"
@@ -73,6 +74,43 @@ func BenchmarkSearch10000(b *testing.B) {
 	b.ReportMetric(float64(bound-tools)/10_000, "B-set/tool")
 	b.ReportMetric(float64(after-bound)/10_000, "B-index/tool")
 	runtime.KeepAlive(list)
+	runtime.KeepAlive(index)
+}
+
+// hashed is an embedder with vectors of 1,536 numbers that depend on the text's length only.
+type hashed struct{}
+
+func (hashed) EmbedQuery(_ context.Context, text string) ([]float32, error) {
+	v := make([]float32, 1536)
+	v[len(text)%len(v)], v[len(text)/2%len(v)] = 1, 0.5
+	return v, nil
+}
+
+func (h hashed) EmbedDocuments(ctx context.Context, texts []string) (vectors [][]float32, _ error) {
+	for _, text := range texts {
+		v, _ := h.EmbedQuery(ctx, text)
+		vectors = append(vectors, v)
+	}
+	return vectors, nil
+}
+
+// BenchmarkMeaning10000 searches 10,000 tools by words and by vectors of 1,536 numbers, without the time that a real
+// embedder takes.
+func BenchmarkMeaning10000(b *testing.B) {
+	needs := readNeeds(b, "testdata/needs.txt", realServers(b))
+	set := newSet(b, tenThousand(b)...)
+	words := search.New(set, 1000)
+	_, _ = words.Search(b.Context(), "x", nil) // builds the index of words
+	before := heap()
+	index := words.ByMeaning(hashed{}, nil)
+	_, _ = index.Search(b.Context(), "x", nil)
+	after := heap()
+	i := 0
+	for b.Loop() {
+		_, _ = index.Search(b.Context(), needs[i%len(needs)].text, nil)
+		i++
+	}
+	b.ReportMetric(float64(after-before)/10_000, "B-vectors/tool")
 	runtime.KeepAlive(index)
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/writ-go/writ/internal/vectors"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -12,7 +13,7 @@ import (
 type Hit struct {
 	*tools.Binding
 
-	// Score is the BM25 score. Scores can be compared only within the same search.
+	// Score is the BM25 score, or the fused score. Scores can be compared only within the same search.
 	Score float64
 }
 
@@ -36,8 +37,17 @@ const maxQuery = 4 << 10
 // If the query consists only of common words, all tools match, in the order of their names. If server is not
 // empty, only the tools whose object or namespace is server are searched.
 func (x *Index) Search(query, server string, limit int) []Hit {
+	return x.Fused(query, server, limit, nil)
+}
+
+// Fused is like Search, but combines the BM25 scores with each tool's similarity to the query in meaning, as
+// [vectors.Fuse] does. A tool also matches if its similarity is positive. Nil means no similarities.
+func (x *Index) Fused(query, server string, limit int, similarities []float64) []Hit {
 	words := terms(nil, query[:min(len(query), maxQuery)])
 	scores := x.build().scores(words)
+	if similarities != nil {
+		scores = vectors.Fuse(scores, similarities)
+	}
 	var hits []Hit
 	for i, b := range x.tools {
 		if (scores[i] > 0 || len(words) == 0) && (server == "" || server == b.Object || server == b.Namespace) {
