@@ -259,8 +259,9 @@ func (r *reactRun) readAll(ctx context.Context, reads []read) (told []string, er
 		return nil, err
 	}
 	for i := range reads {
-		c, source := &reads[i], ""
-		c.Call, source = r.begin(i+1, c.tool, c.Args)
+		c := &reads[i]
+		call, source := r.begin(i+1, c.tool, c.Args)
+		c.Call = call
 		c.issued = r.tools.Issue(r.attempt, c.tool, &c.Call, source, nil)
 	}
 	var wg sync.WaitGroup
