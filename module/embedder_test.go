@@ -66,3 +66,25 @@ func TestEmbedder(t *testing.T) {
 		}
 	}
 }
+
+// The programs of an RLM with an embedder compare texts by meaning. If the embedder fails, they are not told why.
+func TestNearest(t *testing.T) {
+	t.Parallel()
+	const program = "```js\nlet total;\ntry { [total] = await nearest({query: 'refund', texts: ['a lamp', 'cash'], " +
+		"limit: 1}) } catch (e) { total = e.message.includes('down') ? -1 : -2 }\nsubmit({total})\n```"
+	for down, want := range map[bool]int{false: 1, true: -2} {
+		model := llmtest.New(program)
+		o := &module.RLMOptions{Options: module.Options{Embedder: money{down}}}
+		if pred := mustRun(t, module.NewRLM(adding, model, inProcess(t), nil, o), orders{Limit: 1}); pred.Output.Total != want {
+			t.Errorf("down %v: got %d, want %d", down, pred.Output.Total, want)
+		}
+		if !strings.Contains(model.Requests()[0].Text(), "await nearest(") {
+			t.Error("the prompt does not mention nearest")
+		}
+	}
+	model := llmtest.New(submits1)
+	_, _ = module.NewRLM(adding, model, inProcess(t), nil, nil).Run(t.Context(), orders{Limit: 1})
+	if strings.Contains(model.Requests()[0].Text(), "nearest(") {
+		t.Error("nearest without an embedder")
+	}
+}

@@ -17,7 +17,8 @@ import (
 // RLM answers questions about more text than a model can read. Programs have the inputs as variables; the model that
 // writes the programs sees the length of each input, but only part of a long one. The programs take the inputs apart
 // and ask a model about the parts: about one part with await llm(prompt), or about many at the same time with await
-// llm([prompt, …]). Programs can use earlier programs' variables. Otherwise an RLM works like a [CodeAct]. It is safe
+// llm([prompt, …]). With an Embedder, await nearest({query, texts}) finds parts by their meaning. Programs can use
+// earlier programs' variables. Otherwise an RLM works like a [CodeAct]. It is safe
 // for concurrent use.
 //
 // There is no need to raise the sandbox's limits. Since a program waits for the models that it calls, its time limit
@@ -89,7 +90,7 @@ func (o RLMOptions) budget() budget.Limits {
 }
 
 func (o RLMOptions) strategy() prompt.RLM {
-	return prompt.RLM{Calls: o.MaxCalls, Tokens: o.MaxTokens, Nested: o.Depth > 1}
+	return prompt.RLM{Calls: o.MaxCalls, Tokens: o.MaxTokens, Nested: o.Depth > 1, Nearest: o.Embedder != nil}
 }
 
 // uncounted returns how often a program may call llm and rlm in addition to the sandbox's Limits.Calls.
@@ -117,7 +118,7 @@ func NewRLM[In, Out any](
 	}
 	m.options = o.orDefault(c.limits)
 	c.options, c.uncounted = m.options.Options, m.options.uncounted()
-	c.set, c.err = withModels(set, m.options.Depth)
+	c.set, c.err = withModels(set, m.options)
 	if c.limits != (sandbox.Limits{}) && c.err == nil { // otherwise there is no sandbox
 		c.limits, c.err = m.options.budget().Programs(c.limits)
 	}
@@ -134,11 +135,14 @@ func NewRLM[In, Out any](
 	return m
 }
 
-// withModels adds llm and rlm to the programs' tools.
-func withModels(set *tools.Set, depth int) (*tools.Set, error) {
+// withModels adds llm, rlm and nearest to the programs' tools.
+func withModels(set *tools.Set, o RLMOptions) (*tools.Set, error) {
 	set, err := set.Plus(llmTool)
-	if err == nil && depth > 1 {
+	if err == nil && o.Depth > 1 {
 		set, err = set.Plus(rlmTool)
+	}
+	if err == nil && o.Embedder != nil {
+		set, err = set.Plus(nearestTool(o.Embedder))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("module: cannot add the functions of an RLM to the tools: %w", err)

@@ -13,6 +13,8 @@ type RLM struct {
 	Calls  int  // the model call limit, for all programs together
 	Tokens int  // their token limit; 0 for no limit
 	Nested bool // programs can also call rlm
+
+	Nearest bool // programs can also call nearest
 }
 
 // String returns the strategy.
@@ -26,6 +28,9 @@ func (r RLM) String() string {
 	b.WriteString(".\n")
 	if r.Nested {
 		b.WriteString(rlmFacts)
+	}
+	if r.Nearest {
+		b.WriteString(nearestFacts)
 	}
 	b.WriteString(rlmSteps)
 	return b.String()
@@ -62,6 +67,10 @@ The constants may be far longer than you can read. Take them apart in programs, 
 - await rlm({prompt, context}) solves a task whose context is too long for one prompt. The context is any value. A
   model writes programs for it as you do, without your variables, and its answer is returned as text. It costs
   several calls, so use llm for anything that fits into one prompt.
+`)
+	nearestFacts = unfolded(`
+- await nearest({query, texts, limit}) compares texts by meaning, and returns the indexes of those nearest to the query,
+  the best first. It costs no model call: use it to choose the parts to ask about.
 `)
 	rlmSteps = `
 How to proceed:
