@@ -74,7 +74,7 @@ func (s scheme) baseURL() (url, variable string) {
 func (s scheme) options(o *OpenOptions) *wire.Options {
 	url, _ := s.baseURL()
 	return &wire.Options{
-		Key: o.Key, Token: o.Token, Project: o.Project, Location: o.Location, BaseURL: cmp.Or(o.BaseURL, url), Client: o.Client, MaxTokens: o.MaxTokens,
-		Context: o.Context, Extra: maps.Clone(o.Extra), Dialect: s.name,
+		Key: o.Key, Token: o.Token, Project: o.Project, Location: o.Location, BaseURL: cmp.Or(o.BaseURL, url),
+		Client: o.Client, MaxTokens: o.MaxTokens, Context: o.Context, Extra: maps.Clone(o.Extra), Dialect: s.name,
 	}
 }
