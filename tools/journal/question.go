@@ -38,7 +38,7 @@ func (q *query) ask(hold *tools.HoldError) (*tools.Repeat, error) {
 	}
 	for i := 0; i < len(like); i++ {
 		r := q.journal.repetition(like[i])
-		if r != nil && r.State != StateUnknown && !slices.Contains(like, r) {
+		if r != nil && r.is(q.key) && r.State != StateUnknown && !slices.Contains(like, r) {
 			like = append(like, r)
 		}
 	}
