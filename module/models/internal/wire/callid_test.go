@@ -14,8 +14,8 @@ import (
 	"github.com/writ-go/writ/module/models/internal/wire"
 )
 
-// TestCallIDs continues a conversation that another provider's model began. Its IDs of calls may repeat, as Ollama's do,
-// and have other characters or more than this provider accepts.
+// TestCallIDs continues a conversation that another provider's model began. Its IDs of calls may repeat, as Ollama's
+// do, and have other characters or more than this provider accepts.
 func TestCallIDs(t *testing.T) {
 	t.Parallel()
 	messages := hello()
