@@ -221,8 +221,8 @@ func (j *Journal) turns() (list [][]byte) {
 	return list
 }
 
-// Turns implements [dispatch.Recorder]. If more is recorded that the module or its programs do next, other turns are not
-// recorded: a hold has ended the program earlier, and in the log they would be turns of a later program.
+// Turns implements [dispatch.Recorder]. If more is recorded that the module or its programs do next, other turns are
+// not recorded: a hold has ended the program earlier, and in the log they would be turns of a later program.
 func (a *Attempt) Turns(turns [][]byte) {
 	j := a.journal
 	j.mu.Lock()
