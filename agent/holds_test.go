@@ -153,6 +153,30 @@ func TestHoldBecauseOfAnotherTool(t *testing.T) {
 	}
 }
 
+// A person is also asked about a call that was repeated on purpose, sees the repetition, and can repeat the call again.
+func TestHoldOfRepeatedCall(t *testing.T) {
+	t.Parallel()
+	o, runs := &office{}, asking(journal.NewMemory())
+	bot, _ := o.bot(t, `await note({to: "a"}); throw 1`, `await send({to: "b"}); throw 1`,
+		`await note({to: "a"}); throw 1`, `submit({answer: String(await note({to: "a"}))})`)
+	_, err := agent.Start(t.Context(), runs, "r-1", bot, task)
+	var pred *module.Prediction[agent.Answer]
+	for _, resembles := range []int{0, 2, 3} {
+		at := paused(t, err)
+		w, d := at.Waiting[0], approved()
+		if len(w.Resembles) != resembles {
+			t.Errorf("the run waits for %s", w)
+		}
+		if w.Resembles != nil {
+			d = repeat(tools.Repeat{Distinct: []string{"all"}})
+		}
+		pred, err = agent.Resume(t.Context(), runs, bot, at, map[string]agent.Decision{w.ID: d})
+	}
+	if err != nil || pred.Output.Answer != "4" || o.String() != "note:a note:a note:a send:b" {
+		t.Errorf("got %v, %v; the tools did %s", pred, err, o)
+	}
+}
+
 // While a question is open, calls in progress end, and the calls that the program makes after it wait, too.
 func TestHoldAmongOtherCalls(t *testing.T) {
 	t.Parallel()

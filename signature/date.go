@@ -82,7 +82,10 @@ func (t Time) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
 // UnmarshalText reads the forms 15:04 and 15:04:05.
 func (t *Time) UnmarshalText(text []byte) error {
-	layout := time.TimeOnly[:max(len(text), len("15:04"))%(len(time.TimeOnly)+1)]
+	layout := time.TimeOnly
+	if len(text) < len(layout) {
+		layout = "15:04"
+	}
 	parsed, err := time.Parse(layout, string(text))
 	if err != nil || len(text) != len(layout) {
 		return fmt.Errorf("signature: %.40q is not a time such as 15:04", text)

@@ -135,6 +135,8 @@ func TestDateOf(t *testing.T) {
 
 func FuzzDate(f *testing.F) {
 	f.Add("2026-01-31", "15:04")
+	f.Add("", "15:04:")
+	f.Add("", "15:04:0")
 	f.Fuzz(func(t *testing.T, date, clock string) {
 		var d signature.Date
 		if d.UnmarshalText([]byte(date)) == nil && d.String() != date {

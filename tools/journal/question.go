@@ -36,14 +36,20 @@ func (q *query) ask(hold *tools.HoldError) (*tools.Repeat, error) {
 			like = append(like, e)
 		}
 	}
+	for i := 0; i < len(like); i++ {
+		r := q.journal.repetition(like[i])
+		if r != nil && r.is(q.key) && r.State != StateUnknown && !slices.Contains(like, r) {
+			like = append(like, r)
+		}
+	}
 	var list []Entry
-	var own []*entry
+	var own []*entry // without those that others in the list have repeated: to repeat these means the repetition
 	for _, e := range like {
 		if e.is(q.key) && e.State == StateUnknown {
 			return nil, nil
 		}
 		list = append(list, e.Entry)
-		if q.entryOf(e.ID) != nil {
+		if q.entryOf(e.ID) != nil && !slices.Contains(like, q.journal.repetition(e)) {
 			own = append(own, e)
 		}
 	}

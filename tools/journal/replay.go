@@ -221,14 +221,15 @@ func (j *Journal) turns() (list [][]byte) {
 	return list
 }
 
-// Turns implements [dispatch.Recorder].
+// Turns implements [dispatch.Recorder]. If more is recorded that the module or its programs do next, other turns are
+// not recorded: a hold has ended the program earlier, and in the log they would be turns of a later program.
 func (a *Attempt) Turns(turns [][]byte) {
 	j := a.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	known := min(a.turns, len(turns))
 	a.turns -= known
-	if j.log == nil || a != j.current || known == len(turns) {
+	if j.log == nil || a != j.current || known == len(turns) || slices.ContainsFunc(j.pending, (*operation).active) {
 		return
 	}
 	_ = j.commit(&operation{Op: opTurns, Turns: turns[known:]}) // the next call returns the error

@@ -56,6 +56,36 @@ func recorded(t *testing.T) *memory {
 	return log.cut(len(log.records))
 }
 
+// When a program is repeated, a timer may fire before a hold ends the program. It fired in no recorded program.
+func TestTurnBeforeRecordedHold(t *testing.T) {
+	t.Parallel()
+	held := func(s *script) {
+		s.begin("one")
+		s.do(`db.add({"n":1})`, "1")
+		s.journal.End()
+		s.begin("two")
+		if c := s.issue(`db.add({"n":2})`, nil); c.err == nil {
+			t.Fatal("the call is not held")
+		}
+	}
+	log := &memory{}
+	s := opened(t, log)
+	held(s)
+	s.journal.End()
+	s.begin("three")
+	s.attempt.Turns([][]byte{[]byte("a")})
+	for range 2 {
+		log = log.cut(len(log.records))
+		s = opened(t, log)
+		held(s)
+		s.attempt.Turns([][]byte{[]byte("timer")})
+		s.journal.End()
+		if got := s.begin("three"); got != "now [a]" {
+			t.Errorf("the third program began with %s", got)
+		}
+	}
+}
+
 // A repeated program must do what was recorded.
 func TestDiverged(t *testing.T) {
 	t.Parallel()

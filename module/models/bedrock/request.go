@@ -62,7 +62,8 @@ func (m *model) newRequest(p lm.Params, messages []llms.MessageContent,
 	if len(config) > 0 {
 		r.fields["inferenceConfig"] = config
 	}
-	form := wire.Form{Alternate: true, Raw: r.sentBack, Call: r.toolUse, Result: result, Attachment: r.attachment,
+	form := wire.Form{Provider: provider, CallID: wire.ClaudeID, Alternate: true, Raw: r.sentBack, Call: r.toolUse,
+		Result: result, Attachment: r.attachment,
 		Text: func(text string) object { return object{"text": text} }}
 	var err error
 	if r.system, r.messages, err = form.Conversation(messages); err != nil {

@@ -123,7 +123,7 @@ func (r *request) cache() {
 
 func form() *wire.Form {
 	return &wire.Form{
-		Alternate: true, Raw: rawContent, Call: toolUse, Attachment: attachment,
+		Provider: provider, CallID: wire.ClaudeID, Alternate: true, Raw: rawContent, Call: toolUse, Attachment: attachment,
 		Text: func(text string) object { return object{"type": "text", "text": text} },
 		Result: func(p llms.ToolCallResponse) object {
 			return object{"type": "tool_result", "tool_use_id": p.ToolCallID, "content": p.Content}

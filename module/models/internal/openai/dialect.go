@@ -1,11 +1,17 @@
 package openai
 
+import "regexp"
+
+// OpenAI accepts any ID of a call that is not too long. Mistral's IDs have nine characters.
+var anyID, mistralID = regexp.MustCompile(`^.{1,40}$`), regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)
+
 // dialect describes how a provider differs from OpenAI.
 type dialect struct {
 	variable  string // the key's environment variable
 	url       string
-	maxTokens string // the field that limits the reply
-	seed      string // the field for the seed
+	maxTokens string         // the field that limits the reply
+	seed      string         // the field for the seed
+	callID    *regexp.Regexp // matches the IDs of calls; nil means anyID
 
 	// think sets how much the model thinks.
 	think func(body map[string]any, effort string, tokens int)
@@ -31,7 +37,7 @@ func dialects() map[string]dialect {
 			maxTokens: current, seed: "seed", think: byEffort},
 		"azure": {variable: "AZURE_OPENAI_API_KEY", maxTokens: current, seed: "seed", think: byEffort, azure: true},
 		"mistral": {variable: "MISTRAL_API_KEY", url: "https://api.mistral.ai/v1",
-			maxTokens: old, seed: "random_seed", think: byEffort, noUsage: true},
+			maxTokens: old, seed: "random_seed", think: byEffort, noUsage: true, callID: mistralID},
 		"groq": {variable: "GROQ_API_KEY", url: "https://api.groq.com/openai/v1",
 			maxTokens: current, seed: "seed", think: byEffort, noEcho: true},
 		"openrouter": {variable: "OPENROUTER_API_KEY", url: "https://openrouter.ai/api/v1",

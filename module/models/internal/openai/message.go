@@ -16,7 +16,7 @@ import (
 // messages encodes a request's messages.
 func (m *Model) messages(messages []llms.MessageContent) ([]any, error) {
 	var list []any
-	for i, message := range messages {
+	for i, message := range wire.CallIDs(messages, m.client.Provider, m.dialect.callID) {
 		more, err := m.message(message)
 		if err != nil {
 			return nil, wire.Invalid("message %d (%s): %w", i+1, message.Role, err)

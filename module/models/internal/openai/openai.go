@@ -27,6 +27,7 @@ type Model struct {
 // New returns the model with the given name. It makes no request.
 func New(model string, o *wire.Options) (*Model, error) {
 	d := dialects()[o.Dialect]
+	d.callID = cmp.Or(d.callID, anyID)
 	client, query, err := connect(d, o)
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 
 // input encodes a request's messages as items. If plain is set, it leaves out reasoning.
 func (m *Responses) input(messages []llms.MessageContent, plain bool) (list []any, err error) {
-	for i, message := range messages {
+	for i, message := range wire.CallIDs(messages, m.client.Provider, m.dialect.callID) {
 		var items []any
 		wrote, ok := message.Parts[0].(lm.Message)
 		if ok && message.Role == llms.ChatMessageTypeAI && wrote.Provider == m.client.Provider && len(wrote.Raw) > 0 {

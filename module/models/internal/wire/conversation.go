@@ -2,7 +2,10 @@ package wire
 
 import (
 	"encoding/json"
+	"fmt"
 	"mime"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -17,7 +20,9 @@ type Turn struct {
 
 // Form is how a provider writes the parts of messages. Each function but Raw returns a JSON object.
 type Form struct {
-	Alternate  bool // the roles of turns must alternate
+	Provider   string         // if set, calls that another provider's model made get IDs that match CallID
+	CallID     *regexp.Regexp // see [CallIDs]
+	Alternate  bool           // the roles of turns must alternate
 	Text       func(text string) map[string]any
 	Call       func(c llms.ToolCall, first bool) map[string]any // first: of its message
 	Result     func(llms.ToolCallResponse) map[string]any
@@ -31,6 +36,9 @@ type Form struct {
 // Consecutive messages are merged if they have the same role or, if turns must alternate, become turns of the same
 // role. System messages, which may have only text, are returned separately.
 func (f *Form) Conversation(messages []llms.MessageContent) (system []map[string]any, turns []Turn, err error) {
+	if f.Provider != "" {
+		messages = CallIDs(messages, f.Provider, f.CallID)
+	}
 	var before llms.ChatMessageType
 	for _, m := range messages {
 		content, err := f.content(m.Parts)
@@ -96,6 +104,39 @@ func (f *Form) content(parts []llms.ContentPart) (content []any, err error) {
 		}
 	}
 	return content, nil
+}
+
+// ClaudeID matches the IDs of calls that Anthropic and Bedrock accept.
+var ClaudeID = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+
+// CallIDs returns messages in which each call that another provider's model made has an ID that matches accepted and
+// that no call before has. The result of a call gets the call's ID.
+func CallIDs(messages []llms.MessageContent, provider string, accepted *regexp.Regexp) []llms.MessageContent {
+	list, taken, given := slices.Clone(messages), map[string]bool{}, map[string]string{}
+	for i, m := range list {
+		parts, own := slices.Clone(m.Parts), false
+		for k, part := range parts {
+			switch p := part.(type) {
+			case lm.Message:
+				own = p.Provider == provider
+			case llms.ToolCall:
+				id := p.ID
+				for n := len(taken); !own && (taken[id] || !accepted.MatchString(id)); n++ {
+					id = fmt.Sprintf("call%05d", n+1)
+				}
+				taken[id], given[p.ID] = true, id
+				p.ID = id
+				parts[k] = p
+			case llms.ToolCallResponse:
+				if id, ok := given[p.ToolCallID]; ok {
+					p.ToolCallID = id
+				}
+				parts[k] = p
+			}
+		}
+		list[i].Parts = parts
+	}
+	return list
 }
 
 // Arguments returns a tool call's arguments if they are a JSON object, and otherwise an empty object. Most providers
