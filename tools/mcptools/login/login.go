@@ -54,7 +54,7 @@ type Logins struct {
 
 // New returns the logins that are kept where the options say. Nil Options are the defaults.
 func New(o *Options) *Logins {
-	l := &Logins{http: newHTTP(func([]byte) {})}
+	l := &Logins{http: newHTTP(func(string, []byte) {})}
 	if o != nil {
 		l.o = *o
 	}
@@ -110,7 +110,8 @@ func (l *Logins) Logout(ctx context.Context, c *mcptools.Config, server string) 
 	}
 	if err := l.revoke(ctx, r); err != nil {
 		return false, fmt.Errorf("login: the tokens are removed from this machine, but mcp server %q may still accept "+
-			"them: revoking them failed: %w", server, err)
+			"them: revoking them failed: %w", server,
+			brief(err, r.Token.RefreshToken, r.Token.AccessToken, r.ClientSecret))
 	}
 	return true, nil
 }
@@ -133,10 +134,12 @@ type flow struct {
 	server   mcptools.ServerConfig
 	listener net.Listener // receives the code from the browser
 	resource string
-	metadata struct { // of the authorization server; the SDK does not pass it on
-		Token      string `json:"token_endpoint"`
-		Revocation string `json:"revocation_endpoint"`
-	}
+	metadata endpoints // of the authorization server; the SDK does not pass them on
+}
+
+type endpoints struct {
+	Token      string `json:"token_endpoint"`
+	Revocation string `json:"revocation_endpoint"`
 }
 
 const callback = "/callback"
@@ -189,8 +192,8 @@ func (f *flow) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.A
 	f.resource = query.Get("resource")
 	if slices.Contains(strings.Fields(query.Get("scope")), "offline_access") { // OpenID requires consent
 		query.Set("prompt", "consent")
-		u.RawQuery = query.Encode()
 	}
+	u.RawQuery = query.Encode() // also escapes characters that would control a terminal
 	received := make(chan url.Values, 1)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+callback, func(w http.ResponseWriter, r *http.Request) {
@@ -220,10 +223,12 @@ func (f *flow) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.A
 	}
 }
 
-// note notes the authorization server's metadata.
-func (f *flow) note(body []byte) {
-	if found := f.metadata; json.Unmarshal(body, &found) == nil && found.Token != "" {
-		f.metadata = found
+// note notes the authorization server's metadata: what is fetched last. What is fetched before comes from the MCP
+// server, which must not determine where tokens are revoked.
+func (f *flow) note(method string, body []byte) {
+	if method == http.MethodGet {
+		f.metadata = endpoints{}
+		_ = json.Unmarshal(body, &f.metadata)
 	}
 }
 
