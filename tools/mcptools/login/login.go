@@ -13,6 +13,7 @@ package login
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -210,7 +211,11 @@ func (f *flow) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.A
 	})
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = server.Serve(f.listener) }()
-	defer func() { _ = server.Shutdown(ctx) }()
+	defer func() { // the browser gets its page; a request that does not end is not waited for
+		short, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		_ = errors.Join(server.Shutdown(short), server.Close())
+	}()
 	f.o.Show(u.String())
 	select {
 	case <-ctx.Done():

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -535,6 +537,32 @@ func TestAddress(t *testing.T) {
 		show(address)
 	}
 	mustLogin(t, l, s)
+}
+
+// TestHeldConnection has another program that connects to the redirect server and never completes its request.
+func TestHeldConnection(t *testing.T) {
+	t.Parallel()
+	s, l := newStub(t), logins(t)
+	show := l.o.Show
+	l.o.Show = func(address string) {
+		u, _ := url.Parse(address)
+		u, _ = url.Parse(u.Query().Get("redirect_uri"))
+		conn, err := net.Dial("tcp", u.Host)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		_, _ = conn.Write([]byte("GET /callback HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"))
+		time.Sleep(100 * time.Millisecond) // until the request is read
+		show(address)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	start := time.Now()
+	if err := l.Login(ctx, s.config(), "tickets"); err != nil || time.Since(start) > 5*time.Second {
+		t.Errorf("%v after %v", err, time.Since(start))
+	}
 }
 
 // TestCanceledRefresh has a request that is canceled while it refreshes the token: the new token is kept.
