@@ -72,12 +72,13 @@ type binder struct {
 	size                int // of the schemas of all tools in bytes
 }
 
-// maxSchemas is the maximum of binder.size: many operations may share a large parameter, and each has a copy of it.
+// maxSchemas is the maximum size in bytes of the schemas of all tools, and of what was read for them: many operations
+// may share a large parameter, and each has a copy of it.
 const maxSchemas = 256 << 20
 
 // tool makes the tool for an operation. The error says why the operation cannot be a tool.
 func (b *binder) tool(item *openapi3.PathItem, method, path string) (*tools.Tool, error) {
-	if b.size > maxSchemas {
+	if b.size+b.requests.work+b.responses.work > maxSchemas {
 		return nil, fmt.Errorf("the schemas of the operations before it have more than %d bytes", maxSchemas)
 	}
 	op := item.GetOperation(method)
