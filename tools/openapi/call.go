@@ -78,9 +78,8 @@ func (a *API) prepare(req *http.Request) error {
 	for _, c := range req.Cookies() {
 		a.secrets.Add(c.Value)
 	}
-	if _, password, ok := req.BasicAuth(); ok {
-		a.secrets.Add(password)
-	}
+	_, password, _ := req.BasicAuth()
+	a.secrets.Add(password)
 	return nil
 }
 

@@ -72,8 +72,7 @@ type binder struct {
 	size                int // of the schemas of all tools in bytes
 }
 
-// maxSchemas is the maximum size in bytes of the schemas of all tools, and of what was read for them: many operations
-// may share a large parameter, and each has a copy of it.
+// maxSchemas limits the schemas of all tools, and what is read for them: many operations may copy one large parameter.
 const maxSchemas = 256 << 20
 
 // tool makes the tool for an operation. The error says why the operation cannot be a tool.

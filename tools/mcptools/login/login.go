@@ -13,7 +13,6 @@ package login
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -135,12 +134,10 @@ type flow struct {
 	server   mcptools.ServerConfig
 	listener net.Listener // receives the code from the browser
 	resource string
-	metadata endpoints // of the authorization server; the SDK does not pass them on
-}
-
-type endpoints struct {
-	Token      string `json:"token_endpoint"`
-	Revocation string `json:"revocation_endpoint"`
+	metadata struct { // of the authorization server; the SDK does not pass it on
+		Token      string `json:"token_endpoint"`
+		Revocation string `json:"revocation_endpoint"`
+	}
 }
 
 const callback = "/callback"
@@ -209,13 +206,9 @@ func (f *flow) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.A
 		default: // the browser has repeated the request
 		}
 	})
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: mux, ReadTimeout: 3 * time.Second} // Shutdown waits for requests
 	go func() { _ = server.Serve(f.listener) }()
-	defer func() { // the browser gets its page; a request that does not end is not waited for
-		short, cancel := context.WithTimeout(ctx, time.Second)
-		defer cancel()
-		_ = errors.Join(server.Shutdown(short), server.Close())
-	}()
+	defer func() { _ = server.Shutdown(ctx) }()
 	f.o.Show(u.String())
 	select {
 	case <-ctx.Done():
@@ -232,7 +225,7 @@ func (f *flow) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.A
 // server, which must not determine where tokens are revoked.
 func (f *flow) note(method string, body []byte) {
 	if method == http.MethodGet {
-		f.metadata = endpoints{}
+		f.metadata.Token, f.metadata.Revocation = "", ""
 		_ = json.Unmarshal(body, &f.metadata)
 	}
 }
