@@ -1,6 +1,7 @@
 package llmtest
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -277,7 +278,9 @@ func (r *recording) answer(call recordedCall) (json.RawMessage, error) {
 // key returns the call with its arguments in one notation.
 func (c recordedCall) key() string {
 	var args any
-	_ = json.Unmarshal(c.Args, &args) // the dispatcher has checked them
+	d := json.NewDecoder(bytes.NewReader(c.Args))
+	d.UseNumber()       // large numbers stay different
+	_ = d.Decode(&args) // the dispatcher has checked them
 	text, _ := json.Marshal(args)
 	return fmt.Sprintf("%s(%s)", c.Tool, text)
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
@@ -173,4 +174,48 @@ func TestRecordRedacts(t *testing.T) {
 	t.Setenv("WRIT_UPDATE", "")
 	run(nil, set)
 	run(nil, nil)
+}
+
+// Calls whose arguments differ only in the last digit of a large number have different results.
+func TestRecordLargeNumbers(t *testing.T) {
+	type order struct {
+		ID int64 `json:"id"`
+	}
+	second := make(chan struct{})
+	set, err := tools.NewSet(t.Context(), tools.Func("get", "", func(_ context.Context, o order) (bool, error) {
+		if o.ID == 9007199254740993 {
+			close(second)
+			return true, nil
+		}
+		<-second
+		time.Sleep(50 * time.Millisecond) // the second call is recorded first
+		return false, nil
+	}, &tools.Hints{Class: tools.Read}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := sandbox.NewInProcess(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	sig, dir := signature.Must(signature.New[Task, Answer]("Get it.")), t.TempDir()
+	for _, model := range []llms.Model{
+		llmtest.New("```js\nconst calls = [get({id: 9007199254740992n}), get({id: 9007199254740993n})];\n" +
+			"submit({umbrella: (await Promise.all(calls))[1]})\n```"),
+		nil,
+	} {
+		if model != nil {
+			t.Setenv("WRIT_UPDATE", "1")
+		} else {
+			t.Setenv("WRIT_UPDATE", "")
+		}
+		fake := &fakeTB{TB: t}
+		model, set := llmtest.Record(fake, dir, model, set, nil)
+		pred, err := module.NewCodeAct(sig, model, box, set, nil).Run(t.Context(), Task{"Oslo"})
+		fake.end()
+		if err != nil || !pred.Output.Umbrella || fake.failures != nil {
+			t.Errorf("got %v, %v, %q", pred, err, fake.failures)
+		}
+	}
 }

@@ -108,7 +108,7 @@ func (o *operation) parameter(in *input, p *openapi3.Parameter) error {
 	switch name := textproto.CanonicalMIMEHeaderKey(p.Name); {
 	case p.In == "header" && name == "Idempotency-Key":
 		o.idKey = name
-	case p.In == "header" && ofHost(name), o.api.credentials[p.In+" "+p.Name]:
+	case p.In == "header" && ofHost(name), o.api.credentials[credential(p.In, p.Name)]:
 	default:
 		a := &argument{place: p.In, key: p.Name, style: *style}
 		in.add(a, p.Schema, p.Description, p.Required || p.In == "path")

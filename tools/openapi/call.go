@@ -43,7 +43,10 @@ func (o *operation) call(ctx context.Context, args json.RawMessage) (json.RawMes
 	}
 	defer resp.Body.Close()
 	content, err := io.ReadAll(io.LimitReader(resp.Body, int64(o.api.o.MaxResult)+1))
-	switch content = bytes.TrimSpace(content); {
+	if len(content) <= o.api.o.MaxResult { // otherwise, a part that ends in white space would count as complete
+		content = bytes.TrimSpace(content)
+	}
+	switch {
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
 		return nil, o.refused(resp, content)
 	case err != nil:
@@ -72,6 +75,11 @@ func (a *API) prepare(req *http.Request) error {
 			}
 		}
 	}
+	for _, c := range req.Cookies() {
+		a.secrets.Add(c.Value)
+	}
+	_, password, _ := req.BasicAuth()
+	a.secrets.Add(password)
 	return nil
 }
 
@@ -137,12 +145,18 @@ func (o *operation) refused(resp *http.Response, content []byte) error {
 	}
 	message := strings.TrimSpace(fmt.Sprintf("%d %s", code, http.StatusText(code)))
 	html := strings.Contains(resp.Header.Get("Content-Type"), "html")
-	if utf8.Valid(content) && len(content) > 0 && !html {
-		message += ": " + display.Cut(display.OneLine(string(content)), 500)
+	if len(content) <= maxData && checkJSON(content) == nil {
+		if doc, err := jsonvalue.Decode(content, resultLimits.Depth, true); err == nil {
+			content = doc.Encode(doc.Value) // escapes would conceal secrets
+		}
+	}
+	text := o.api.secrets.Hide(display.Cut(string(content), maxData)) // before it is cut within a secret
+	if utf8.ValidString(text) && text != "" && !html {
+		message += ": " + display.Cut(display.OneLine(text), 500)
 	}
 	te := o.failed(kind, message, errors.New(message))
-	if len(content) <= maxData && checkJSON(content) == nil {
-		te.Data = json.RawMessage(o.api.secrets.Hide(string(content)))
+	if checkJSON([]byte(text)) == nil { // a hidden number leaves no JSON
+		te.Data = json.RawMessage(text)
 	}
 	if c, ok := errors.AsType[*cause](te.Unwrap()); ok {
 		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After")) // a date counts as nothing

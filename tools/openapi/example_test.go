@@ -32,7 +32,7 @@ func Example() {
 	ctx := context.Background()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer s3cret" || r.URL.Path != "/orders/7" {
-			http.Error(w, `{"message": "no such order"}`, http.StatusNotFound)
+			http.Error(w, `{"message":"no such order"}`, http.StatusNotFound)
 			return
 		}
 		fmt.Fprint(w, `{"item": "tea"}`)
@@ -68,5 +68,5 @@ func Example() {
 	}
 	// Output:
 	// "tea" <nil>
-	//  tool shop.orders_get: 404 Not Found: {"message": "no such order"}
+	//  tool shop.orders_get: 404 Not Found: {"message":"no such order"}
 }

@@ -93,8 +93,13 @@ func Open(file string, o *Options) (*API, error) {
 }
 
 // Parse reads a document of up to 32 MiB in JSON or YAML. It reads no other documents: a $ref to one is an error.
-func Parse(document []byte, o *Options) (*API, error) {
-	a := &API{o: o.withDefaults()}
+func Parse(document []byte, o *Options) (a *API, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			a, err = nil, fmt.Errorf("openapi: cannot read the document: the parser crashed: %v", p)
+		}
+	}()
+	a = &API{o: o.withDefaults()}
 	doc, err := load(document)
 	if err == nil {
 		err = a.bind(doc)
@@ -119,11 +124,6 @@ var limits = jsonscan.Limits{Values: 4 << 20, Depth: 200}
 
 // load decodes a document and resolves its references.
 func load(document []byte) (doc *openapi3.T, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			doc, err = nil, fmt.Errorf("cannot read the document: the parser crashed: %v", p)
-		}
-	}()
 	if len(document) > maxDocument {
 		return nil, fmt.Errorf("the document has more than %d bytes; leave out parts of it", maxDocument)
 	}
@@ -135,6 +135,8 @@ func load(document []byte) (doc *openapi3.T, err error) {
 		if err := jsonscan.Check(document, limits); err != nil {
 			return nil, fmt.Errorf("the document is too complex: %w", err)
 		}
+	case bytes.Count(document, []byte(","))+bytes.Count(document, []byte("\n")) > limits.Values: // YAML
+		return nil, fmt.Errorf("the document is too complex: it has more than %d lines and commas", limits.Values)
 	}
 	switch doc, err = openapi3.NewLoader().LoadFromData(document); {
 	case err != nil:
@@ -167,27 +169,34 @@ func (a *API) bind(doc *openapi3.T) (err error) {
 	if doc.Components != nil {
 		for _, r := range doc.Components.SecuritySchemes {
 			if r != nil && r.Value != nil {
-				a.credentials[r.Value.In+" "+r.Value.Name] = true
+				a.credentials[credential(r.Value.In, r.Value.Name)] = true
 			}
 		}
 	}
 	if a.bindAll(doc); len(a.tools) == 0 {
 		return fmt.Errorf("the document has no operation that can be a tool\n%s",
-			display.Cut(strings.Join(a.warnings, "\n"), 1000))
+			display.Cut(display.Text(strings.Join(a.warnings, "\n")), 1000))
 	}
 	return nil
 }
 
+// credential returns the key of a parameter in API.credentials. Many servers ignore the case of names.
+func credential(place, name string) string { return strings.ToLower(place + " " + name) }
+
 // address returns the address of the first server, with the defaults of its variables.
 func address(servers openapi3.Servers) (*url.URL, error) {
-	text := servers[0].URL
-	for name, v := range servers[0].Variables {
+	server := cmp.Or(servers[0], &openapi3.Server{})
+	text := server.URL
+	for name, v := range server.Variables {
 		if v != nil {
 			text = strings.ReplaceAll(text, "{"+name+"}", v.Default)
 		}
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || climbs(u.Path) {
+		if u != nil && u.User != nil {
+			text = u.Redacted()
+		}
 		return nil, fmt.Errorf("the server's address %s cannot be used; set Options.BaseURL to an address such as "+
 			"https://api.example.com/v1", jsonvalue.Quote(display.Cut(text, 200)))
 	}

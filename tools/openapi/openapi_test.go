@@ -157,7 +157,7 @@ func TestPathStaysInside(t *testing.T) {
 	for _, id := range []string{
 		"..", ".", "", "../admin", "a/../../admin", `..\\admin`, "%2e%2e", "%252e%252e/x", "..%2fadmin", "..;/admin",
 		"x/..",
-		"%25252525252e%25252525252e",
+		"%25252525252e%25252525252e", "%2e%2e/%", "%2e%2e/admin/%zz",
 	} {
 		_, err := call(t, set, "shop.orders_delete", `{"id":"`+id+`"}`)
 		if te, ok := errors.AsType[*tools.ToolError](err); !ok || te.Kind != tools.KindInvalidArguments {
@@ -190,7 +190,13 @@ func TestBadDocuments(t *testing.T) {
 			"the document names no server; set Options.BaseURL"},
 		{"server without a host", strings.Replace(head, "https://example.com", "/v1", 1) + `{}}`,
 			`the server's address "/v1" cannot be used; set Options.BaseURL`},
-		{"server with a password", strings.Replace(head, "example", "u:p@example", 1) + `{}}`, "cannot be used"},
+		{"server with a password", strings.Replace(head, "example", "u:p@example", 1) + `{}}`,
+			"https://u:xxxxx@example.com\" cannot be used"},
+		{"null as a server", strings.Replace(head, `{"url":"https://example.com"}`, "null", 1) + `{}}`,
+			"cannot be used"},
+		{"control characters", head + `{"/\u001b":{"get":{"parameters":[{"in":"query","name":"a","style":"\u001b"}]}}}}`,
+			`not supported: \u001b: GET /\u001b`},
+		{"too many values in YAML", "#\n{\"x\":[" + strings.Repeat("1,", 5<<20) + "1]}", "too complex"},
 		{"remote reference", head + `{"/a":{"get":{"parameters":[{"$ref":"https://example.com/x.json#/a"}]}}}}`,
 			"no other document is read: bundle the documents into one file first"},
 		{"file", head + `{"/a":{"$ref":"/etc/passwd"}}}`, "no other document is read"},

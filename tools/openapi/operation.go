@@ -35,7 +35,7 @@ type operation struct {
 // bindAll makes a tool for each operation, in the order of the paths.
 func (a *API) bindAll(doc *openapi3.T) {
 	b := &binder{API: a, requests: newSchemas(doc, true), responses: newSchemas(doc, false)}
-	taken, reasons := map[string]bool{}, map[string][]string{}
+	taken, last, reasons := map[string]bool{}, map[string]int{}, map[string][]string{}
 	for _, path := range slices.Sorted(maps.Keys(doc.Paths.Map())) {
 		item := doc.Paths.Value(path)
 		if item == nil {
@@ -48,8 +48,9 @@ func (a *API) bindAll(doc *openapi3.T) {
 				continue
 			}
 			name := t.Name
-			for i := 2; taken[t.Name]; i++ {
-				t.Name = fmt.Sprintf("%s_%d", name, i)
+			for taken[t.Name] {
+				last[name] = max(last[name], 1) + 1
+				t.Name = fmt.Sprintf("%s_%d", name, last[name])
 			}
 			if taken[t.Name] = true; t.Name != name {
 				const renamed = "%s: %s %s is called %s.%s, because another operation has its name"
@@ -68,10 +69,17 @@ func (a *API) bindAll(doc *openapi3.T) {
 type binder struct {
 	*API
 	requests, responses *schemas
+	size                int // of the schemas of all tools in bytes
 }
+
+// maxSchemas limits the schemas of all tools, and what is read for them: many operations may copy one large parameter.
+const maxSchemas = 256 << 20
 
 // tool makes the tool for an operation. The error says why the operation cannot be a tool.
 func (b *binder) tool(item *openapi3.PathItem, method, path string) (*tools.Tool, error) {
+	if b.size+b.requests.work+b.responses.work > maxSchemas {
+		return nil, fmt.Errorf("the schemas of the operations before it have more than %d bytes", maxSchemas)
+	}
 	op := item.GetOperation(method)
 	hints := tools.Hints{Class: tools.Effect, Destructive: method == http.MethodDelete}
 	switch method {
@@ -100,10 +108,12 @@ func (b *binder) tool(item *openapi3.PathItem, method, path string) (*tools.Tool
 		}
 	}
 	o.arguments = in.arguments
-	return &tools.Tool{
+	t := &tools.Tool{
 		Namespace: b.o.Name, Name: name(method, path, op), Description: description(method, path, op), Hints: hints,
 		InputSchema: in.schema(), OutputSchema: o.output(op, b.responses), Handler: o.call,
-	}, nil
+	}
+	b.size += len(t.InputSchema) + len(t.OutputSchema)
+	return t, nil
 }
 
 // server returns the address of an operation. All operations have the same origin, to which credentials are sent.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -30,6 +31,9 @@ func (o *operation) request(ctx context.Context, args json.RawMessage) (*http.Re
 		if value == nil {
 			continue
 		}
+		if a.style.Style == openapi3.SerializationDeepObject && deepSize(len(a.key), value) > maxDeep {
+			return nil, fmt.Errorf("%s: its nested names have together more than %d bytes", a.name, maxDeep)
+		}
 		switch a.place {
 		case "path":
 			path[a.key] = url.PathEscape(text(value))
@@ -45,6 +49,11 @@ func (o *operation) request(ctx context.Context, args json.RawMessage) (*http.Re
 	u, err := o.url(path)
 	if err != nil {
 		return nil, err
+	}
+	for name := range query { // a member of an object may have any name
+		if o.api.credentials[credential("query", name)] {
+			return nil, fmt.Errorf("%s: a credential must not be an argument", name)
+		}
 	}
 	u.RawQuery = query.Encode()
 	var content io.Reader
@@ -90,6 +99,9 @@ func (o *operation) url(path map[string]string) (*url.URL, error) {
 	return &u, nil
 }
 
+// escaped matches one escaped byte. An invalid escape does not keep a server from decoding the valid ones.
+var escaped = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+
 // climbs reports whether a server might understand a part of a path as . or .., even if it decodes the path several
 // times, accepts backslashes, or drops parameters after semicolons.
 func climbs(path string) bool {
@@ -99,8 +111,11 @@ func climbs(path string) bool {
 				return true
 			}
 		}
-		decoded, err := url.PathUnescape(path)
-		if err != nil || decoded == path {
+		decoded := escaped.ReplaceAllStringFunc(path, func(e string) string {
+			decoded, _ := url.PathUnescape(e)
+			return decoded
+		})
+		if decoded == path {
 			return false
 		}
 		path = decoded
@@ -160,6 +175,25 @@ func deep(q url.Values, key string, value any) {
 	default:
 		q.Add(key, text(v))
 	}
+}
+
+// maxDeep is the maximum size in bytes of the names that deep adds: each of them repeats those around it.
+const maxDeep = 4 << 20
+
+// deepSize returns the approximate size of the names that deep adds, if the outermost name has the given size.
+func deepSize(name int, value any) int {
+	sum := name
+	switch v := value.(type) {
+	case []any:
+		for _, element := range v {
+			sum += deepSize(name+len("[10]"), element)
+		}
+	case map[string]any:
+		for inner, member := range v {
+			sum += deepSize(name+len(inner)+len("[]"), member)
+		}
+	}
+	return sum
 }
 
 // content returns the body of a request, and whether the request has one.

@@ -17,6 +17,7 @@ type schemas struct {
 	siblings   bool // the keywords next to a $ref apply, as from version 3.1
 	components openapi3.Schemas
 	converted  map[string]*converted // components by name
+	work       int                   // the size in bytes of all JSON that was converted
 }
 
 // converted is a JSON Schema, and the names of the components to which it refers.
@@ -41,6 +42,7 @@ func (s *schemas) of(ref *openapi3.SchemaRef) *converted {
 		return c
 	}
 	if raw, err := json.Marshal(ref); err == nil {
+		s.work += len(raw)
 		if doc, err := jsonvalue.Decode(raw, 2*limits.Depth, false); err == nil {
 			c.value, c.size = s.convert(doc.Value, &c.refs), len(raw)
 		}

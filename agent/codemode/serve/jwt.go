@@ -59,11 +59,13 @@ func (v *jwtVerifier) verify(ctx context.Context, token string, _ *http.Request)
 		return nil, fmt.Errorf("jwt: the metadata of the authorization server: %w", err)
 	}
 	verified, err := verifier.Verify(ctx, token)
-	v.fetcher.mu.Lock()
-	failed := v.fetcher.err
-	v.fetcher.mu.Unlock()
-	if err != nil && failed != nil && strings.Contains(err.Error(), "fetching keys ") {
-		return nil, fmt.Errorf("jwt: the keys of the authorization server: %w", failed)
+	if err != nil && strings.Contains(err.Error(), "fetching keys ") {
+		v.fetcher.mu.Lock() // only now: tokens with known keys must not wait for keys that are being fetched
+		failed := v.fetcher.err
+		v.fetcher.mu.Unlock()
+		if failed != nil {
+			return nil, fmt.Errorf("jwt: the keys of the authorization server: %w", failed)
+		}
 	}
 	var claims json.RawMessage
 	if err != nil || verified.Claims(&claims) != nil {
@@ -83,7 +85,9 @@ func (v *jwtVerifier) discover(ctx context.Context) (*oidc.IDTokenVerifier, erro
 	if v.verifier != nil {
 		return v.verifier, nil
 	}
-	client := &http.Client{Transport: &v.fetcher, Timeout: 10 * time.Second}
+	client := &http.Client{Transport: &v.fetcher, Timeout: 10 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	ctx = context.WithoutCancel(ctx) // a client that disconnects must not make other clients wait for the next attempt
 	metadata, err := auth.GetAuthServerMetadata(ctx, v.Issuer, client)
 	if err != nil {
 		return nil, err

@@ -367,3 +367,86 @@ func TestJWTServed(t *testing.T) {
 		t.Errorf("without a token: %d %v", w.status, w.header)
 	}
 }
+
+// transport is an [http.RoundTripper].
+type transport func(*http.Request) (*http.Response, error)
+
+func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// TestJWTCanceled has a client that disconnects while the metadata is fetched. Other clients are served.
+func TestJWTCanceled(t *testing.T) {
+	t.Parallel()
+	rs, _, _ := newSigners(t)
+	p := newPublisher(rs)
+	ctx, cancel := context.WithCancel(t.Context())
+	a, err := serve.JWT{Issuer: jwtIssuer, Resource: jwtResource, HTTPClient: &http.Client{
+		Transport: transport(func(r *http.Request) (*http.Response, error) {
+			cancel()
+			if r.Context().Err() != nil {
+				return nil, r.Context().Err()
+			}
+			return p.RoundTrip(r)
+		}),
+	}}.Auth()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = a.Verifier(ctx, "a.b.c", nil)
+	if _, err := a.Verifier(t.Context(), rs.sign(with(nil), nil), nil); err != nil {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestJWTKeysMoved has keys that are moved to a server of somebody else.
+func TestJWTKeysMoved(t *testing.T) {
+	t.Parallel()
+	rs, _, _ := newSigners(t)
+	other, _, _ := newSigners(t)
+	p := newPublisher(rs)
+	p.broken["/keys"] = func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://evil.example/evil", http.StatusFound)
+	}
+	p.broken["/evil"] = func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(map[string]any{"keys": []any{other.public()}})
+	}
+	if got, err := p.verifier(t)(other.sign(with(nil), nil)); err == nil || p.fetched["/evil"] != 0 {
+		t.Errorf("got %s; fetched %v", got, p.fetched)
+	}
+}
+
+// TestJWTSlowKeys has a token with an unknown key and slow keys. Tokens with known keys do not wait.
+func TestJWTSlowKeys(t *testing.T) {
+	t.Parallel()
+	rs, es, _ := newSigners(t)
+	synctest.Test(t, func(t *testing.T) {
+		p, slow := newPublisher(rs), false
+		a, err := serve.JWT{Issuer: jwtIssuer, Resource: jwtResource, HTTPClient: &http.Client{
+			Transport: transport(func(r *http.Request) (*http.Response, error) {
+				if slow {
+					<-r.Context().Done()
+					return nil, errors.New("slow")
+				}
+				return p.RoundTrip(r)
+			}),
+		}}.Auth()
+		if err != nil {
+			t.Fatal(err)
+		}
+		verify := func(s signer) error {
+			_, err := a.Verifier(t.Context(), s.sign(with(nil), nil), nil)
+			return err
+		}
+		if err := verify(rs); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		slow = true
+		go func() { _ = verify(es) }()
+		synctest.Wait()
+		start := time.Now()
+		if err := verify(rs); err != nil || time.Since(start) > 0 {
+			t.Errorf("%v after %v", err, time.Since(start))
+		}
+		time.Sleep(time.Minute)
+	})
+}

@@ -139,15 +139,16 @@ func (l *Logins) revoke(ctx context.Context, r *record) error {
 }
 
 // newHTTP returns a client that passes responses to note. It follows no redirects, which could reveal tokens.
-func newHTTP(note func(body []byte)) *http.Client {
+func newHTTP(note func(method string, body []byte)) *http.Client {
 	refuse := func(req *http.Request, _ []*http.Request) error {
 		return fmt.Errorf("it redirects to %s://%s, which is not followed", req.URL.Scheme, req.URL.Host)
 	}
 	return &http.Client{Transport: guard(note), Timeout: 30 * time.Second, CheckRedirect: refuse}
 }
 
-// guard sends nothing in plain text to other machines, and bounds responses. It is called with them.
-type guard func(body []byte)
+// guard sends nothing in plain text to other machines, and bounds responses. It is called with them and with the
+// methods of their requests.
+type guard func(method string, body []byte)
 
 // RoundTrip implements [http.RoundTripper].
 func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -168,7 +169,7 @@ func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	g(body)
+	g(req.Method, body)
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	return resp, nil
 }

@@ -54,7 +54,7 @@ type Logins struct {
 
 // New returns the logins that are kept where the options say. Nil Options are the defaults.
 func New(o *Options) *Logins {
-	l := &Logins{http: newHTTP(func([]byte) {})}
+	l := &Logins{http: newHTTP(func(string, []byte) {})}
 	if o != nil {
 		l.o = *o
 	}
@@ -110,7 +110,8 @@ func (l *Logins) Logout(ctx context.Context, c *mcptools.Config, server string) 
 	}
 	if err := l.revoke(ctx, r); err != nil {
 		return false, fmt.Errorf("login: the tokens are removed from this machine, but mcp server %q may still accept "+
-			"them: revoking them failed: %w", server, err)
+			"them: revoking them failed: %w", server,
+			brief(err, r.Token.RefreshToken, r.Token.AccessToken, r.ClientSecret))
 	}
 	return true, nil
 }
@@ -189,8 +190,8 @@ func (f *flow) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.A
 	f.resource = query.Get("resource")
 	if slices.Contains(strings.Fields(query.Get("scope")), "offline_access") { // OpenID requires consent
 		query.Set("prompt", "consent")
-		u.RawQuery = query.Encode()
 	}
+	u.RawQuery = query.Encode() // also escapes characters that would control a terminal
 	received := make(chan url.Values, 1)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+callback, func(w http.ResponseWriter, r *http.Request) {
@@ -205,7 +206,7 @@ func (f *flow) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.A
 		default: // the browser has repeated the request
 		}
 	})
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: mux, ReadTimeout: 3 * time.Second} // Shutdown waits for requests
 	go func() { _ = server.Serve(f.listener) }()
 	defer func() { _ = server.Shutdown(ctx) }()
 	f.o.Show(u.String())
@@ -220,10 +221,12 @@ func (f *flow) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.A
 	}
 }
 
-// note notes the authorization server's metadata.
-func (f *flow) note(body []byte) {
-	if found := f.metadata; json.Unmarshal(body, &found) == nil && found.Token != "" {
-		f.metadata = found
+// note notes the authorization server's metadata: what is fetched last. What is fetched before comes from the MCP
+// server, which must not determine where tokens are revoked.
+func (f *flow) note(method string, body []byte) {
+	if method == http.MethodGet {
+		f.metadata.Token, f.metadata.Revocation = "", ""
+		_ = json.Unmarshal(body, &f.metadata)
 	}
 }
 

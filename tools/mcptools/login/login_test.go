@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/tools/mcptools"
 	"github.com/zalando/go-keyring"
 )
@@ -482,6 +485,86 @@ func TestForgedRevocation(t *testing.T) {
 	}
 }
 
+// TestForgedRevocationOfAnother has an MCP server that claims to be told the tokens of another authorization server,
+// which has no metadata, or whose metadata has no revocation endpoint.
+func TestForgedRevocationOfAnother(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*stub){
+		"no metadata": at("/.well-known/oauth-authorization-server", http.NotFound),
+		"no endpoint": metadata("revocation_endpoint", nil),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, l := newStub(t), logins(t)
+			change(s)
+			s.replace("/resource", func(w http.ResponseWriter, _ *http.Request) {
+				reply(w, 200, map[string]any{
+					"resource": s.URL + "/mcp", "authorization_servers": []string{s.URL},
+					"token_endpoint": s.URL + "/token", "revocation_endpoint": s.URL + "/evil",
+				})
+			})
+			s.replace("/evil", func(_ http.ResponseWriter, r *http.Request) {
+				t.Errorf("the MCP server got %q", r.FormValue("token"))
+			})
+			s.replace("/authorize", func(w http.ResponseWriter, r *http.Request) {
+				s.authorize(w, r)
+				if name == "no metadata" {
+					w.Header().Set("Location", strings.Replace(w.Header().Get("Location"), "iss=", "x=", 1))
+				}
+			})
+			mustLogin(t, l, s)
+			if revoked, err := l.Logout(t.Context(), s.config(), "tickets"); revoked || err != nil {
+				t.Errorf("revoked: %t, %v", revoked, err)
+			}
+		})
+	}
+}
+
+// TestAddress has an authorization server whose address would control the user's terminal.
+func TestAddress(t *testing.T) {
+	t.Parallel()
+	s, l := newStub(t), logins(t)
+	s.metadata["authorization_endpoint"] = s.URL + "/authorize?a=\u009b2J\u202e"
+	s.replace("/mcp", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+s.URL+`/resource"`)
+		w.WriteHeader(http.StatusUnauthorized)
+	})
+	show := l.o.Show
+	l.o.Show = func(address string) {
+		if address != display.Text(address) {
+			t.Errorf("shown: %q", address)
+		}
+		show(address)
+	}
+	mustLogin(t, l, s)
+}
+
+// TestHeldConnection has another program that connects to the redirect server and never completes its request.
+func TestHeldConnection(t *testing.T) {
+	t.Parallel()
+	s, l := newStub(t), logins(t)
+	show := l.o.Show
+	l.o.Show = func(address string) {
+		u, _ := url.Parse(address)
+		u, _ = url.Parse(u.Query().Get("redirect_uri"))
+		conn, err := net.Dial("tcp", u.Host)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		_, _ = conn.Write([]byte("GET /callback HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"))
+		time.Sleep(100 * time.Millisecond) // until the request is read
+		show(address)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	start := time.Now()
+	if err := l.Login(ctx, s.config(), "tickets"); err != nil || time.Since(start) > 8*time.Second {
+		t.Errorf("%v after %v", err, time.Since(start))
+	}
+}
+
 // TestCanceledRefresh has a request that is canceled while it refreshes the token: the new token is kept.
 func TestCanceledRefresh(t *testing.T) {
 	t.Parallel()
@@ -506,6 +589,11 @@ func TestLogoutFails(t *testing.T) {
 		want   string
 	}{
 		"no endpoint": {metadata("revocation_endpoint", nil), "<nil>"},
+		"control characters": {at("/revoke", func(w http.ResponseWriter, _ *http.Request) {
+			conn, _, _ := w.(http.Hijacker).Hijack()
+			_, _ = conn.Write([]byte("HTTP/1.1 500 \x1b[2J\r\n\r\n"))
+			_ = conn.Close()
+		}), `returned 500 \u001b[2J`},
 		"unavailable": {at("/revoke", http.NotFound), "revoking them failed: the authorization server returned 404"},
 		"plain text":  {metadata("revocation_endpoint", "http://evil.example"), "does not start with https://"},
 		"redirect":    {at("/revoke", elsewhere), "it redirects to http://evil.example, which is not followed"},
