@@ -77,8 +77,8 @@ type Options struct {
 	LearnedTypes *declare.LearnedTypes
 
 	// Embedder, if set, lets tools.search find tools by meaning in addition to words, as [search.Index.ByMeaning]
-	// describes, and lets programs of an [RLM] compare texts with nearest. To embed tools only once for several modules,
-	// share a [search.Cached] embedder.
+	// describes, and lets programs of an [RLM] compare texts with nearest. To embed tools only once for several
+	// modules, share a [search.Cached] embedder.
 	Embedder search.Embedder
 
 	// Compiler translates programs to JavaScript; package sandbox/typescript has one for TypeScript. If it has a method

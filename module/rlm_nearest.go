@@ -21,7 +21,7 @@ type passages struct {
 // nearestTool returns a tool that finds texts by meaning. It is for the programs of an [RLM] with an Embedder.
 func nearestTool(e search.Embedder) *tools.Tool {
 	store := vectors.Keep(e)
-	return tools.Func("nearest", "Returns the indexes of the texts that are nearest to the query in meaning, best first.",
+	return tools.Func("nearest", "Returns the indexes of the texts nearest to the query in meaning, best first.",
 		func(ctx context.Context, in passages) ([]int, error) {
 			defer tools.Pause(ctx)()
 			scores, err := store.Index(func() []string { return in.Texts }).Scores(ctx, in.Query)

@@ -123,8 +123,9 @@ func (r *request) cache() {
 
 func form() *wire.Form {
 	return &wire.Form{
-		Provider: provider, CallID: wire.ClaudeID, Alternate: true, Raw: rawContent, Call: toolUse, Attachment: attachment,
-		Text: func(text string) object { return object{"type": "text", "text": text} },
+		Provider: provider, CallID: wire.ClaudeID, Alternate: true, Raw: rawContent, Call: toolUse,
+		Attachment: attachment,
+		Text:       func(text string) object { return object{"type": "text", "text": text} },
 		Result: func(p llms.ToolCallResponse) object {
 			return object{"type": "tool_result", "tool_use_id": p.ToolCallID, "content": p.Content}
 		},
