@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/tmc/langchaingo/llms"
@@ -84,13 +85,12 @@ func questions(n int) []evaluate.Example[question, reply] {
 // replying returns a reflection model that gives the replies in turn, and the last one again and again. It does not know
 // which step is at fault.
 func replying(replies ...string) *llmtest.Model {
-	n := 0 // an optimizer asks from one goroutine
+	var n atomic.Int64 // proposals are written at the same time
 	return llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if strings.Contains(r.Last(), asksForFault) {
 			return llmtest.Reply{Text: "I cannot tell."}, nil
 		}
-		n++
-		return llmtest.Reply{Text: replies[min(n, len(replies))-1]}, nil
+		return llmtest.Reply{Text: replies[min(int(n.Add(1)), len(replies))-1]}, nil
 	})
 }
 
