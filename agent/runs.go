@@ -248,8 +248,9 @@ func (r *Runs) List(ctx context.Context) ([]RunInfo, error) {
 	return list, nil
 }
 
-// Calls returns what a run has called so far, to help a person who has to decide on a call. No process may own the run.
-// The calls are grouped by journal. The key of a journal is the text before the colon in the IDs of its effects.
+// Calls returns the calls that a run has made so far, for a person who has to decide about one of them. It returns an
+// error while a process owns the run. The calls are grouped by journal. The key of a journal is the text before the
+// colon in the IDs of its effects.
 func (r *Runs) Calls(ctx context.Context, id string) (map[string][]journal.Entry, error) {
 	owned, err := r.open(ctx, id)
 	if err != nil {

@@ -95,7 +95,7 @@ func signer(c *aws.Config) func(*http.Request, []byte) (string, error) {
 	signature := v4.NewSigner()
 	return func(r *http.Request, body []byte) (string, error) {
 		if c.Credentials == nil {
-			return "", errors.New("there are none; set AWS_ACCESS_KEY_ID, AWS_PROFILE or Options.Config")
+			return "", errors.New("no AWS credentials were found; set AWS_ACCESS_KEY_ID, AWS_PROFILE or Options.Config")
 		}
 		credentials, err := c.Credentials.Retrieve(r.Context())
 		if err != nil {

@@ -192,6 +192,7 @@ func TestFailures(t *testing.T) {
 		charged bool
 		text    string // a part of the message
 	}
+	broken := func(text string) want { return want{models.KindTransient, 0, true, text} }
 	for name, test := range map[string]struct {
 		reply  reply
 		stream bool
@@ -205,33 +206,33 @@ func TestFailures(t *testing.T) {
 			want{models.KindContextTooLong, 400, false, "shorten the prompt"}},
 		"model error": {reply{status: 424, body: `{"message":"The model failed."}`}, false,
 			want{models.KindTransient, 424, false, "The model failed.; try again"}},
-		"HTML": {reply{status: 200, body: "<html>"}, false, want{models.KindTransient, 0, true, "bedrock sent an HTML page"}},
+		"HTML": {reply{status: 200, body: "<html>"}, false, broken("bedrock sent an HTML page")},
 		"HTML for a stream": {reply{status: 200, body: "<html>"}, true,
-			want{models.KindTransient, 0, true, "bedrock sent an HTML page"}},
-		"no content":     {reply{status: 200, body: `{}`}, false, want{models.KindTransient, 0, true, "without content"}},
-		"strange":        {reply{content: `"x"`}, false, want{models.KindTransient, 0, true, "malformed reply"}},
+			broken("bedrock sent an HTML page")},
+		"no content":     {reply{status: 200, body: `{}`}, false, broken("without content")},
+		"strange":        {reply{content: `"x"`}, false, broken("malformed reply")},
 		"guardrail":      {reply{content: `[]`, reason: "guardrail_intervened"}, false, want{models.KindRefused, 0, true, "guardrail"}},
-		"malformed call": {reply{content: `[]`, reason: "malformed_tool_use"}, false, want{models.KindTransient, 0, true, "malformed_tool_use"}},
+		"malformed call": {reply{content: `[]`, reason: "malformed_tool_use"}, false, broken("malformed_tool_use")},
 		"throttled in the stream": {frames(exception("throttlingException", `{"message":"Slow down"}`)), true,
 			want{models.KindRateLimited, 0, true, "throttlingException: Slow down"}},
 		"model failure in the stream": {frames(exception("modelStreamErrorException", `{"message":"Oh"}`)), true,
-			want{models.KindTransient, 0, true, "modelStreamErrorException: Oh"}},
+			broken("modelStreamErrorException: Oh")},
 		"server failure in the stream": {frames(exception("internalServerException", `{"message":"Oh"}`)), true,
-			want{models.KindTransient, 0, true, "internalServerException: Oh"}},
+			broken("internalServerException: Oh")},
 		"unknown exception": {frames(exception("newException", `{"message":"Oh"}`)), true,
 			want{models.KindUnknown, 0, true, "newException: Oh"}},
-		"no end":            {frames(delta("0", "Hi")), true, want{models.KindTransient, 0, true, "ended the stream before"}},
-		"cut frame":         {reply{status: 200, body: "\x00\x00\x01\x00\x00\x00\x00\x10"}, true, want{models.KindTransient, 0, true, "ended the stream before"}},
-		"not JSON":          {frames(event("metadata", `{`)), true, want{models.KindTransient, 0, true, "malformed reply"}},
-		"a gap":             {frames(delta("3", "Hi")), true, want{models.KindTransient, 0, true, "content block 3 follows 0 blocks"}},
-		"negative":          {frames(delta("-1", "Hi")), true, want{models.KindTransient, 0, true, "content block -1 follows 0 blocks"}},
-		"changed its mind":  {frames(tool, delta("0", "Hi")), true, want{models.KindTransient, 0, true, "block 0 is toolUse and then text"}},
-		"begins twice":      {frames(tool, tool), true, want{models.KindTransient, 0, true, "content block 0 begins after 1 blocks"}},
-		"after the end":     {frames(stop, delta("0", "Hi")), true, want{models.KindTransient, 0, true, "continues after it ended"}},
-		"another end":       {frames(stop, event("messageStop", `{"stopReason":"refusal"}`)), true, want{models.KindTransient, 0, true, "and then with"}},
-		"a large event":     {frames(delta("0", strings.Repeat("x", 10<<20))), true, want{models.KindTransient, 0, true, "a stream that is too long"}},
-		"a large reply":     {frames(delta("0", strings.Repeat("x", 5<<20)), stop), true, want{models.KindTransient, 0, true, "a reply of more than"}},
-		"a malformed delta": {frames(event("contentBlockDelta", `{"delta":{"text":5}}`)), true, want{models.KindTransient, 0, true, "malformed reply"}},
+		"no end":            {frames(delta("0", "Hi")), true, broken("ended the stream before")},
+		"cut frame":         {reply{status: 200, body: "\x00\x00\x01\x00\x00\x00\x00\x10"}, true, broken("ended the stream before")},
+		"not JSON":          {frames(event("metadata", `{`)), true, broken("malformed reply")},
+		"a gap":             {frames(delta("3", "Hi")), true, broken("content block 3 follows 0 blocks")},
+		"negative":          {frames(delta("-1", "Hi")), true, broken("content block -1 follows 0 blocks")},
+		"changed its mind":  {frames(tool, delta("0", "Hi")), true, broken("block 0 is toolUse and then text")},
+		"begins twice":      {frames(tool, tool), true, broken("content block 0 begins after 1 blocks")},
+		"after the end":     {frames(stop, delta("0", "Hi")), true, broken("continues after it ended")},
+		"another end":       {frames(stop, event("messageStop", `{"stopReason":"refusal"}`)), true, broken("and then with")},
+		"a large event":     {frames(delta("0", strings.Repeat("x", 10<<20))), true, broken("a stream that is too long")},
+		"a large reply":     {frames(delta("0", strings.Repeat("x", 5<<20)), stop), true, broken("a reply of more than")},
+		"a malformed delta": {frames(event("contentBlockDelta", `{"delta":{"text":5}}`)), true, broken("malformed reply")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -292,8 +293,8 @@ func TestNew(t *testing.T) {
 	}
 	t.Setenv("AWS_REGION", "eu-west-1")
 	for want, o := range map[string]*bedrock.Options{
-		"cannot get credentials for bedrock: there are none": {Config: &aws.Config{Region: "eu-west-1"}},
-		"cannot get credentials for bedrock: ":               nil, // no link of the chain has any
+		"cannot get credentials for bedrock: no AWS credentials were found": {Config: &aws.Config{Region: "eu-west-1"}},
+		"cannot get credentials for bedrock: ":                              nil, // no link of the chain has any
 	} {
 		m, err := bedrock.New(t.Context(), claude, o)
 		if err != nil {

@@ -61,7 +61,7 @@ func (l *Logins) lock(ctx context.Context, key string) (unlock func(), err error
 
 const service = "writ" // in the keyring
 
-// load returns a record, or nil if there is none. Its errors do not quote the record, which contains tokens.
+// load returns the stored record, or nil if it does not exist. Errors do not quote the record, since it contains tokens.
 func (l *Logins) load(key string) (*record, error) {
 	text := ""
 	if !l.o.NoKeyring {
