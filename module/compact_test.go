@@ -141,6 +141,9 @@ var conversing = signature.Must(signature.New[talk, told]("Answer."))
 // The same is true for the history of another module, whose caller passes the whole history each time. The turns that
 // are left out are summarized once.
 func TestHistoryKnowsFactsOf200Turns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing in it is concurrent; the race detector would take half a minute")
+	}
 	t.Parallel()
 	var summaries atomic.Int64
 	model := listener(&summaries, false)

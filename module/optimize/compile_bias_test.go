@@ -40,6 +40,9 @@ func (l lottery) Run(_ context.Context, p sandbox.Program) (*sandbox.Outcome, er
 // If the model writes programs that are wrong at random, the one that is accepted has been lucky with the examples that
 // chose it, but the reported score is not better than the program.
 func TestCompileReportsNoLuck(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing in it is concurrent; the race detector would take half a minute")
+	}
 	t.Parallel()
 	sig := signature.Must(signature.Parse("n: int -> m: int", ""))
 	var all []example

@@ -123,7 +123,11 @@ func TestResume(t *testing.T) {
 	}
 	source := rand.New(rand.NewPCG(1, 2))
 	cuts := []int{0, len(log)}
-	for range 50 {
+	n := 50
+	if testing.Short() {
+		n = 10
+	}
+	for range n {
 		cuts = append(cuts, source.IntN(len(log)))
 	}
 	for i, cut := range cuts {

@@ -167,6 +167,9 @@ func texts(t testing.TB, l Log) (texts []string) {
 
 // After a crash, a log has a prefix of the records that were appended, and all that were synced.
 func TestLogAfterCrash(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing in it is concurrent; the race detector would take 20 seconds")
+	}
 	t.Parallel()
 	records, steps := calls(t)
 	source := rand.New(rand.NewPCG(1, 2))
@@ -192,6 +195,9 @@ func TestLogAfterCrash(t *testing.T) {
 // If a byte before the last record that was synced has changed, the log cannot be opened. Otherwise, no synced record
 // is lost.
 func TestLogDamaged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing in it is concurrent; the race detector would take 15 seconds")
+	}
 	t.Parallel()
 	records, steps := calls(t)
 	s := steps[len(steps)-1]
