@@ -1,4 +1,6 @@
-package serve
+// Package queue bounds how much work runs at once, and is fair between the principals for which it runs. Code mode runs
+// the calls of its clients in a [Queue], and an agent.Runner its runs.
+package queue
 
 import (
 	"cmp"
@@ -18,8 +20,8 @@ import (
 // has not begun. Return it to the client as a result, so that the model can read it.
 var ErrBusy = errors.New("busy: nothing was done; try again in a few seconds")
 
-// QueueOptions are the limits of a [Queue]. Zero means the default.
-type QueueOptions struct {
+// Options are the limits of a [Queue]. Zero means the default.
+type Options struct {
 	// Running is the maximum number of calls that run at once. Zero means twice the number
 	// of processors.
 	Running int
@@ -35,7 +37,7 @@ type QueueOptions struct {
 	// Wait is the longest time that a call waits. Zero means 30 seconds.
 	Wait time.Duration
 
-	// MeterProvider creates the queue's metrics; see the package comment. Nil means no metrics.
+	// MeterProvider creates the queue's OpenTelemetry metrics, which docs/telemetry.md lists. Nil means no metrics.
 	MeterProvider metric.MeterProvider
 }
 
@@ -45,7 +47,7 @@ type QueueOptions struct {
 // only waits for its tools. A Queue is safe for concurrent use.
 type Queue struct {
 	name   string // in the metrics
-	limits QueueOptions
+	limits Options
 	stop   context.Context // its end cancels the running calls
 	end    context.CancelFunc
 	closed context.Context // canceled before stop; no call begins after that
@@ -60,7 +62,7 @@ type Queue struct {
 	begun   map[string]int // running and paused calls by principal
 
 	others []*Queue // made by AddQueue
-	meter  *queueMeter
+	meter  *meter
 }
 
 // line holds the waiting calls of one principal.
@@ -71,19 +73,20 @@ type line struct {
 
 // waiter is one waiting call.
 type waiter struct {
-	turn chan struct{} // closed when the call may run
-	lost chan struct{} // closed when the queue rejects the call
+	turn  chan struct{} // closed when the call may run
+	begun bool          // whether turn is closed
+	lost  chan struct{} // closed when the queue rejects the call
 }
 
-// NewQueue returns a queue. Nil options are the defaults.
-func NewQueue(o *QueueOptions) *Queue {
+// New returns a queue. Nil options are the defaults.
+func New(o *Options) *Queue {
 	if o == nil {
-		o = &QueueOptions{}
+		o = &Options{}
 	}
-	return newQueue("executions", *o, newQueueMeter(o.MeterProvider))
+	return newQueue("executions", *o, newMeter(o.MeterProvider))
 }
 
-func newQueue(name string, l QueueOptions, meter *queueMeter) *Queue {
+func newQueue(name string, l Options, meter *meter) *Queue {
 	l.Running = cmp.Or(l.Running, 2*runtime.GOMAXPROCS(0))
 	l.PerPrincipal = min(cmp.Or(l.PerPrincipal, l.Running), l.Running)
 	l.Waiting = max(0, cmp.Or(l.Waiting, 256))
@@ -151,6 +154,20 @@ func until(ctx, stop context.Context) (context.Context, func()) {
 	}
 }
 
+type stopKey struct{}
+
+// WithStop returns a context that is also canceled, with the cause [ErrStopped], when stop is done, and a function that
+// releases its resources. From that moment on, no call with this context begins.
+func WithStop(ctx, stop context.Context) (context.Context, func()) {
+	return until(context.WithValue(ctx, stopKey{}, stop), stop)
+}
+
+// isStopping reports whether the stop of a context from [WithStop] is done. The context is canceled a moment later.
+func isStopping(ctx context.Context) bool {
+	stop, ok := ctx.Value(stopKey{}).(context.Context)
+	return ok && stop.Err() != nil
+}
+
 var errPanicked = errors.New("the call panicked")
 
 // enter waits until one of the principal's calls may run. If it returns an error, the call must not run.
@@ -184,7 +201,7 @@ func (q *Queue) enter(ctx, closed context.Context, who string) error {
 // stopReason returns an error if a call should not run anymore.
 func stopReason(ctx, closed context.Context) error {
 	err := context.Cause(ctx)
-	if errors.Is(err, ErrStopped) || err == nil && (closed.Err() != nil || isStopped(ctx)) {
+	if errors.Is(err, ErrStopped) || err == nil && (closed.Err() != nil || isStopping(ctx)) {
 		return fmt.Errorf("%w; nothing was done", ErrStopped)
 	}
 	return err
@@ -287,6 +304,7 @@ func (q *Queue) next() {
 		q.waiting--
 		q.start(l.who)
 		q.begun[l.who]++
+		first.begun = true
 		close(first.turn)
 		i = 0
 	}
@@ -298,7 +316,7 @@ func (q *Queue) quit(who string, w *waiter) bool {
 	defer q.mu.Unlock()
 	l := q.lineOf(who)
 	if l == nil || !slices.Contains(l.waiters, w) {
-		return isClosed(w.turn)
+		return w.begun
 	}
 	l.waiters = slices.DeleteFunc(l.waiters, func(other *waiter) bool { return other == w })
 	q.waiting--
@@ -306,20 +324,11 @@ func (q *Queue) quit(who string, w *waiter) bool {
 	return false
 }
 
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
-
 // AddQueue adds and returns a queue for another kind of call. It has its own limits, stops when q stops, and appears in
 // q's metrics with its name, which must be unique, as writ.queue.name.
-func (q *Queue) AddQueue(name string, o *QueueOptions) *Queue {
+func (q *Queue) AddQueue(name string, o *Options) *Queue {
 	if o == nil {
-		o = &QueueOptions{}
+		o = &Options{}
 	}
 	other := newQueue(name, *o, q.meter)
 	q.mu.Lock()
