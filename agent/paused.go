@@ -63,6 +63,9 @@ type Waiting struct {
 	// the call has not been made and waits for approval.
 	Unknown bool `json:"unknown,omitempty"`
 
+	// Round is how often the call was decided on before. See [Runner.Decide].
+	Round int `json:"round,omitempty"`
+
 	// Resembles are earlier calls that this one resembles, the first 20, without long results. The call has not been
 	// made, and its Decision must have a Repeat. Its ID is not that of an effect. See [Runs].AskHolds.
 	Resembles []journal.Entry `json:"resembles,omitempty"`
@@ -87,6 +90,9 @@ type Decision struct {
 	// Outcome says what a call did whose outcome is unknown: it was done, with this result, or it was not done, and
 	// will be made now.
 	Outcome *journal.Reconciled `json:"outcome,omitempty"`
+
+	// Round is that of the [Waiting]. Only [Runner.Decide] needs it.
+	Round int `json:"round,omitempty"`
 
 	// Repeat says how a call relates to those that it resembles: {Same: "E7"} takes the result of that call, if it is
 	// done; {Distinct: {"all"}} makes the call, whatever was done before; the zero Repeat lets the model decide.

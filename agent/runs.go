@@ -45,23 +45,27 @@ type RunState string
 
 // The states of a run.
 const (
+	Queued      RunState = "queued"      // it waits for its turn in a [Runner]
 	Running     RunState = "running"     // somebody owns it
 	Interrupted RunState = "interrupted" // its process has ended
 	Paused      RunState = "paused"      // it waits for decisions
 	Done        RunState = "done"        // it has an answer
 	Failed      RunState = "failed"      // it has ended with an error
+	Cancelled   RunState = "cancelled"   // a Runner has ended it for good
 	RolledBack  RunState = "rolled back" // its effects were undone, as far as possible
 )
 
 // RunInfo describes a run.
 type RunInfo struct {
-	ID      string          `json:"id"`
-	State   RunState        `json:"state"`
-	Began   time.Time       `json:"began"`
-	Input   json.RawMessage `json:"input"`
-	Output  json.RawMessage `json:"output,omitempty"`  // if it is done
-	Error   string          `json:"error,omitempty"`   // if it has failed
-	Waiting []Waiting       `json:"waiting,omitempty"` // if it is paused: the calls that wait for decisions
+	ID        string          `json:"id"`
+	State     RunState        `json:"state"`
+	Principal string          `json:"principal,omitempty"` // for whom a [Runner] runs it
+	Began     time.Time       `json:"began"`
+	Ended     time.Time       `json:"ended,omitzero"` // if it is done, failed, cancelled or rolled back
+	Input     json.RawMessage `json:"input"`
+	Output    json.RawMessage `json:"output,omitempty"`  // if it is done
+	Error     string          `json:"error,omitempty"`   // if it has failed
+	Waiting   []Waiting       `json:"waiting,omitempty"` // the calls that wait for decisions
 }
 
 // milestone is a record of the part "run" of a log: the run has begun, goes on, or has ended.
