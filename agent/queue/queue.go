@@ -57,6 +57,7 @@ type Queue struct {
 	mu      sync.Mutex
 	lines   []*line // in the order of their turns, without empty lines
 	waiting int
+	patient int // how many of the waiting calls are from Go
 	running int
 	each    map[string]int // running calls by principal
 	begun   map[string]int // running and paused calls by principal
@@ -76,6 +77,7 @@ type waiter struct {
 	turn  chan struct{} // closed when the call may run
 	begun bool          // whether turn is closed
 	lost  chan struct{} // closed when the queue rejects the call
+	f     func()        // for a call from Go, instead of turn and lost
 }
 
 // New returns a queue. Nil options are the defaults.
@@ -119,6 +121,11 @@ func (q *Queue) Do(ctx context.Context, who string, f func(context.Context) erro
 		q.meter.ended(ctx, q.name, begin, time.Time{}, err)
 		return err
 	}
+	return q.run(ctx, who, begin, f)
+}
+
+// run runs a call whose turn has come.
+func (q *Queue) run(ctx context.Context, who string, begin time.Time, f func(context.Context) error) error {
 	ctx, done := until(ctx, q.stop)
 	defer done()
 	c := &call{queue: q, who: who}
@@ -212,23 +219,32 @@ func stopReason(ctx, closed context.Context) error {
 func (q *Queue) join(who string) (*waiter, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	l := q.lineOf(who)
-	if l == nil && q.running < q.limits.Running && q.mayBegin(who) {
+	if q.canBegin(who) {
 		q.start(who)
 		q.begun[who]++
 		return nil, nil
 	}
-	if q.waiting >= q.limits.Waiting && !q.makeRoom(who) {
+	if q.waiting-q.patient >= q.limits.Waiting && !q.makeRoom(who) {
 		return nil, ErrBusy
 	}
+	w := &waiter{turn: make(chan struct{}), lost: make(chan struct{})}
+	q.add(who, w)
+	return w, nil
+}
+
+// canBegin reports whether a new call of a principal need not wait.
+func (q *Queue) canBegin(who string) bool {
+	return q.lineOf(who) == nil && q.running < q.limits.Running && q.mayBegin(who)
+}
+
+func (q *Queue) add(who string, w *waiter) {
+	l := q.lineOf(who)
 	if l == nil {
 		l = &line{who: who}
 		q.lines = append(q.lines, l)
 	}
-	w := &waiter{turn: make(chan struct{}), lost: make(chan struct{})}
 	l.waiters = append(l.waiters, w)
 	q.waiting++
-	return w, nil
 }
 
 // lineOf returns the principal's line, or nil if none of its calls is waiting.
@@ -246,22 +262,37 @@ func (q *Queue) lineOf(who string) *line {
 func (q *Queue) makeRoom(who string) bool {
 	var longest *line
 	for _, l := range q.lines {
-		if longest == nil || len(l.waiters) > len(longest.waiters) {
+		if longest == nil || len(l.impatient()) > len(longest.impatient()) {
 			longest = l
 		}
 	}
 	own := 1
 	if l := q.lineOf(who); l != nil {
-		own = len(l.waiters) + 1
+		own += len(l.impatient())
 	}
-	if longest == nil || len(longest.waiters) <= own {
+	if longest == nil || len(longest.impatient()) <= own {
 		return false
 	}
-	last := len(longest.waiters) - 1
-	close(longest.waiters[last].lost)
-	longest.waiters = longest.waiters[:last]
+	all := longest.impatient()
+	last := all[len(all)-1]
+	close(last.lost)
+	longest.remove(last)
 	q.waiting--
 	return true
+}
+
+// impatient returns the calls that can be rejected.
+func (l *line) impatient() (list []*waiter) {
+	for _, w := range l.waiters {
+		if w.f == nil {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+func (l *line) remove(w *waiter) {
+	l.waiters = slices.DeleteFunc(l.waiters, func(other *waiter) bool { return other == w })
 }
 
 // maxBegun limits how many of one principal's calls are in progress. It is half of the default maximum number of a
@@ -304,8 +335,13 @@ func (q *Queue) next() {
 		q.waiting--
 		q.start(l.who)
 		q.begun[l.who]++
-		first.begun = true
-		close(first.turn)
+		if first.begun = true; first.f != nil {
+			q.patient--
+			q.calls.Add(1)
+			go first.f()
+		} else {
+			close(first.turn)
+		}
 		i = 0
 	}
 }
@@ -318,10 +354,14 @@ func (q *Queue) quit(who string, w *waiter) bool {
 	if l == nil || !slices.Contains(l.waiters, w) {
 		return w.begun
 	}
-	l.waiters = slices.DeleteFunc(l.waiters, func(other *waiter) bool { return other == w })
+	l.remove(w)
 	q.waiting--
-	q.lines = slices.DeleteFunc(q.lines, func(l *line) bool { return len(l.waiters) == 0 })
+	q.dropEmptyLines()
 	return false
+}
+
+func (q *Queue) dropEmptyLines() {
+	q.lines = slices.DeleteFunc(q.lines, func(l *line) bool { return len(l.waiters) == 0 })
 }
 
 // AddQueue adds and returns a queue for another kind of call. It has its own limits, stops when q stops, and appears in
@@ -342,9 +382,7 @@ func (q *Queue) AddQueue(name string, o *Options) *Queue {
 func (q *Queue) Shutdown(ctx context.Context) {
 	all := append(q.list(), q)
 	for _, each := range all {
-		each.mu.Lock()
-		each.close()
-		each.mu.Unlock()
+		each.refuse(each.close)
 	}
 	ended := make(chan struct{})
 	go func() {
@@ -363,7 +401,7 @@ func (q *Queue) Shutdown(ctx context.Context) {
 // Stop cancels running calls, with the cause [ErrStopped], and rejects waiting and new calls. Only the queue's owner
 // calls it: a transport that ends cancels only its own calls.
 func (q *Queue) Stop() {
-	q.end()
+	q.refuse(q.end)
 	for _, other := range q.list() {
 		other.Stop()
 	}
