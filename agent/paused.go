@@ -111,7 +111,8 @@ type decided struct {
 // apply makes a recorded decision count. See [run.resolve] for an Outcome.
 func (r *run) apply(d decided) error {
 	if d.Decision != nil {
-		r.answered[d.Call] = *d.Decision
+		r.answered[d.Call] = d
+		r.given[d.Call] = append(r.given[d.Call], d)
 	}
 	switch {
 	case d.Decision == nil:
@@ -133,33 +134,52 @@ func (r *run) resume(c Checkpoint, info RunInfo, decisions map[string]Decision) 
 		return fmt.Errorf("agent: run %s has gone on since the checkpoint was made; "+
 			"decide again, with a new checkpoint", r.id)
 	}
-	if info.State == RolledBack {
+	switch info.State {
+	case RolledBack:
 		return fmt.Errorf("agent: the effects of run %s were undone; start a new run", r.id)
+	case Cancelled:
+		return fmt.Errorf("agent: run %s was cancelled; start a new run", r.id)
 	}
 	waiting := map[string]Waiting{}
 	for _, w := range info.Waiting {
 		waiting[w.ID] = w
 	}
-	r.still = maps.Clone(waiting)
-	maps.DeleteFunc(r.still, func(_ string, w Waiting) bool { return w.Unknown })
 	for id, d := range decisions { // if one is invalid, none is recorded
 		w, ok := waiting[id]
 		if !ok {
 			return fmt.Errorf("agent: run %s has no call %s that waits for a decision", r.id, id)
 		}
-		delete(r.still, id)
 		if err := d.check(w); err != nil {
 			return fmt.Errorf("agent: the decision on %s: %w", w, err)
 		}
 	}
 	for id, d := range decisions {
-		w := waiting[id]
-		made := decided{Call: id, Tool: w.Tool, Args: w.Args, At: time.Now(), Decision: &d}
-		if err := r.keep("decision", made); err != nil {
+		if err := r.decide(waiting[id], d); err != nil {
 			return err
 		}
-		if err := r.apply(made); err != nil {
-			return err
+	}
+	return r.goOn()
+}
+
+// decide records a decision.
+func (r *run) decide(w Waiting, d Decision) error {
+	made := decided{Call: w.ID, Tool: w.Tool, Args: w.Args, At: time.Now(), Decision: &d}
+	if err := r.keep("decision", made); err != nil {
+		return err
+	}
+	return r.apply(made)
+}
+
+// goOn prepares the run to go on, with the decisions that are recorded.
+func (r *run) goOn() error {
+	info, err := r.info()
+	if err != nil {
+		return err
+	}
+	r.still = map[string]Waiting{}
+	for _, w := range info.Waiting {
+		if !w.Unknown {
+			r.still[w.ID] = w
 		}
 	}
 	if err := r.resolve(); err != nil {
@@ -170,12 +190,17 @@ func (r *run) resume(c Checkpoint, info RunInfo, decisions map[string]Decision) 
 			return err
 		}
 	}
-	return r.reach(milestone{State: Interrupted})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.answered)
+	r.going = true
+	return r.record(milestone{State: Interrupted, Waiting: info.Waiting})
 }
 
 // resolve records the outcomes that people have decided on in the journals, unless an earlier process has done so.
 func (r *run) resolve() error {
-	for id, d := range r.answered {
+	for id, a := range r.answered {
+		d := a.Decision
 		if d.Outcome == nil {
 			continue
 		}

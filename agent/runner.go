@@ -1,14 +1,25 @@
 package agent
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"iter"
+	"fmt"
+	"hash/maphash"
 	"log/slog"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/writ-go/writ/agent/queue"
+	"github.com/writ-go/writ/internal/canonical"
+	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
+	"github.com/writ-go/writ/tools/journal"
 )
 
 // Runner runs many durable runs of one module in one process. A run waits for its turn in a fair [queue.Queue]. When it
@@ -17,7 +28,18 @@ import (
 // return [ErrNoRun]. Several processes may share the store.
 //
 // A Runner is safe for concurrent use. Before the process ends, call [Runner.Shutdown].
-type Runner struct{}
+type Runner struct {
+	options RunnerOptions
+	runs    *Runs
+	module  string // its type
+	check   func(input json.RawMessage) (json.RawMessage, error)
+	run     func(ctx context.Context, owned *run, info RunInfo, tell func(event.Event)) error
+	locks   [64]sync.Mutex // by the hash of a run's ID: held while its log is open for a moment
+
+	mu     sync.Mutex
+	jobs   map[string]*job // by the ID of the run
+	closed bool
+}
 
 // RunnerOptions configures a [Runner].
 type RunnerOptions struct {
@@ -42,96 +64,251 @@ type RunRequest struct {
 	Input     json.RawMessage // the module's input
 }
 
-// RunEvent is an event of a run in progress. Its Type is either the name of an [event.Event], with its JSON (see
-// [event.JSON]; long values are cut) as Data; or a [RunState], with a [RunInfo] without Input as Data; or "gap" if the
-// reader was too slow or came too late, with {"missing": the number of missing events} as Data.
-//
-// A run that goes on runs its module again, so its events begin again. A reader therefore discards the earlier ones when
-// it gets an event of the type [Running].
-type RunEvent struct {
-	ID   string          `json:"id"`
-	Type string          `json:"type"`
-	Data json.RawMessage `json:"data"`
-}
-
-// Errors of a [Runner]. They may be wrapped.
-var (
-	// ErrInput is returned for an input that the module cannot have.
-	ErrInput = errors.New("agent: the input is invalid")
-
-	// ErrConflict is returned if the state of a run does not allow the request, or if the ID of a new run is in use.
-	ErrConflict = errors.New("agent: the run does not allow this")
-
-	// ErrNotWaiting is returned for a decision on a call that does not wait for one.
-	ErrNotWaiting = errors.New("agent: the run has no such call that waits for a decision")
-
-	// ErrDecided is returned for a decision that differs from one that was recorded.
-	ErrDecided = errors.New("agent: there is another decision on the call already")
-)
-
-var errUnbuilt = errors.New("agent: not built yet")
-
 // NewRunner returns a Runner of a module. It begins nothing: call [Runner.Recover] to continue the runs of an earlier
 // process. Nil options are the defaults.
 func NewRunner[In, Out any](runs *Runs, m module.Module[In, Out], o *RunnerOptions) (*Runner, error) {
-	return nil, errUnbuilt
+	if runs == nil || runs.store == nil {
+		return nil, errNoStore
+	}
+	if m == nil {
+		return nil, errors.New("agent: the Runner has no module")
+	}
+	r := &Runner{runs: runs, module: fmt.Sprintf("%T", m), jobs: map[string]*job{}}
+	if o != nil {
+		r.options = *o
+	}
+	r.options.Logger = cmp.Or(r.options.Logger, slog.Default())
+	if r.options.Queue == nil {
+		r.options.Queue = queue.New(&queue.Options{Running: 32})
+	}
+	r.check = func(input json.RawMessage) (json.RawMessage, error) {
+		var in In
+		if err := jsonvalue.Strictly(input, &in); err != nil {
+			return nil, err
+		}
+		return json.Marshal(in)
+	}
+	r.run = func(ctx context.Context, owned *run, info RunInfo, tell func(event.Event)) error {
+		stream := module.Start(ctx, attempt[In, Out]{r, owned, info, m}, struct{}{})
+		for e, err := range stream.Events() {
+			if err == nil {
+				tell(e)
+			}
+		}
+		_, err := stream.Result()
+		return err
+	}
+	return r, nil
 }
+
+// attempt is a durable run as a module, so that [module.Start] streams its text.
+type attempt[In, Out any] struct {
+	runner *Runner
+	owned  *run
+	info   RunInfo
+	module module.Module[In, Out]
+}
+
+// Run implements [module.Module].
+func (a attempt[In, Out]) Run(ctx context.Context, _ struct{}) (*module.Prediction[Out], error) {
+	var in In
+	if err := json.Unmarshal(a.info.Input, &in); err != nil {
+		return nil, a.owned.ended(ctx, fmt.Errorf("agent: the input of run %s: %w", a.info.ID, err))
+	}
+	return execute(a.runner.context(ctx, a.info), a.owned, a.module, in)
+}
+
+// context returns the context of an attempt at a run. This is the place for limits on what a run may spend.
+func (r *Runner) context(ctx context.Context, info RunInfo) context.Context {
+	if r.options.Context != nil {
+		ctx = r.options.Context(ctx, info)
+	}
+	return ctx
+}
+
+// runID is the form of IDs that each [journal.Store] accepts.
+var runID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 
 // Start begins a run, and returns once it is recorded and waits for its turn. If the run exists already, with the same
 // principal and input, Start returns it; with others, the error wraps [ErrConflict]. For an input that does not fit the
 // module, the error wraps [ErrInput]. After [Runner.Shutdown], the error wraps [queue.ErrStopped].
-func (r *Runner) Start(ctx context.Context, q RunRequest) (RunInfo, error) {
-	return RunInfo{}, errUnbuilt
+func (r *Runner) Start(ctx context.Context, q RunRequest) (info RunInfo, err error) {
+	q.ID = cmp.Or(q.ID, "r-"+strings.ToLower(rand.Text()[:16]))
+	if !runID.MatchString(q.ID) {
+		return info, fmt.Errorf("agent: %w: the ID %.200q; use at most 128 letters, digits, periods, hyphens and "+
+			"underscores, and begin with a letter or digit", ErrInput, q.ID)
+	}
+	input, err := r.check(q.Input)
+	if err != nil {
+		return info, fmt.Errorf("agent: %w: %w", ErrInput, err)
+	}
+	if err := r.stopped(); err != nil {
+		return info, err
+	}
+	err = r.visit(ctx, q.ID, func(owned *run) error {
+		owned.mu.Lock()
+		defer owned.mu.Unlock()
+		if len(owned.milestones) == 0 {
+			err = owned.record(milestone{Format: logFormat, Module: r.module, Principal: q.Principal, State: Queued,
+				Input: input})
+			if err != nil {
+				return err
+			}
+		}
+		info, err = owned.describe()
+		if err == nil && (owned.milestones[0].Module != r.module || info.Principal != q.Principal ||
+			!canonical.Equal(info.Input, input)) {
+			info, err = RunInfo{}, fmt.Errorf("agent: %w: run %s exists, with another principal or input; "+
+				"choose another ID", ErrConflict, q.ID)
+		}
+		return err
+	})
+	if err == nil && info.State == Queued {
+		r.enqueue(info)
+	}
+	return info, err
+}
+
+// stopped returns an error after [Runner.Shutdown].
+func (r *Runner) stopped() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return fmt.Errorf("agent: %w; nothing was done", queue.ErrStopped)
+	}
+	return nil
 }
 
 // Get describes a run, also while it is in progress. The error wraps [ErrNoRun] if there is no such run.
-func (r *Runner) Get(ctx context.Context, id string) (RunInfo, error) {
-	return RunInfo{}, errUnbuilt
+func (r *Runner) Get(ctx context.Context, id string) (info RunInfo, err error) {
+	err = r.visit(ctx, id, func(owned *run) error {
+		owned.mu.Lock()
+		defer owned.mu.Unlock()
+		info, err = r.describe(owned)
+		return err
+	})
+	if errors.Is(err, journal.ErrInUse) {
+		return RunInfo{ID: id, State: Running}, nil
+	}
+	return info, err
 }
 
 // List describes all runs, the oldest first, like [Runs.List].
-func (r *Runner) List(ctx context.Context) ([]RunInfo, error) { return nil, errUnbuilt }
+func (r *Runner) List(ctx context.Context) (list []RunInfo, err error) {
+	ids, err := r.runs.store.Runs(ctx)
+	for _, id := range ids {
+		info, err := r.Get(ctx, id)
+		if err != nil {
+			info = RunInfo{ID: id, State: Failed, Error: err.Error()}
+		}
+		if !errors.Is(err, ErrNoRun) {
+			list = append(list, info)
+		}
+	}
+	return list, err
+}
 
 // Wait waits until a run is neither queued nor running, and describes it.
 func (r *Runner) Wait(ctx context.Context, id string) (RunInfo, error) {
-	return RunInfo{}, errUnbuilt
+	for {
+		r.mu.Lock()
+		j := r.jobs[id]
+		r.mu.Unlock()
+		again := time.After(200 * time.Millisecond) // for a run in another process
+		if j != nil {
+			again = nil
+		} else if info, err := r.Get(ctx, id); err != nil || info.State != Queued && info.State != Running {
+			return info, err
+		}
+		select {
+		case <-j.ending():
+		case <-again:
+		case <-ctx.Done():
+			return RunInfo{}, context.Cause(ctx)
+		}
+	}
 }
 
-// Decide answers one of the calls for which a run waits, by the call's [Waiting].ID, and lets the run go on. When Decide
-// returns nil, the decision is recorded. The run may be in progress, because another call was decided on: it then goes
-// on with the decision when it pauses.
-//
-// The same decision again is no error, whoever makes it; a different one is [ErrDecided]. Decision.Round must be
-// that of the [Waiting], so that an old decision, sent again, does not count for a new question about the same call. If
-// the call does not wait, the error is [ErrNotWaiting].
-func (r *Runner) Decide(ctx context.Context, id, call string, d Decision) error { return errUnbuilt }
-
-// Resume lets a run go on that was interrupted, has failed, or was stopped by [Runs.Pause]. It does nothing if the run is
-// queued or in progress. If the run waits for decisions or has ended, the error wraps [ErrConflict].
-func (r *Runner) Resume(ctx context.Context, id string) error { return errUnbuilt }
-
-// Cancel ends a run for good: its state is then [Cancelled]. Cancel waits until the run is no longer in progress. It
-// does nothing if the run is cancelled already. If the run has an answer or was rolled back, the error wraps
-// [ErrConflict]. Effects are not undone; see [Runs.Rollback].
-func (r *Runner) Cancel(ctx context.Context, id string) error { return errUnbuilt }
-
-// Recover queues the runs that are queued or interrupted, according to the store, because their process has ended. Call
-// it when the process starts. It leaves out runs that another process has in progress, and those that are paused,
-// have failed or have ended. The error joins those of runs that cannot be read; the others are queued all the same.
-func (r *Runner) Recover(ctx context.Context) error { return errUnbuilt }
-
-// Events yields the events of a run after the one with an ID that an earlier call has yielded; if it is empty, as many
-// as are kept. It ends after an event whose Type is the state in which the run ended or paused. If the run is not in
-// progress, that is the only event. If the run is in progress in another process, there are no events before it.
-//
-// Readers never delay the run. At most 4,096 events and 1 MiB are kept of each run in progress; a reader that needs
-// older ones gets an event "gap".
-func (r *Runner) Events(ctx context.Context, id, after string) iter.Seq2[RunEvent, error] {
-	return func(yield func(RunEvent, error) bool) { yield(RunEvent{}, errUnbuilt) }
+// describe returns the RunInfo of a run of the Runner's module. The caller holds the run's lock.
+func (r *Runner) describe(owned *run) (RunInfo, error) {
+	info, err := owned.describe()
+	if err == nil && owned.milestones[0].Module != r.module {
+		err = fmt.Errorf("%w of %s: %s is one of %s", ErrNoRun, r.module, owned.id, owned.milestones[0].Module)
+	}
+	return info, err
 }
 
-// Shutdown takes no new runs, and lets the runs in progress end. When half of the time until the deadline of ctx is over
-// it pauses the rest, and when ctx is done it cancels them. Runs that have not ended, and those that were queued, remain
-// queued in the store, for [Runner.Recover]. The error names runs that did not stop; they are interrupted when the
-// process ends.
-func (r *Runner) Shutdown(ctx context.Context) error { return errUnbuilt }
+// change calls f with the run and its description, and with the run locked. f may record that the run is queued.
+func (r *Runner) change(ctx context.Context, id string, f func(*run, RunInfo) error) error {
+	var info RunInfo
+	err := r.visit(ctx, id, func(owned *run) error {
+		owned.mu.Lock()
+		defer owned.mu.Unlock()
+		if owned.going && owned.over {
+			return errEnded
+		}
+		was, err := r.describe(owned)
+		if err == nil {
+			err = f(owned, was)
+		}
+		if err == nil {
+			info, err = owned.describe()
+		}
+		return err
+	})
+	if err == nil && info.State == Queued {
+		r.enqueue(info)
+	}
+	return err
+}
+
+// visit calls do with a run, which is either in progress in this process, or opened for a moment. If do returns
+// errEnded, visit calls it again after the run has ended.
+func (r *Runner) visit(ctx context.Context, id string, do func(*run) error) error {
+	if !runID.MatchString(id) {
+		return fmt.Errorf("%w: %.200q", ErrNoRun, id)
+	}
+	for try := 0; ; try++ {
+		r.mu.Lock()
+		j := r.jobs[id]
+		owned, ended := j.current()
+		r.mu.Unlock()
+		again := time.After(20 * time.Millisecond)
+		if owned == nil {
+			err := r.alone(ctx, id, do)
+			if !errors.Is(err, journal.ErrInUse) || j == nil && try == 10 {
+				return err
+			}
+		} else if err := do(owned); !errors.Is(err, errEnded) {
+			return err
+		} else {
+			again = nil
+		}
+		select {
+		case <-ended:
+		case <-again:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+var seed = maphash.MakeSeed()
+
+// lock locks what only one part of this process may do with a run at a time.
+func (r *Runner) lock(id string) *sync.Mutex {
+	lock := &r.locks[maphash.String(seed, id)%uint64(len(r.locks))]
+	lock.Lock()
+	return lock
+}
+
+// alone opens the log of a run, calls do, and closes the log.
+func (r *Runner) alone(ctx context.Context, id string, do func(*run) error) error {
+	defer r.lock(id).Unlock()
+	owned, err := r.runs.open(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer owned.close()
+	return do(owned)
+}

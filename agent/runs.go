@@ -66,18 +66,21 @@ type RunInfo struct {
 	Output    json.RawMessage `json:"output,omitempty"`  // if it is done
 	Error     string          `json:"error,omitempty"`   // if it has failed
 	Waiting   []Waiting       `json:"waiting,omitempty"` // the calls that wait for decisions
+
+	attempts int // how often the run has begun or gone on
 }
 
 // milestone is a record of the part "run" of a log: the run has begun, goes on, or has ended.
 type milestone struct {
-	Format  string          `json:"format,omitempty"` // in the first record only
-	Module  string          `json:"module,omitempty"` // the module's type, in the first record only
-	State   RunState        `json:"state"`
-	At      time.Time       `json:"at"`
-	Input   json.RawMessage `json:"input,omitempty"`
-	Output  json.RawMessage `json:"output,omitempty"`
-	Error   string          `json:"error,omitempty"`
-	Waiting []Waiting       `json:"waiting,omitempty"`
+	Format    string          `json:"format,omitempty"`    // in the first record only
+	Module    string          `json:"module,omitempty"`    // the module's type, in the first record only
+	Principal string          `json:"principal,omitempty"` // in the first record only
+	State     RunState        `json:"state"`
+	At        time.Time       `json:"at"`
+	Input     json.RawMessage `json:"input,omitempty"`
+	Output    json.RawMessage `json:"output,omitempty"`
+	Error     string          `json:"error,omitempty"`
+	Waiting   []Waiting       `json:"waiting,omitempty"`
 }
 
 // logFormat is the version of the format of logs.
@@ -172,13 +175,16 @@ func execute[In, Out any](
 		err = place.ErrPaused
 	}
 	if err != nil {
-		return nil, r.ended(err)
+		return nil, r.ended(ctx, err)
 	}
 	output, err := json.Marshal(pred.Output)
 	if err != nil {
 		return nil, fmt.Errorf("agent: the answer of run %s cannot be recorded: %w", r.id, err)
 	}
-	return pred, r.reach(milestone{State: Done, Output: output})
+	if err := r.finish(milestone{State: Done, Output: output}); err != nil {
+		return nil, err
+	}
+	return pred, nil
 }
 
 // runModule runs a module. It returns either a prediction or an error, even if the module panics.

@@ -86,6 +86,9 @@ func (l *Log) keep(m Message) {
 	}
 }
 
+// Last returns the ID of the last message, or 0.
+func (l *Log) Last() int { return l.last }
+
 // After returns the messages after the one with this ID.
 func (l *Log) After(id int) []Message {
 	i, _ := slices.BinarySearchFunc(l.list, id+1, func(m Message, id int) int { return m.ID - id })
