@@ -35,7 +35,8 @@ var errCancelled = errors.New("agent: the run was cancelled")
 // the [Waiting], so that an old decision, sent again, does not count for a new question about the same call. If the call
 // does not wait, the error is [ErrNotWaiting].
 func (r *Runner) Decide(ctx context.Context, id, call string, d Decision) error {
-	return r.change(ctx, id, func(owned *run, info RunInfo) error { return owned.answer(info, call, d) })
+	_, err := r.visit(ctx, id, nil, func(owned *run, info RunInfo) error { return owned.answer(info, call, d) })
+	return err
 }
 
 // answer records a decision on one call. The caller holds the lock.
@@ -90,7 +91,7 @@ func (r *Runner) Resume(ctx context.Context, id string) error {
 	if err := r.stopped(); err != nil {
 		return err
 	}
-	return r.change(ctx, id, func(owned *run, info RunInfo) error {
+	_, err := r.visit(ctx, id, nil, func(owned *run, info RunInfo) error {
 		switch {
 		case info.State == Running:
 			return nil
@@ -105,13 +106,14 @@ func (r *Runner) Resume(ctx context.Context, id string) error {
 		}
 		return owned.queue()
 	})
+	return err
 }
 
 // Cancel ends a run for good: its state is then [Cancelled]. Cancel waits until the run is no longer in progress. It does
 // nothing if the run is cancelled already. If the run has an answer or was rolled back, the error wraps [ErrConflict].
 // Effects are not undone; see [Runs.Rollback].
 func (r *Runner) Cancel(ctx context.Context, id string) error {
-	err := r.change(ctx, id, func(owned *run, info RunInfo) error {
+	_, err := r.visit(ctx, id, nil, func(owned *run, info RunInfo) error {
 		switch info.State {
 		case Cancelled:
 			return nil
@@ -121,8 +123,23 @@ func (r *Runner) Cancel(ctx context.Context, id string) error {
 		owned.over = true
 		return owned.record(milestone{State: Cancelled})
 	})
-	if err != nil {
+	r.mu.Lock()
+	j := r.jobs[id]
+	if err != nil || j == nil {
+		r.mu.Unlock()
 		return err
 	}
-	return r.end(ctx, id)
+	if j.cancel != nil {
+		j.cancel(errCancelled)
+	} else if j.leave() {
+		j.info.State = Cancelled
+		r.finish(j)
+	}
+	r.mu.Unlock()
+	select {
+	case <-j.done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }

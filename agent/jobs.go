@@ -3,39 +3,23 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"time"
 
+	"github.com/writ-go/writ/agent/queue"
 	"github.com/writ-go/writ/tools/journal"
 )
 
 // job is a run that is queued or in progress in this process. The lock of the Runner guards it.
 type job struct {
-	info     RunInfo       // when it was queued, without the input
-	done     chan struct{} // closed when the run is neither queued nor in progress
-	leave    func() bool   // leaves the queue, unless the turn of the run has come
-	failures int           // how often the store has failed in a row
-
-	run    *run // if it is in progress
+	info   RunInfo       // when it was queued, without the input
+	done   chan struct{} // closed when the run is neither queued nor in progress
+	leave  func() bool   // leaves the queue, unless the turn of the run has come
+	run    *run          // if it is in progress
 	cancel context.CancelCauseFunc
-	ended  chan struct{} // closed when it is no longer in progress
-
 	events *runEvents // nil until somebody reads them, or the run is in progress
-}
-
-// ending returns a channel that is closed when a job is done. It is nil if there is no job.
-func (j *job) ending() <-chan struct{} {
-	if j == nil {
-		return nil
-	}
-	return j.done
-}
-
-// current returns the run in progress, or nil, and a channel that is closed when it has ended.
-func (j *job) current() (*run, <-chan struct{}) {
-	if j == nil {
-		return nil, nil
-	}
-	return j.run, j.ended
 }
 
 func (j *job) watch() *runEvents {
@@ -51,12 +35,9 @@ func (j *job) watch() *runEvents {
 func (r *Runner) enqueue(info RunInfo) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed || r.jobs[info.ID] != nil {
-		return
-	}
 	info.Input = nil
 	j := &job{info: info, done: make(chan struct{})}
-	if r.wait(j) {
+	if !r.closed && r.jobs[info.ID] == nil && r.wait(j) {
 		r.jobs[info.ID] = j
 	}
 }
@@ -68,53 +49,6 @@ func (r *Runner) wait(j *job) bool {
 	return err == nil
 }
 
-// turn makes an attempt at a run whose turn has come.
-func (r *Runner) turn(ctx context.Context, j *job) error {
-	info, err := r.attempt(ctx, j)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if j.ended != nil {
-		close(j.ended)
-	}
-	j.run, j.cancel, j.ended = nil, nil, nil
-	info.Input = nil
-	j.info = info
-	failed := err != nil && info.State == Interrupted
-	if failed {
-		r.options.Logger.Error("agent: a run could not go on", "run", info.ID, "error", err)
-	}
-	switch {
-	case !r.closed && info.State == Queued && r.wait(j):
-		j.failures = 0
-	case !r.closed && failed && j.failures < maxFailures:
-		r.retry(j)
-	default:
-		r.finish(j)
-		return err
-	}
-	if j.events != nil {
-		j.events.state(j.info, false)
-	}
-	return err
-}
-
-// maxFailures is how often a job is tried again in a row, after 1, 2, 4, … seconds. After that, it is left to
-// [Runner.Recover] and [Runner.Resume].
-const maxFailures = 8
-
-// retry lets a job wait again later, because the store has failed. The caller holds the lock.
-func (r *Runner) retry(j *job) {
-	j.leave = func() bool { return true }
-	time.AfterFunc(time.Second<<j.failures, func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if r.jobs[j.info.ID] == j && !r.wait(j) {
-			r.finish(j)
-		}
-	})
-	j.failures++
-}
-
 // finish ends a job. The caller holds the lock.
 func (r *Runner) finish(j *job) {
 	if j.events != nil {
@@ -122,17 +56,44 @@ func (r *Runner) finish(j *job) {
 	}
 	delete(r.jobs, j.info.ID)
 	close(j.done)
+	if r.closed && len(r.jobs) == 0 {
+		close(r.none)
+	}
+}
+
+// retryAfter is when a run is tried again that another process has, or for which the store has failed.
+const retryAfter = 5 * time.Second
+
+// turn makes an attempt at a run whose turn has come.
+func (r *Runner) turn(ctx context.Context, j *job) error {
+	info, err := r.attempt(ctx, j)
+	info.Input = nil
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	j.run, j.cancel, j.info = nil, nil, info
+	if err != nil && info.State == Interrupted {
+		if !errors.Is(err, journal.ErrInUse) {
+			r.options.Logger.Error("agent: a run could not go on; it is tried again", "run", info.ID, "error", err)
+		}
+		time.AfterFunc(retryAfter, func() { r.enqueue(info) })
+	}
+	if info.State != Queued || r.closed || !r.wait(j) {
+		r.finish(j)
+	} else if j.events != nil {
+		j.events.state(info, false)
+	}
+	return err
 }
 
 // attempt runs a run until it ends or pauses, and returns its description. Another process may have run it meanwhile. If
-// the store fails, the run is interrupted.
+// the store fails, or another process has the run, the run is interrupted.
 func (r *Runner) attempt(ctx context.Context, j *job) (info RunInfo, err error) {
 	info = j.info
-	owned, err := r.own(ctx, info.ID)
+	lock := r.lock(info.ID)
+	owned, err := r.runs.open(ctx, info.ID)
+	lock.Unlock()
 	if err != nil {
-		if info.State = Interrupted; errors.Is(err, journal.ErrInUse) {
-			info.State = Running
-		}
+		info.State = Interrupted
 		return info, err
 	}
 	defer owned.close()
@@ -140,11 +101,11 @@ func (r *Runner) attempt(ctx context.Context, j *job) (info RunInfo, err error) 
 		return info, err
 	}
 	owned.managed = true
-	if err := owned.goOn(); err != nil {
-		info.State = Interrupted
-		return info, err
+	if err = owned.goOn(); err == nil {
+		info, err = owned.info()
 	}
-	if info, err = owned.info(); err != nil {
+	if err != nil {
+		info.State = Interrupted
 		return info, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -153,8 +114,7 @@ func (r *Runner) attempt(ctx context.Context, j *job) (info RunInfo, err error) 
 		events.state(info, false)
 		err = r.run(ctx, owned, info, events.add)
 	}
-	owned.interrupt()
-	info, bad := owned.info()
+	info, bad := owned.left()
 	return info, errors.Join(err, bad)
 }
 
@@ -165,54 +125,99 @@ func (r *Runner) begin(j *job, owned *run, cancel context.CancelCauseFunc) *runE
 	if r.closed {
 		return nil
 	}
-	j.run, j.cancel, j.ended = owned, cancel, make(chan struct{})
+	j.run, j.cancel = owned, cancel
 	return j.watch()
 }
 
-// interrupt ends a run in progress whose end could not be recorded.
-func (r *run) interrupt() {
+// Recover queues the runs that are queued or interrupted, according to the store, because their process has ended. Call
+// it when the process starts. It leaves out runs that another process has in progress, and those that are paused, have
+// failed or have ended. The error joins those of runs that cannot be read; the others are queued all the same.
+func (r *Runner) Recover(ctx context.Context) error {
+	ids, err := r.runs.store.Runs(ctx)
+	for _, id := range ids {
+		_, bad := r.visit(ctx, id, nil, func(owned *run, info RunInfo) error {
+			// If it is paused with a decision, the process ended just after it had recorded the decision.
+			if info.State == Interrupted || info.State == Paused && len(owned.answered) > 0 {
+				return owned.queue()
+			}
+			return nil
+		})
+		if !errors.Is(bad, journal.ErrInUse) && !errors.Is(bad, ErrNoRun) {
+			err = errors.Join(err, bad)
+		}
+	}
+	return err
+}
+
+// Shutdown takes no new runs, and lets the runs in progress end. When half of the time until the deadline of ctx is over,
+// it pauses the rest, and when ctx is done, it cancels them. Runs that have not ended, and those that were queued, remain
+// queued in the store, for [Runner.Recover]. The error names runs that did not stop; they are interrupted when the
+// process ends.
+func (r *Runner) Shutdown(ctx context.Context) error {
+	half, cancel := ctx, func() {}
+	if deadline, ok := ctx.Deadline(); ok {
+		half, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
+	}
+	defer cancel()
+	r.close()
+	if r.drained(half) || r.each(func(j *job) { j.run.stop() }) && r.drained(ctx) {
+		return nil
+	}
+	r.each(func(j *job) { j.cancel(queue.ErrStopped) })
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	if r.drained(last) {
+		return nil
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.over = true
+	return fmt.Errorf("agent: runs did not stop: %v", slices.Sorted(maps.Keys(r.jobs)))
 }
 
-// own becomes the owner of a run. It waits a moment for others that only look at the run.
-func (r *Runner) own(ctx context.Context, id string) (owned *run, err error) {
-	for range 50 {
-		lock := r.lock(id)
-		owned, err = r.runs.open(ctx, id)
-		lock.Unlock()
-		if !errors.Is(err, journal.ErrInUse) {
-			break
-		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
-	}
-	return owned, err
-}
-
-// end cancels a run whose cancellation is recorded, and waits until it is no longer in progress.
-func (r *Runner) end(ctx context.Context, id string) error {
+// close takes no new runs, and drops those that are queued.
+func (r *Runner) close() {
 	r.mu.Lock()
-	j := r.jobs[id]
-	switch {
-	case j == nil:
-		r.mu.Unlock()
-		return nil
-	case j.cancel != nil:
-		j.cancel(errCancelled)
-	case j.leave():
-		j.info.State = Cancelled
-		r.finish(j)
+	defer r.mu.Unlock()
+	if r.closed {
+		return
 	}
-	r.mu.Unlock()
+	r.closed = true
+	if len(r.jobs) == 0 {
+		close(r.none)
+	}
+	for _, j := range r.jobs {
+		if j.run == nil && j.leave() {
+			r.finish(j)
+		}
+	}
+}
+
+// drained waits until there are no jobs. It returns false if ctx is done before.
+func (r *Runner) drained(ctx context.Context) bool {
 	select {
-	case <-j.done:
-		return nil
+	case <-r.none:
+		return true
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return false
 	}
+}
+
+// each calls f for the runs in progress, and returns true.
+func (r *Runner) each(f func(*job)) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, j := range r.jobs {
+		if j.run != nil {
+			f(j)
+		}
+	}
+	return true
+}
+
+// stop pauses the run, so that it goes on later.
+func (r *run) stop() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stopping = true
+	r.pausing.Store(true)
 }

@@ -147,6 +147,14 @@ func (r *run) finish(m milestone) error {
 	return r.record(m)
 }
 
+// left describes a run that is no longer in progress, even if its end could not be recorded.
+func (r *run) left() (RunInfo, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.over = true
+	return r.describe()
+}
+
 // record records a milestone. The caller holds the lock.
 func (r *run) record(m milestone) error {
 	m.At = time.Now()

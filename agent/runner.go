@@ -38,7 +38,8 @@ type Runner struct {
 
 	mu     sync.Mutex
 	jobs   map[string]*job // by the ID of the run
-	closed bool
+	closed bool            // after Shutdown
+	none   chan struct{}   // closed when closed is set and there are no jobs
 }
 
 // RunnerOptions configures a [Runner].
@@ -73,7 +74,7 @@ func NewRunner[In, Out any](runs *Runs, m module.Module[In, Out], o *RunnerOptio
 	if m == nil {
 		return nil, errors.New("agent: the Runner has no module")
 	}
-	r := &Runner{runs: runs, module: fmt.Sprintf("%T", m), jobs: map[string]*job{}}
+	r := &Runner{runs: runs, module: fmt.Sprintf("%T", m), jobs: map[string]*job{}, none: make(chan struct{})}
 	if o != nil {
 		r.options = *o
 	}
@@ -84,12 +85,18 @@ func NewRunner[In, Out any](runs *Runs, m module.Module[In, Out], o *RunnerOptio
 	r.check = func(input json.RawMessage) (json.RawMessage, error) {
 		var in In
 		if err := jsonvalue.Strictly(input, &in); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("agent: %w: %w", ErrInput, err)
 		}
 		return json.Marshal(in)
 	}
 	r.run = func(ctx context.Context, owned *run, info RunInfo, tell func(event.Event)) error {
-		stream := module.Start(ctx, attempt[In, Out]{r, owned, info, m}, struct{}{})
+		stream := module.Start(ctx, runFunc[Out](func(ctx context.Context) (*module.Prediction[Out], error) {
+			var in In
+			if err := json.Unmarshal(info.Input, &in); err != nil {
+				return nil, owned.ended(ctx, fmt.Errorf("agent: the input of run %s: %w", info.ID, err))
+			}
+			return execute(r.context(ctx, info), owned, m, in)
+		}), struct{}{})
 		for e, err := range stream.Events() {
 			if err == nil {
 				tell(e)
@@ -101,24 +108,15 @@ func NewRunner[In, Out any](runs *Runs, m module.Module[In, Out], o *RunnerOptio
 	return r, nil
 }
 
-// attempt is a durable run as a module, so that [module.Start] streams its text.
-type attempt[In, Out any] struct {
-	runner *Runner
-	owned  *run
-	info   RunInfo
-	module module.Module[In, Out]
-}
+// runFunc is a durable run as a module, so that [module.Start] streams its text.
+type runFunc[Out any] func(ctx context.Context) (*module.Prediction[Out], error)
 
 // Run implements [module.Module].
-func (a attempt[In, Out]) Run(ctx context.Context, _ struct{}) (*module.Prediction[Out], error) {
-	var in In
-	if err := json.Unmarshal(a.info.Input, &in); err != nil {
-		return nil, a.owned.ended(ctx, fmt.Errorf("agent: the input of run %s: %w", a.info.ID, err))
-	}
-	return execute(a.runner.context(ctx, a.info), a.owned, a.module, in)
+func (f runFunc[Out]) Run(ctx context.Context, _ struct{}) (*module.Prediction[Out], error) {
+	return f(ctx)
 }
 
-// context returns the context of an attempt at a run. This is the place for limits on what a run may spend.
+// context returns the context of a run that begins or goes on. This is the place for limits on what it may spend.
 func (r *Runner) context(ctx context.Context, info RunInfo) context.Context {
 	if r.options.Context != nil {
 		ctx = r.options.Context(ctx, info)
@@ -126,45 +124,28 @@ func (r *Runner) context(ctx context.Context, info RunInfo) context.Context {
 	return ctx
 }
 
-// runID is the form of IDs that each [journal.Store] accepts.
-var runID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
-
 // Start begins a run, and returns once it is recorded and waits for its turn. If the run exists already, with the same
 // principal and input, Start returns it; with others, the error wraps [ErrConflict]. For an input that does not fit the
 // module, the error wraps [ErrInput]. After [Runner.Shutdown], the error wraps [queue.ErrStopped].
-func (r *Runner) Start(ctx context.Context, q RunRequest) (info RunInfo, err error) {
+func (r *Runner) Start(ctx context.Context, q RunRequest) (RunInfo, error) {
 	q.ID = cmp.Or(q.ID, "r-"+strings.ToLower(rand.Text()[:16]))
-	if !runID.MatchString(q.ID) {
-		return info, fmt.Errorf("agent: %w: the ID %.200q; use at most 128 letters, digits, periods, hyphens and "+
-			"underscores, and begin with a letter or digit", ErrInput, q.ID)
-	}
 	input, err := r.check(q.Input)
-	if err != nil {
-		return info, fmt.Errorf("agent: %w: %w", ErrInput, err)
+	if err == nil && !runID.MatchString(q.ID) {
+		err = fmt.Errorf("agent: %w: the ID %.200q; use at most 128 letters, digits, periods, hyphens and underscores, "+
+			"and begin with a letter or digit", ErrInput, q.ID)
 	}
-	if err := r.stopped(); err != nil {
-		return info, err
+	if err = cmp.Or(err, r.stopped()); err != nil {
+		return RunInfo{}, err
 	}
-	err = r.visit(ctx, q.ID, func(owned *run) error {
-		owned.mu.Lock()
-		defer owned.mu.Unlock()
-		if len(owned.milestones) == 0 {
-			err = owned.record(milestone{Format: logFormat, Module: r.module, Principal: q.Principal, State: Queued,
-				Input: input})
-			if err != nil {
-				return err
-			}
+	first := &milestone{Format: logFormat, Module: r.module, Principal: q.Principal, State: Queued, Input: input}
+	info, err := r.visit(ctx, q.ID, first, func(_ *run, info RunInfo) error {
+		if info.Principal != q.Principal || !canonical.Equal(info.Input, input) {
+			return ErrConflict
 		}
-		info, err = owned.describe()
-		if err == nil && (owned.milestones[0].Module != r.module || info.Principal != q.Principal ||
-			!canonical.Equal(info.Input, input)) {
-			info, err = RunInfo{}, fmt.Errorf("agent: %w: run %s exists, with another principal or input; "+
-				"choose another ID", ErrConflict, q.ID)
-		}
-		return err
+		return nil
 	})
-	if err == nil && info.State == Queued {
-		r.enqueue(info)
+	if errors.Is(err, ErrConflict) || errors.Is(err, ErrNoRun) { // it is of another module
+		err = fmt.Errorf("agent: %w: run %s exists, with another principal or input; choose another ID", ErrConflict, q.ID)
 	}
 	return info, err
 }
@@ -180,13 +161,8 @@ func (r *Runner) stopped() error {
 }
 
 // Get describes a run, also while it is in progress. The error wraps [ErrNoRun] if there is no such run.
-func (r *Runner) Get(ctx context.Context, id string) (info RunInfo, err error) {
-	err = r.visit(ctx, id, func(owned *run) error {
-		owned.mu.Lock()
-		defer owned.mu.Unlock()
-		info, err = r.describe(owned)
-		return err
-	})
+func (r *Runner) Get(ctx context.Context, id string) (RunInfo, error) {
+	info, err := r.visit(ctx, id, nil, nil)
 	if errors.Is(err, journal.ErrInUse) {
 		return RunInfo{ID: id, State: Running}, nil
 	}
@@ -212,85 +188,99 @@ func (r *Runner) List(ctx context.Context) (list []RunInfo, err error) {
 func (r *Runner) Wait(ctx context.Context, id string) (RunInfo, error) {
 	for {
 		r.mu.Lock()
-		j := r.jobs[id]
+		var done chan struct{}
+		if j := r.jobs[id]; j != nil {
+			done = j.done
+		}
 		r.mu.Unlock()
-		again := time.After(200 * time.Millisecond) // for a run in another process
-		if j != nil {
-			again = nil
-		} else if info, err := r.Get(ctx, id); err != nil || info.State != Queued && info.State != Running {
-			return info, err
+		if done == nil {
+			if info, err := r.Get(ctx, id); err != nil || info.State != Queued && info.State != Running {
+				return info, err
+			}
 		}
 		select {
-		case <-j.ending():
-		case <-again:
+		case <-done:
+		case <-time.After(200 * time.Millisecond): // another process has it
 		case <-ctx.Done():
 			return RunInfo{}, context.Cause(ctx)
 		}
 	}
 }
 
-// describe returns the RunInfo of a run of the Runner's module. The caller holds the run's lock.
-func (r *Runner) describe(owned *run) (RunInfo, error) {
-	info, err := owned.describe()
-	if err == nil && owned.milestones[0].Module != r.module {
-		err = fmt.Errorf("%w of %s: %s is one of %s", ErrNoRun, r.module, owned.id, owned.milestones[0].Module)
-	}
-	return info, err
-}
+// runID is the form of IDs that each [journal.Store] accepts.
+var runID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 
-// change calls f with the run and its description, and with the run locked. f may record that the run is queued.
-func (r *Runner) change(ctx context.Context, id string, f func(*run, RunInfo) error) error {
-	var info RunInfo
-	err := r.visit(ctx, id, func(owned *run) error {
-		owned.mu.Lock()
-		defer owned.mu.Unlock()
-		if owned.going && owned.over {
-			return errEnded
-		}
-		was, err := r.describe(owned)
-		if err == nil {
-			err = f(owned, was)
-		}
-		if err == nil {
-			info, err = owned.describe()
-		}
-		return err
-	})
-	if err == nil && info.State == Queued {
-		r.enqueue(info)
-	}
-	return err
-}
-
-// visit calls do with a run, which is either in progress in this process, or opened for a moment. If do returns
-// errEnded, visit calls it again after the run has ended.
-func (r *Runner) visit(ctx context.Context, id string, do func(*run) error) error {
+// visit calls do with a run and its description, and with the run locked, and returns the description after that. If do
+// is not nil and the run is queued then, it waits for its turn. The run is either in progress in this process, or its log
+// is opened for a moment. If the run does not exist and first is not nil, it begins with that milestone.
+func (r *Runner) visit(
+	ctx context.Context, id string, first *milestone, do func(*run, RunInfo) error,
+) (info RunInfo, err error) {
 	if !runID.MatchString(id) {
-		return fmt.Errorf("%w: %.200q", ErrNoRun, id)
+		return info, fmt.Errorf("%w: %.200q", ErrNoRun, id)
 	}
 	for try := 0; ; try++ {
 		r.mu.Lock()
 		j := r.jobs[id]
-		owned, ended := j.current()
-		r.mu.Unlock()
-		again := time.After(20 * time.Millisecond)
-		if owned == nil {
-			err := r.alone(ctx, id, do)
-			if !errors.Is(err, journal.ErrInUse) || j == nil && try == 10 {
-				return err
-			}
-		} else if err := do(owned); !errors.Is(err, errEnded) {
-			return err
+		live := j != nil && j.run != nil
+		if live {
+			owned := j.run
+			r.mu.Unlock()
+			info, err = r.look(owned, first, do)
 		} else {
-			again = nil
+			r.mu.Unlock()
+			info, err = r.alone(ctx, id, first, do)
 		}
-		select {
-		case <-ended:
-		case <-again:
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		switch {
+		case errors.Is(err, errEnded), errors.Is(err, journal.ErrInUse) && (j != nil || try < 5):
+			select {
+			case <-time.After(20 * time.Millisecond):
+				continue
+			case <-ctx.Done():
+				return info, context.Cause(ctx)
+			}
+		case err == nil && do != nil && info.State == Queued:
+			r.enqueue(info)
+		}
+		return info, err
+	}
+}
+
+// look does what visit does with a run. If the run was in progress and has just ended, the error is errEnded.
+func (r *Runner) look(owned *run, first *milestone, do func(*run, RunInfo) error) (info RunInfo, err error) {
+	owned.mu.Lock()
+	defer owned.mu.Unlock()
+	if owned.going && owned.over {
+		return info, errEnded
+	}
+	if first != nil && len(owned.milestones) == 0 {
+		if err := owned.record(*first); err != nil {
+			return info, err
 		}
 	}
+	info, err = owned.describe()
+	if err == nil && owned.milestones[0].Module != r.module {
+		err = fmt.Errorf("%w of %s: %s", ErrNoRun, r.module, owned.id)
+	}
+	if err == nil && do != nil {
+		if err = do(owned, info); err == nil {
+			info, err = owned.describe()
+		}
+	}
+	return info, err
+}
+
+// alone does what visit does with a run that is not in progress in this process.
+func (r *Runner) alone(
+	ctx context.Context, id string, first *milestone, do func(*run, RunInfo) error,
+) (RunInfo, error) {
+	defer r.lock(id).Unlock()
+	owned, err := r.runs.open(ctx, id)
+	if err != nil {
+		return RunInfo{}, err
+	}
+	defer owned.close()
+	return r.look(owned, first, do)
 }
 
 var seed = maphash.MakeSeed()
@@ -300,15 +290,4 @@ func (r *Runner) lock(id string) *sync.Mutex {
 	lock := &r.locks[maphash.String(seed, id)%uint64(len(r.locks))]
 	lock.Lock()
 	return lock
-}
-
-// alone opens the log of a run, calls do, and closes the log.
-func (r *Runner) alone(ctx context.Context, id string, do func(*run) error) error {
-	defer r.lock(id).Unlock()
-	owned, err := r.runs.open(ctx, id)
-	if err != nil {
-		return err
-	}
-	defer owned.close()
-	return do(owned)
 }

@@ -99,9 +99,16 @@ func (e *runEvents) read(ctx context.Context, after string, yield func(RunEvent,
 	var attempt, seen int
 	_, _ = fmt.Sscanf(after, "%d.%d", &attempt, &seen) // other IDs are like none
 	for {
-		b := e.after(attempt, seen)
-		attempt, seen = b.attempt, b.seen
-		for _, m := range b.news {
+		e.mu.Lock()
+		if attempt != e.attempt || seen > e.log.Last() {
+			attempt, seen = e.attempt, 0
+		}
+		if e.changed == nil {
+			e.changed = make(chan struct{})
+		}
+		news, changed, ended := e.log.After(seen), e.changed, e.ended
+		e.mu.Unlock()
+		for _, m := range news {
 			if missing := m.ID - seen - 1; missing > 0 {
 				gap := fmt.Appendf(nil, `{"missing":%d}`, missing)
 				if !yield(RunEvent{eventID(attempt, m.ID-1), "gap", gap, gap}, nil) {
@@ -112,14 +119,14 @@ func (e *runEvents) read(ctx context.Context, after string, yield func(RunEvent,
 				return
 			}
 		}
-		switch {
-		case len(b.news) > 0:
+		if len(news) > 0 {
 			continue
-		case b.ended:
+		}
+		if ended {
 			return
 		}
 		select {
-		case <-b.changed:
+		case <-changed:
 		case <-ctx.Done():
 			yield(RunEvent{}, context.Cause(ctx))
 			return
@@ -128,25 +135,3 @@ func (e *runEvents) read(ctx context.Context, after string, yield func(RunEvent,
 }
 
 func eventID(attempt, n int) string { return fmt.Sprintf("%d.%d", attempt, n) }
-
-// batch are some events of a run.
-type batch struct {
-	news          []feed.Message
-	attempt, seen int             // the last event before them
-	ended         bool            // if there are no events, none follow
-	changed       <-chan struct{} // closed when more follow
-}
-
-// after returns the first events after one of them.
-func (e *runEvents) after(attempt, seen int) batch {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if attempt != e.attempt || seen > e.log.Last() || seen < 0 {
-		seen = 0
-	}
-	if e.changed == nil {
-		e.changed = make(chan struct{})
-	}
-	news := e.log.After(seen)
-	return batch{news[:min(len(news), 64)], e.attempt, seen, e.ended, e.changed}
-}
