@@ -58,6 +58,23 @@ func TestBody(t *testing.T) {
 	}
 }
 
+// An answer has one kind of decision, which is not null.
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	h := newHandler(t, nil)
+	run := h.begin(t, "send bob")
+	for _, body := range []string{`{}`, `{"approved": null}`, `{"outcome": null}`, `{"repeat": null}`,
+		`{"approved": true, "repeat": {}}`, `{"approved": true, "outcome": null}`, `{"approved": true, "Approved": false}`,
+		`{"approved": "yes"}`, `{"approved": true, "round": 1e30}`, `{"approved": true, "round": 0.5}`,
+		`{"outcome": {"state": "ok", "State": "rejected"}}`, `{"approved": true, "grant": {"tool": "send"}}`,
+	} {
+		w := h.do("ann", http.MethodPut, "/runs/"+run.ID+"/tickets/"+run.Waiting[0].ID, body)
+		if w.Code != 422 || !strings.Contains(w.Body.String(), `"code":"invalid"`) {
+			t.Errorf("%s: got %d %s", body, w.Code, w.Body)
+		}
+	}
+}
+
 // An answer that is accepted means the same to every JSON decoder.
 func FuzzAnswer(f *testing.F) {
 	for _, seed := range []string{

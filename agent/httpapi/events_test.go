@@ -96,6 +96,19 @@ data: {"id":"` + run[6:] + `","state":"failed","began":"0001-01-01T00:00:00Z","i
 	}
 }
 
+// HEAD does not keep the connection.
+func TestHeadOfEvents(t *testing.T) {
+	t.Parallel()
+	h := newHandler(t, nil)
+	h.feed = func(context.Context, string, string) iter.Seq2[agent.RunEvent, error] {
+		t.Error("the events were read")
+		return nil
+	}
+	if w := h.do("ann", http.MethodHead, "/runs/"+h.begin(t, "rest").ID+"/events", ""); w.Code != 204 {
+		t.Errorf("got %d", w.Code)
+	}
+}
+
 // A stream shows an approval, and can be opened again when the run has gone on.
 func TestEventsOfRun(t *testing.T) {
 	t.Parallel()

@@ -96,6 +96,9 @@ func (c *conversation) exchange(t *testing.T, request []byte) []byte {
 			t.Errorf("%s: the response is not JSON: %s", line, w.Body)
 		}
 	}
+	if h := w.Header(); h.Get("Cache-Control") != "no-store" || h.Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("%s: the headers are %v", line, h)
+	}
 	c.rest(t)
 	return append(bytes.TrimSpace([]byte(c.rename(out.String()))), '\n')
 }

@@ -41,7 +41,6 @@ import (
 	"github.com/writ-go/writ/agent"
 	"github.com/writ-go/writ/agent/queue"
 	"github.com/writ-go/writ/internal/jsonscan"
-	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools/journal"
 )
@@ -219,12 +218,8 @@ func (h *handler) decode(w http.ResponseWriter, r *request, s *schema.Schema, in
 	if err != nil {
 		return &problem{400, "incomplete", "the body could not be read to its end"}
 	}
-	doc, err := jsonvalue.Decode(body, maxDepth, false)
-	if err != nil {
-		return &problem{400, "not_json", "the body " + err.Error()}
-	}
-	if len(doc.Repeated) > 0 {
-		return invalid(jsonvalue.Path(doc.Value, doc.Repeated[0]) + " is given twice")
+	if !json.Valid(body) {
+		return &problem{400, "not_json", "the body is not valid JSON"}
 	}
 	if findings := s.Validate(body); len(findings) > 0 {
 		return invalid(schema.Summary(findings))
