@@ -98,7 +98,7 @@ func (e *runEvents) read(ctx context.Context, after string, yield func(RunEvent,
 	_, _ = fmt.Sscanf(after, "%d.%d", &attempt, &seen) // other IDs are like none
 	for {
 		e.mu.Lock()
-		if attempt != e.attempt || seen > e.log.Last() {
+		if attempt != e.attempt || seen < 0 || seen > e.log.Last() {
 			attempt, seen = e.attempt, 0
 		}
 		if e.changed == nil {

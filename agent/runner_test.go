@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -84,7 +85,8 @@ func newBureau(t testing.TB, box module.Sandbox, store journal.Store) *bureau {
 	}
 	b.make = func() *agent.Runner {
 		m := module.NewProgram(sig, module.Script{Code: clerk}, box, set, nil)
-		r, err := agent.NewRunner(agent.NewRuns(store), m, &agent.RunnerOptions{Queue: b.queue})
+		r, err := agent.NewRunner(agent.NewRuns(store), m, &agent.RunnerOptions{Queue: b.queue,
+			Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}
