@@ -120,8 +120,9 @@ func (r *Runner) Cancel(ctx context.Context, id string) error {
 		case Done, RolledBack:
 			return fmt.Errorf("agent: %w: run %s is %s", ErrConflict, id, info.State)
 		}
-		owned.over = true
-		return owned.record(milestone{State: Cancelled})
+		err := owned.record(milestone{State: Cancelled})
+		owned.over = err == nil
+		return err
 	})
 	r.mu.Lock()
 	j := r.jobs[id]
