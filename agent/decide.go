@@ -124,23 +124,17 @@ func (r *Runner) Cancel(ctx context.Context, id string) error {
 		owned.over = err == nil
 		return err
 	})
-	r.mu.Lock()
-	j := r.jobs[id]
-	if err != nil || j == nil {
-		r.mu.Unlock()
+	if err != nil {
 		return err
 	}
-	if j.cancel != nil {
+	r.mu.Lock()
+	if j := r.jobs[id]; j != nil && j.cancel != nil {
 		j.cancel(errCancelled)
-	} else if j.leave() {
+	} else if j != nil && j.leave() {
 		j.info.State = Cancelled
 		r.finish(j)
 	}
 	r.mu.Unlock()
-	select {
-	case <-j.done:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	_, err = r.Wait(ctx, id)
+	return err
 }

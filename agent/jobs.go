@@ -101,10 +101,7 @@ func (r *Runner) attempt(ctx context.Context, j *job) (info RunInfo, err error) 
 		return info, err
 	}
 	owned.managed = true
-	if err = owned.goOn(); err == nil {
-		info, err = owned.info()
-	}
-	if err != nil {
+	if info, err = owned.goOn(); err != nil {
 		info.State = Interrupted
 		return info, err
 	}
