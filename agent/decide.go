@@ -120,26 +120,21 @@ func (r *Runner) Cancel(ctx context.Context, id string) error {
 		case Done, RolledBack:
 			return fmt.Errorf("agent: %w: run %s is %s", ErrConflict, id, info.State)
 		}
-		owned.over = true
-		return owned.record(milestone{State: Cancelled})
+		err := owned.record(milestone{State: Cancelled})
+		owned.over = err == nil
+		return err
 	})
-	r.mu.Lock()
-	j := r.jobs[id]
-	if err != nil || j == nil {
-		r.mu.Unlock()
+	if err != nil {
 		return err
 	}
-	if j.cancel != nil {
+	r.mu.Lock()
+	if j := r.jobs[id]; j != nil && j.cancel != nil {
 		j.cancel(errCancelled)
-	} else if j.leave() {
+	} else if j != nil && j.leave() {
 		j.info.State = Cancelled
 		r.finish(j)
 	}
 	r.mu.Unlock()
-	select {
-	case <-j.done:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	_, err = r.Wait(ctx, id)
+	return err
 }

@@ -25,7 +25,10 @@ import (
 // Runner runs many durable runs of one module in one process. A run waits for its turn in a fair [queue.Queue]. When it
 // waits for people, it is paused: it then has no goroutine, no process and no place in the queue, and [Runner.Decide]
 // lets it go on. A Runner knows the runs that its [Runs] has of modules of the same type; for all others, its methods
-// return [ErrNoRun]. Several processes may share the store.
+// return [ErrNoRun].
+//
+// Several processes may share the store. If a run is in progress in another one, Decide, Resume and Cancel return an
+// error that wraps [journal.ErrInUse].
 //
 // A Runner is safe for concurrent use. Before the process ends, call [Runner.Shutdown].
 type Runner struct {
@@ -97,8 +100,8 @@ func NewRunner[In, Out any](runs *Runs, m module.Module[In, Out], o *RunnerOptio
 			}
 			return execute(r.context(ctx, info), owned, m, in)
 		}), struct{}{})
-		for e, err := range stream.Events() {
-			if err == nil {
+		for e := range stream.Events() {
+			if e != nil { // the last one has the error instead
 				tell(e)
 			}
 		}
@@ -221,14 +224,14 @@ func (r *Runner) visit(
 	}
 	for try := 0; ; try++ {
 		r.mu.Lock()
-		j := r.jobs[id]
-		live := j != nil && j.run != nil
-		if live {
-			owned := j.run
-			r.mu.Unlock()
+		j, owned := r.jobs[id], (*run)(nil)
+		if j != nil {
+			owned = j.run
+		}
+		r.mu.Unlock()
+		if owned != nil {
 			info, err = r.look(owned, first, do)
 		} else {
-			r.mu.Unlock()
 			info, err = r.alone(ctx, id, first, do)
 		}
 		switch {

@@ -70,24 +70,21 @@ type runEvents struct {
 
 // state adds a state. A new attempt discards the events of the earlier one.
 func (e *runEvents) state(info RunInfo, ended bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.attempt != info.attempts {
-		e.log, e.attempt = feed.Log{Bytes: 1 << 20, Count: 4096}, info.attempts
-	}
-	e.log.Add(string(info.State), stateJSON(info))
-	e.ended = ended
-	e.notify()
+	e.update(func() {
+		if e.attempt != info.attempts {
+			e.log, e.attempt = feed.Log{Bytes: 1 << 20, Count: 4096}, info.attempts
+		}
+		e.log.Keep(feed.Message{Name: string(info.State), Data: stateJSON(info)})
+		e.ended = ended
+	})
 }
 
-func (e *runEvents) add(one event.Event) {
+func (e *runEvents) add(one event.Event) { e.update(func() { e.log.Add(one) }) }
+
+func (e *runEvents) update(f func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.log.AddEvent(one)
-	e.notify()
-}
-
-func (e *runEvents) notify() {
+	f()
 	if e.changed != nil {
 		close(e.changed)
 		e.changed = nil
@@ -100,7 +97,7 @@ func (e *runEvents) read(ctx context.Context, after string, yield func(RunEvent,
 	_, _ = fmt.Sscanf(after, "%d.%d", &attempt, &seen) // other IDs are like none
 	for {
 		e.mu.Lock()
-		if attempt != e.attempt || seen > e.log.Last() {
+		if attempt != e.attempt || seen < 0 || seen > e.log.Last() {
 			attempt, seen = e.attempt, 0
 		}
 		if e.changed == nil {
