@@ -10,12 +10,14 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/writ-go/writ/agent"
 	"github.com/writ-go/writ/agent/queue"
+	"github.com/writ-go/writ/internal/leaktest"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/sandbox"
@@ -24,6 +26,8 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 	"github.com/writ-go/writ/tools/policy"
 )
+
+func TestMain(m *testing.M) { os.Exit(leaktest.Run(m.Run)) }
 
 // The program of the runs: "send bob" sends a letter after approval, "pay bob" pays twice, with an unknown outcome, and
 // "fail" fails.
@@ -306,7 +310,8 @@ func TestConcurrentAnswers(t *testing.T) {
 	codes := make(chan int)
 	for i := range 8 {
 		go func() {
-			codes <- h.do("ann", http.MethodPut, path, fmt.Sprintf(`{"approved": true, "args": {"to": "%d"}}`, i/2)).Code
+			body := fmt.Sprintf(`{"approved": true, "args": {"to": "%d"}}`, i/2)
+			codes <- h.do("ann", http.MethodPut, path, body).Code
 		}()
 	}
 	counts := map[int]int{}
