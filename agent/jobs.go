@@ -85,8 +85,8 @@ func (r *Runner) turn(ctx context.Context, j *job) error {
 	return err
 }
 
-// attempt runs a run until it ends or pauses, and returns its description. Another process may have run it meanwhile. If
-// the store fails, or another process has the run, the run is interrupted.
+// attempt runs a run until it ends or pauses, and returns its description. Another process may have run it meanwhile.
+// If the store fails, or another process has the run, the run is interrupted.
 func (r *Runner) attempt(ctx context.Context, j *job) (info RunInfo, err error) {
 	info = j.info
 	lock := r.lock(info.ID)
@@ -141,10 +141,10 @@ func (r *Runner) Recover(ctx context.Context) error {
 	return err
 }
 
-// Shutdown takes no new runs, and lets the runs in progress end. When half of the time until the deadline of ctx is over,
-// it pauses the rest, and when ctx is done, it cancels them. Runs that have not ended, and those that were queued, remain
-// queued in the store, for [Runner.Recover]. The error names runs that did not stop; they are interrupted when the
-// process ends.
+// Shutdown takes no new runs, and lets the runs in progress end. When half of the time until the deadline of ctx is
+// over, it pauses the rest, and when ctx is done, it cancels them. Runs that have not ended, and those that were
+// queued, remain queued in the store, for [Runner.Recover]. The error names runs that did not stop; they are
+// interrupted when the process ends.
 func (r *Runner) Shutdown(ctx context.Context) error {
 	half, cancel := ctx, func() {}
 	if deadline, ok := ctx.Deadline(); ok {

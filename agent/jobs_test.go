@@ -205,7 +205,8 @@ func TestRunnerStorm(t *testing.T) {
 		id := fmt.Sprintf("r-%d", i)
 		for n := range 4 {
 			all.Go(func() {
-				info, err := b.runner.Start(t.Context(), agent.RunRequest{ID: id, Principal: "ann", Input: input("send bob eve")})
+				request := agent.RunRequest{ID: id, Principal: "ann", Input: input("send bob eve")}
+				info, err := b.runner.Start(t.Context(), request)
 				for err == nil && info.State != agent.Done && info.State != agent.Cancelled {
 					if info, err = b.runner.Wait(t.Context(), id); err != nil {
 						break

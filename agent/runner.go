@@ -47,9 +47,9 @@ type Runner struct {
 
 // RunnerOptions configures a [Runner].
 type RunnerOptions struct {
-	// Queue bounds how many runs are in progress at once. A run keeps its place while it waits for a model. Other work may
-	// use the same Queue. Nil means a queue for 32 runs. The limits on waiting do not apply to runs: a run is durable
-	// when it begins to wait.
+	// Queue bounds how many runs are in progress at once. A run keeps its place while it waits for a model. Other work
+	// may use the same Queue. Nil means a queue for 32 runs. The limits on waiting do not apply to runs: a run is
+	// durable when it begins to wait.
 	Queue *queue.Queue
 
 	// Context returns the context of a run each time it begins or goes on, from one that is canceled when the run must
@@ -134,8 +134,8 @@ func (r *Runner) Start(ctx context.Context, q RunRequest) (RunInfo, error) {
 	q.ID = cmp.Or(q.ID, "r-"+strings.ToLower(rand.Text()[:16]))
 	input, err := r.check(q.Input)
 	if err == nil && !runID.MatchString(q.ID) {
-		err = fmt.Errorf("agent: %w: the ID %.200q; use at most 128 letters, digits, periods, hyphens and underscores, "+
-			"and begin with a letter or digit", ErrInput, q.ID)
+		err = fmt.Errorf("agent: %w: the ID %.200q; use at most 128 letters, digits, periods, hyphens and "+
+			"underscores, and begin with a letter or digit", ErrInput, q.ID)
 	}
 	if err = cmp.Or(err, r.stopped()); err != nil {
 		return RunInfo{}, err
@@ -148,7 +148,8 @@ func (r *Runner) Start(ctx context.Context, q RunRequest) (RunInfo, error) {
 		return nil
 	})
 	if errors.Is(err, ErrConflict) || errors.Is(err, ErrNoRun) { // it is of another module
-		err = fmt.Errorf("agent: %w: run %s exists, with another principal or input; choose another ID", ErrConflict, q.ID)
+		err = fmt.Errorf("agent: %w: run %s exists, with another principal or input; choose another ID",
+			ErrConflict, q.ID)
 	}
 	return info, err
 }
@@ -214,8 +215,8 @@ func (r *Runner) Wait(ctx context.Context, id string) (RunInfo, error) {
 var runID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 
 // visit calls do with a run and its description, and with the run locked, and returns the description after that. If do
-// is not nil and the run is queued then, it waits for its turn. The run is either in progress in this process, or its log
-// is opened for a moment. If the run does not exist and first is not nil, it begins with that milestone.
+// is not nil and the run is queued then, it waits for its turn. The run is either in progress in this process, or its
+// log is opened for a moment. If the run does not exist and first is not nil, it begins with that milestone.
 func (r *Runner) visit(
 	ctx context.Context, id string, first *milestone, do func(*run, RunInfo) error,
 ) (info RunInfo, err error) {

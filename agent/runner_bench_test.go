@@ -14,8 +14,8 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// BenchmarkWaiting starts 1,000 runs that wait for approval, with their logs in files. The metrics are what each of them
-// costs in this process: bytes on the heap, goroutines, and open files.
+// BenchmarkWaiting starts 1,000 runs that wait for approval, with their logs in files. The metrics are what each of
+// them costs in this process: bytes on the heap, goroutines, and open files.
 func BenchmarkWaiting(b *testing.B) {
 	const runs = 1000
 	dir, err := journal.OpenDir(b.TempDir())

@@ -27,8 +27,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the scripts of TestRunner")
 
-// clerk is a program that does what its task says: "send ann bob" sends two letters, after a person's approval; "note x"
-// and "hold x" need none, and hold waits until it is released; "many 5" makes five long notes; "fail" fails. A comma
+// clerk is a program that does what its task says: "send ann bob" sends two letters, after a person's approval; "note
+// x" and "hold x" need none, and hold waits until it is released; "many 5" makes five long notes; "fail" fails. A comma
 // stands between what is done one after the other, and an ampersand between what is done at the same time.
 const clerk = `const act = async part => {
   const [name, ...to] = part.split(" ");
@@ -141,7 +141,8 @@ func (b *bureau) show(info agent.RunInfo, err error) string {
 		text += ", answer " + out.Answer
 	}
 	if ended := !info.Ended.IsZero(); ended != slices.Contains([]agent.RunState{agent.Done, agent.Failed,
-		agent.Cancelled, agent.RolledBack}, info.State) || info.Began.IsZero() || info.Input == nil && info.Began.IsZero() {
+		agent.Cancelled, agent.RolledBack}, info.State) ||
+		info.Began.IsZero() {
 		text += fmt.Sprintf(", with the times %v and %v", info.Began, info.Ended)
 	}
 	return text
@@ -186,7 +187,8 @@ func (b *bureau) do(ctx context.Context, line string) string {
 		d.Round, _ = strconv.Atoi(f[4])
 		return result(b.runner.Decide(ctx, f[1], b.calls[f[1]+" "+f[2]], d))
 	case "outcome": // outcome ID TO ok|rejected ROUND
-		d := agent.Decision{Outcome: &journal.Reconciled{State: journal.State(f[3]), Result: json.RawMessage(`"known"`)}}
+		known := json.RawMessage(`"known"`)
+		d := agent.Decision{Outcome: &journal.Reconciled{State: journal.State(f[3]), Result: known}}
 		if d.Round, _ = strconv.Atoi(f[4]); f[3] != "ok" {
 			d.Outcome.Result = nil
 		}

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Go calls f in a new goroutine when the turn of the principal named who has come. Until then, there is no goroutine and
-// no limit on the time or the number of calls: it is for work that is recorded elsewhere, so that it can wait even if
-// the process ends. Once the queue stops, f is never called; if it has already stopped, Go returns an error that wraps
-// [ErrStopped]. As with [Queue.Do], f's context is canceled when the queue stops.
+// Go calls f in a new goroutine when the turn of the principal named who has come. Until then, there is no goroutine
+// and no limit on the time or the number of calls: it is for work that is recorded elsewhere, so that it can wait even
+// if the process ends. Once the queue stops, f is never called; if it has already stopped, Go returns an error that
+// wraps [ErrStopped]. As with [Queue.Do], f's context is canceled when the queue stops.
 //
 // The function leave gives up waiting. It returns false if f has been called.
 func (q *Queue) Go(who string, f func(context.Context) error) (leave func() bool, err error) {

@@ -427,7 +427,8 @@ func TestGo(t *testing.T) {
 		var busy sync.WaitGroup
 		for range 2 { // one may wait, but not for long
 			busy.Go(func() {
-				if err := q.Do(t.Context(), "ann", func(context.Context) error { return nil }); !errors.Is(err, queue.ErrBusy) {
+				err := q.Do(t.Context(), "ann", func(context.Context) error { return nil })
+				if !errors.Is(err, queue.ErrBusy) {
 					t.Errorf("got %v", err)
 				}
 			})
