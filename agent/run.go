@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/agent/queue"
+	"github.com/writ-go/writ/internal/canonical"
 	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/internal/durable"
 	"github.com/writ-go/writ/internal/effect"
@@ -36,17 +38,24 @@ type run struct {
 	close   func()
 	asks    bool // see [Runs].AskHolds
 
-	milestones []milestone // of earlier processes, and of this one
-	pausing    atomic.Bool // the run must not do anything visible any more
-	paused     atomic.Bool // a part of the run has paused, so an answer does not count
+	pausing atomic.Bool // the run must not do anything visible any more
+	paused  atomic.Bool // a part of the run has paused, so an answer does not count
+	managed bool        // a Runner runs it
 
-	mu       sync.Mutex
+	mu         sync.Mutex
+	milestones []milestone          // of earlier processes, and of this one
+	going      bool                 // the run is in progress
+	over       bool                 // it was in progress, and the milestone of its end is recorded
+	again      bool                 // it must go on after it has paused, because decisions were recorded meanwhile
+	stopping   bool                 // its Runner pauses it, so it must go on later
+	given      map[string][]decided // all decisions, by call
+	answered   map[string]decided   // those since the run last began or went on
+
 	opened   map[string]int              // how many journals with a name were opened
 	within   map[string]bool             // the calls that run modules, whose calls have journals of their own
 	journals map[string]*journal.Journal // by the run that their effects' IDs name
 	grants   policy.Grants
 	decided  map[string]Decision // by decisionKey
-	answered map[string]Decision // decisions since the last milestone, by call
 	waiting  []Waiting
 	still    map[string]Waiting // the calls that go on waiting, because nobody has decided on them
 }
@@ -60,7 +69,7 @@ func newRun(id string, log journal.Log) (*run, error) {
 	}
 	r := &run{id: id, log: parts, opened: map[string]int{}, within: map[string]bool{},
 		journals: map[string]*journal.Journal{},
-		decided:  map[string]Decision{}, answered: map[string]Decision{}}
+		decided:  map[string]Decision{}, answered: map[string]decided{}, given: map[string][]decided{}}
 	for i, record := range parts.parts["run"] {
 		var m milestone
 		if err := json.Unmarshal(record, &m); err != nil {
@@ -93,14 +102,27 @@ func badRecord(part string, i int, err error) error {
 }
 
 func (r *run) info() (RunInfo, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.describe()
+}
+
+// describe returns the RunInfo. The caller holds the lock.
+func (r *run) describe() (RunInfo, error) {
 	if len(r.milestones) == 0 {
 		return RunInfo{}, fmt.Errorf("%w: %s", ErrNoRun, r.id)
 	}
 	first, last := r.milestones[0], r.milestones[len(r.milestones)-1]
-	info := RunInfo{ID: r.id, State: last.State, Began: first.At, Input: first.Input, Output: last.Output,
-		Error: last.Error}
+	info := RunInfo{ID: r.id, State: last.State, Principal: first.Principal, Began: first.At, Input: first.Input,
+		Output: last.Output, Error: last.Error, attempts: r.attempts()}
+	switch {
+	case r.going && !r.over:
+		info.State = Running
+	case slices.Contains([]RunState{Done, Failed, Cancelled, RolledBack}, last.State):
+		info.Ended = last.At
+	}
 	for _, w := range last.Waiting {
-		if _, ok := r.answered[w.ID]; !ok {
+		if d, ok := r.answered[w.ID]; !ok || !canonical.Equal(d.Args, w.Args) {
 			info.Waiting = append(info.Waiting, w)
 		}
 	}
@@ -109,6 +131,32 @@ func (r *run) info() (RunInfo, error) {
 
 // reach records a milestone.
 func (r *run) reach(m milestone) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.record(m)
+}
+
+// finish records how the run in progress has ended, unless it was cancelled.
+func (r *run) finish(m milestone) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.over {
+		return errCancelled
+	}
+	r.over = true
+	return r.record(m)
+}
+
+// left describes a run that is no longer in progress, even if its end could not be recorded.
+func (r *run) left() (RunInfo, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.over = true
+	return r.describe()
+}
+
+// record records a milestone. The caller holds the lock.
+func (r *run) record(m milestone) error {
 	m.At = time.Now()
 	if err := r.keep("run", m); err != nil {
 		return err
@@ -145,10 +193,17 @@ func (r *run) Model(ctx context.Context, m llms.Model, predictor string) (llms.M
 	return r.replies.Model(m, effect.Of(ctx).String()+durable.BranchOf(ctx)+" "+predictor), nil
 }
 
-// Resumed implements [durable.Run]. A run is interrupted, as far as the record says, when it starts and when it goes
-// on.
+// Resumed implements [durable.Run].
 func (r *run) Resumed() (times int) {
-	for _, m := range r.milestones[1:] {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return max(0, r.attempts()-1)
+}
+
+// attempts returns how often the run has begun or gone on. It is interrupted, as far as the record says, when it does.
+// The caller holds the lock.
+func (r *run) attempts() (times int) {
+	for _, m := range r.milestones {
 		if m.State == Interrupted {
 			times++
 		}
@@ -291,21 +346,33 @@ func (r *run) Decide(_ context.Context, q policy.Request) (policy.Decision, bool
 }
 
 // ended records how a run ended that has no answer.
-func (r *run) ended(err error) error {
+func (r *run) ended(ctx context.Context, err error) error {
 	waiting := r.unknown(err)
-	if !errors.Is(err, place.ErrPaused) && !r.pausing.Load() && len(waiting) == 0 {
-		if failed := r.reach(milestone{State: Failed, Error: err.Error()}); failed != nil {
+	stopped := r.managed && errors.Is(context.Cause(ctx), queue.ErrStopped)
+	if !errors.Is(err, place.ErrPaused) && !r.pausing.Load() && !stopped && len(waiting) == 0 {
+		if failed := r.finish(milestone{State: Failed, Error: err.Error()}); failed != nil {
 			return failed
 		}
 		return err
 	}
 	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.over {
+		return errCancelled
+	}
+	r.over = true
 	waiting = append(waiting, r.waiting...)
-	r.mu.Unlock()
+	for i := range waiting {
+		waiting[i].Round = len(r.given[waiting[i].ID])
+	}
 	slices.SortFunc(waiting, func(a, b Waiting) int { // E2 before E10
 		return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID))
 	})
-	if err := r.reach(milestone{State: Paused, Waiting: waiting}); err != nil {
+	state := Paused
+	if r.again || (stopped || r.stopping) && len(waiting) == 0 {
+		state = Queued
+	}
+	if err := r.record(milestone{State: state, Waiting: waiting}); err != nil {
 		return err
 	}
 	r.log.end()

@@ -1,4 +1,4 @@
-package playground
+package feed
 
 import (
 	"encoding/json"
@@ -12,26 +12,26 @@ import (
 // The oldest pieces of text are dropped first, and the first message never.
 func TestBound(t *testing.T) {
 	t.Parallel()
-	var l events
-	l.reset()
+	var l Log
+	l.Reset()
 	text := strings.Repeat("x", maxValue/2)
-	l.add(event.ProgramStart{Code: "first"})
-	for range 3 * maxEvents / len(text) {
-		l.add(event.TextDelta{Text: text})
-		if l.size > maxEvents {
+	l.Add(event.ProgramStart{Code: "first"})
+	for range 3 * maxBytes / len(text) {
+		l.Add(event.TextDelta{Text: text})
+		if l.size > maxBytes {
 			t.Fatalf("%d bytes are kept", l.size)
 		}
 	}
-	if len(l.list) < 50 || !strings.Contains(string(l.list[1].data), "first") {
-		t.Errorf("%d messages, of which the second is %.100s", len(l.list), l.list[1].data)
+	if len(l.list) < 50 || !strings.Contains(string(l.list[1].Data), "first") {
+		t.Errorf("%d messages, of which the second is %.100s", len(l.list), l.list[1].Data)
 	}
-	for range 3 * maxEvents / len(text) {
-		l.add(event.ProgramStart{Code: text})
+	for range 3 * maxBytes / len(text) {
+		l.Add(event.ProgramStart{Code: text})
 	}
-	if l.size > maxEvents || !strings.Contains(string(l.list[0].data), "reset") || l.list[1].delta {
-		t.Errorf("%d bytes, %.100s, %.100s", l.size, l.list[0].data, l.list[1].data)
+	if l.size > maxBytes || !strings.Contains(string(l.list[0].Data), "reset") || l.list[1].delta {
+		t.Errorf("%d bytes, %.100s, %.100s", l.size, l.list[0].Data, l.list[1].Data)
 	}
-	if after := l.after(l.last - 2); len(after) != 2 || after[1].id != l.last {
+	if after := l.After(l.last - 2); len(after) != 2 || after[1].ID != l.last {
 		t.Errorf("got %d messages", len(after))
 	}
 }
@@ -46,9 +46,9 @@ func TestShort(t *testing.T) {
 		event.RunEnd{Output: value}, event.ProgramEnd{Outcome: &sandbox.Outcome{Value: value}, Observation: long},
 		event.ModelRequest{Schema: value},
 	} {
-		var l events
-		l.add(e)
-		if len(l.list) != 1 || !json.Valid(l.list[0].data) || len(l.list[0].data) > 2*maxValue {
+		var l Log
+		l.Add(e)
+		if len(l.list) != 1 || !json.Valid(l.list[0].Data) || len(l.list[0].Data) > 2*maxValue {
 			t.Errorf("%T: %d messages", e, len(l.list))
 		}
 	}

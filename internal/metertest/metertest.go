@@ -1,4 +1,5 @@
-package serve_test
+// Package metertest has a meter provider for tests.
+package metertest
 
 import (
 	"context"
@@ -13,20 +14,21 @@ import (
 	"go.opentelemetry.io/otel/metric/noop"
 )
 
-// meterProvider is a [metric.MeterProvider] for tests. It has the sums of counters and the counts of histograms.
-type meterProvider struct {
+// Provider is a [metric.MeterProvider]. It has the sums of counters and the counts of histograms.
+type Provider struct {
 	noop.MeterProvider
 	mu        sync.Mutex
 	values    map[string]int64
 	callbacks []metric.Callback
 }
 
-func newMeterProvider() *meterProvider { return &meterProvider{values: map[string]int64{}} }
+// New returns a Provider.
+func New() *Provider { return &Provider{values: map[string]int64{}} }
 
 // Meter implements [metric.MeterProvider].
-func (p *meterProvider) Meter(string, ...metric.MeterOption) metric.Meter { return &meter{provider: p} }
+func (p *Provider) Meter(string, ...metric.MeterOption) metric.Meter { return &meter{provider: p} }
 
-func (p *meterProvider) add(name string, set attribute.Set, n int64) {
+func (p *Provider) add(name string, set attribute.Set, n int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.values[line(name, set)] += n
@@ -36,8 +38,8 @@ func line(name string, set attribute.Set) string {
 	return name + "{" + set.Encoded(attribute.DefaultEncoder()) + "}"
 }
 
-// text returns the metrics, one on each line: http.server.active_requests{http.request.method=POST,url.scheme=http} 1.
-func (p *meterProvider) text() string {
+// Text returns the metrics, one on each line: http.server.active_requests{http.request.method=POST,url.scheme=http} 1.
+func (p *Provider) Text() string {
 	p.mu.Lock()
 	o := &observer{values: maps.Clone(p.values)}
 	callbacks := slices.Clone(p.callbacks)
@@ -54,7 +56,7 @@ func (p *meterProvider) text() string {
 
 type meter struct {
 	noop.Meter
-	provider *meterProvider
+	provider *Provider
 }
 
 // Float64Histogram implements [metric.Meter].
@@ -87,7 +89,7 @@ func (m *meter) RegisterCallback(f metric.Callback, _ ...metric.Observable) (met
 type histogram struct {
 	noop.Float64Histogram
 	name     string
-	provider *meterProvider
+	provider *Provider
 }
 
 // Enabled implements [metric.Float64Histogram].
@@ -101,7 +103,7 @@ func (h *histogram) Record(_ context.Context, _ float64, o ...metric.RecordOptio
 type counter struct {
 	noop.Int64UpDownCounter
 	name     string
-	provider *meterProvider
+	provider *Provider
 }
 
 // Enabled implements [metric.Int64UpDownCounter].

@@ -1,9 +1,10 @@
-package serve_test
+package queue_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -11,16 +12,20 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/writ-go/writ/agent/codemode/serve"
+	"github.com/writ-go/writ/agent/queue"
+	"github.com/writ-go/writ/internal/leaktest"
+	"github.com/writ-go/writ/internal/metertest"
 	"github.com/writ-go/writ/tools"
 )
+
+func TestMain(m *testing.M) { os.Exit(leaktest.Run(m.Run)) }
 
 // TestFair has one client with a thousand waiting calls, and another one with three: they take
 // turns.
 func TestFair(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		q := serve.NewQueue(&serve.QueueOptions{Running: 1, Waiting: 2000, Wait: time.Hour})
+		q := queue.New(&queue.Options{Running: 1, Waiting: 2000, Wait: time.Hour})
 		var order []string // only one runs at once
 		var all sync.WaitGroup
 		do := func(who string, n int) {
@@ -55,7 +60,7 @@ func TestFair(t *testing.T) {
 func TestFullQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		q := serve.NewQueue(&serve.QueueOptions{Running: 1, Waiting: 4, Wait: time.Hour})
+		q := queue.New(&queue.Options{Running: 1, Waiting: 4, Wait: time.Hour})
 		var mu sync.Mutex
 		var ended []string
 		var all sync.WaitGroup
@@ -74,7 +79,7 @@ func TestFullQueue(t *testing.T) {
 			do(name)
 		}
 		all.Wait()
-		busy := serve.ErrBusy.Error()
+		busy := queue.ErrBusy.Error()
 		if got, want := ended, []string{
 			"greedy 5: " + busy, "greedy 4: " + busy, "greedy 3: " + busy, "modest 3: " + busy, "greedy 2: " + busy,
 			"greedy 0: <nil>", "greedy 1: <nil>", "modest 1: <nil>", "late 1: <nil>", "modest 2: <nil>",
@@ -88,7 +93,7 @@ func TestFullQueue(t *testing.T) {
 func TestEach(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		q := serve.NewQueue(&serve.QueueOptions{Running: 3, PerPrincipal: 2, Wait: time.Hour})
+		q := queue.New(&queue.Options{Running: 3, PerPrincipal: 2, Wait: time.Hour})
 		var all sync.WaitGroup
 		begin := time.Now()
 		for range 4 {
@@ -116,18 +121,18 @@ func TestWaiting(t *testing.T) {
 	t.Parallel()
 	mine := errors.New("mine")
 	for name, c := range map[string]struct {
-		meanwhile func(q *serve.Queue, cancel context.CancelCauseFunc)
+		meanwhile func(q *queue.Queue, cancel context.CancelCauseFunc)
 		want      string
 		after     time.Duration
 	}{
-		"too long": {func(*serve.Queue, context.CancelCauseFunc) {}, serve.ErrBusy.Error(),
+		"too long": {func(*queue.Queue, context.CancelCauseFunc) {}, queue.ErrBusy.Error(),
 			30 * time.Second},
-		"cancelled": {func(_ *serve.Queue, cancel context.CancelCauseFunc) { cancel(mine) }, "mine", 0},
-		"stopped": {func(q *serve.Queue, _ context.CancelCauseFunc) { q.Stop() },
+		"cancelled": {func(_ *queue.Queue, cancel context.CancelCauseFunc) { cancel(mine) }, "mine", 0},
+		"stopped": {func(q *queue.Queue, _ context.CancelCauseFunc) { q.Stop() },
 			"the server is shutting down; nothing was done", 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			q := serve.NewQueue(&serve.QueueOptions{Running: 1})
+			q := queue.New(&queue.Options{Running: 1})
 			release := make(chan struct{})
 			var all sync.WaitGroup
 			all.Go(func() {
@@ -164,8 +169,8 @@ func TestWaiting(t *testing.T) {
 // TestStop cancels running calls, and checks that a panic frees its place.
 func TestStop(t *testing.T) {
 	t.Parallel()
-	meters := newMeterProvider()
-	q := serve.NewQueue(&serve.QueueOptions{Running: 1, MeterProvider: meters})
+	meters := metertest.New()
+	q := queue.New(&queue.Options{Running: 1, MeterProvider: meters})
 	func() {
 		defer func() { _ = recover() }()
 		_ = q.Do(t.Context(), "a", func(context.Context) error { panic("oops") })
@@ -175,7 +180,7 @@ func TestStop(t *testing.T) {
 		<-ctx.Done()
 		return context.Cause(ctx)
 	})
-	if !errors.Is(err, serve.ErrStopped) {
+	if !errors.Is(err, queue.ErrStopped) {
 		t.Errorf("got %v, want ErrStopped", err)
 	}
 	const want = `writ.queue.call.duration{writ.queue.name=executions,writ.queue.outcome=cancelled} 1
@@ -185,7 +190,7 @@ writ.queue.wait.duration{writ.queue.name=executions,writ.queue.outcome=cancelled
 writ.queue.wait.duration{writ.queue.name=executions,writ.queue.outcome=failed} 1
 writ.queue.waiting{writ.queue.name=executions} 0
 `
-	if got := meters.text(); got != want {
+	if got := meters.Text(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
@@ -194,7 +199,7 @@ writ.queue.waiting{writ.queue.name=executions} 0
 // full.
 func TestSecondQueue(t *testing.T) {
 	t.Parallel()
-	q := serve.NewQueue(&serve.QueueOptions{Running: 1})
+	q := queue.New(&queue.Options{Running: 1})
 	tasks := q.AddQueue("tasks", nil)
 	err := q.Do(t.Context(), "a", func(ctx context.Context) error {
 		return tasks.Do(ctx, "a", func(ctx context.Context) error {
@@ -203,7 +208,7 @@ func TestSecondQueue(t *testing.T) {
 			return context.Cause(ctx)
 		})
 	})
-	if !errors.Is(err, serve.ErrStopped) {
+	if !errors.Is(err, queue.ErrStopped) {
 		t.Errorf("got %v, want ErrStopped", err)
 	}
 	if err := tasks.Do(t.Context(), "a", nil); err == nil ||
@@ -216,8 +221,8 @@ func TestSecondQueue(t *testing.T) {
 // all places are free at the end.
 func TestQueueStorm(t *testing.T) {
 	t.Parallel()
-	meters := newMeterProvider()
-	q := serve.NewQueue(&serve.QueueOptions{
+	meters := metertest.New()
+	q := queue.New(&queue.Options{
 		Running: 4, PerPrincipal: 2, Waiting: 50, Wait: 5 * time.Millisecond, MeterProvider: meters,
 	})
 	var all sync.WaitGroup
@@ -241,7 +246,7 @@ func TestQueueStorm(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if text := meters.text(); most > 4 || !strings.Contains(text, "writ.queue.running{writ.queue.name=executions} 0\n") ||
+	if text := meters.Text(); most > 4 || !strings.Contains(text, "writ.queue.running{writ.queue.name=executions} 0\n") ||
 		!strings.Contains(text, "writ.queue.waiting{writ.queue.name=executions} 0\n") {
 		t.Errorf("%d ran at once, want 4 at most\n%s", most, text)
 	}
@@ -251,7 +256,7 @@ func TestQueueStorm(t *testing.T) {
 func TestQueuePause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		q := serve.NewQueue(&serve.QueueOptions{Running: 1, Wait: time.Hour})
+		q := queue.New(&queue.Options{Running: 1, Wait: time.Hour})
 		var mu sync.Mutex
 		var order []string
 		note := func(what string) {
@@ -304,9 +309,9 @@ func TestQueuePause(t *testing.T) {
 // Shutdown waits for the running calls as long as its context allows. Waiting calls do not begin.
 func TestQueueShutdown(t *testing.T) {
 	t.Parallel()
-	for patience, want := range map[time.Duration]error{time.Minute: nil, time.Second: serve.ErrStopped} {
+	for patience, want := range map[time.Duration]error{time.Minute: nil, time.Second: queue.ErrStopped} {
 		synctest.Test(t, func(t *testing.T) {
-			q := serve.NewQueue(&serve.QueueOptions{Running: 1})
+			q := queue.New(&queue.Options{Running: 1})
 			var all sync.WaitGroup
 			do := func(want error) {
 				all.Go(func() {
@@ -325,11 +330,11 @@ func TestQueueShutdown(t *testing.T) {
 				synctest.Wait()
 			}
 			do(want)
-			do(serve.ErrStopped)
+			do(queue.ErrStopped)
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			q.Shutdown(ctx)
-			do(serve.ErrStopped)
+			do(queue.ErrStopped)
 			all.Wait()
 		})
 	}
@@ -340,7 +345,7 @@ func TestQueueShutdown(t *testing.T) {
 func TestQueueShutdownAmidCalls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		programs := serve.NewQueue(nil)
+		programs := queue.New(nil)
 		tasks := programs.AddQueue("tasks", nil)
 		var all sync.WaitGroup
 		all.Go(func() {
@@ -360,4 +365,120 @@ func TestQueueShutdownAmidCalls(t *testing.T) {
 		}
 		all.Wait()
 	})
+}
+
+// A call with a context from WithStop does not begin once the stop is done, and a running one is canceled.
+func TestWithStop(t *testing.T) {
+	t.Parallel()
+	q := queue.New(nil)
+	stop, end := context.WithCancel(t.Context())
+	ctx, release := queue.WithStop(t.Context(), stop)
+	defer release()
+	if err := q.Do(ctx, "ann", func(ctx context.Context) error {
+		end()
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}); !errors.Is(err, queue.ErrStopped) {
+		t.Errorf("the running call: %v", err)
+	}
+	err := q.Do(ctx, "ann", func(context.Context) error { return nil })
+	if !errors.Is(err, queue.ErrStopped) || !strings.Contains(err.Error(), "nothing was done") {
+		t.Errorf("a later call: %v", err)
+	}
+}
+
+// BenchmarkQueue measures a queue without waiting calls.
+func BenchmarkQueue(b *testing.B) {
+	q := queue.New(nil)
+	for b.Loop() {
+		if err := q.Do(b.Context(), "ada", func(context.Context) error { return nil }); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// Calls from Go wait without a limit, take turns with the calls of others, and can leave.
+func TestGo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := queue.New(&queue.Options{Running: 1, Waiting: 1, Wait: time.Second})
+		var order []string // only one runs at once
+		add := func(who, name string) (leave func() bool) {
+			leave, err := q.Go(who, func(context.Context) error {
+				order = append(order, name)
+				time.Sleep(time.Minute)
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return leave
+		}
+		first := add("ann", "ann 0")
+		var left func() bool
+		for i := range 1000 {
+			left = add("ann", fmt.Sprint("ann ", i+1))
+		}
+		add("bob", "bob 1")
+		synctest.Wait()
+		if first() || !left() || !left() {
+			t.Error("a call that runs has left, or one that waits has not")
+		}
+		var busy sync.WaitGroup
+		for range 2 { // one may wait, but not for long
+			busy.Go(func() {
+				err := q.Do(t.Context(), "ann", func(context.Context) error { return nil })
+				if !errors.Is(err, queue.ErrBusy) {
+					t.Errorf("got %v", err)
+				}
+			})
+		}
+		busy.Wait()
+		time.Sleep(1010 * time.Minute)
+		synctest.Wait()
+		if len(order) != 1001 || strings.Join(order[:4], ", ") != "ann 0, ann 1, bob 1, ann 2" {
+			t.Errorf("%d calls ran: %v", len(order), order[:4])
+		}
+	})
+}
+
+// When a queue stops, calls from Go that wait never begin.
+func TestGoStops(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*queue.Queue){
+		"stop":     (*queue.Queue).Stop,
+		"shutdown": func(q *queue.Queue) { q.Shutdown(context.Background()) },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			q := queue.New(&queue.Options{Running: 1})
+			ended := make(chan error, 1)
+			_, err := q.Go("ann", func(ctx context.Context) error {
+				select {
+				case <-ctx.Done():
+				case <-time.After(time.Minute):
+				}
+				ended <- context.Cause(ctx)
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			leave, err := q.Go("ann", func(context.Context) error { t.Errorf("%s: it began", name); return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			end(q)
+			if err := <-ended; errors.Is(err, queue.ErrStopped) != (name == "stop") {
+				t.Errorf("%s: the running call: %v", name, err)
+			}
+			synctest.Wait()
+			if !leave() {
+				t.Errorf("%s: it cannot leave", name)
+			}
+			if _, err := q.Go("ann", nil); !errors.Is(err, queue.ErrStopped) {
+				t.Errorf("%s: a later call: %v", name, err)
+			}
+		})
+	}
 }

@@ -1,4 +1,4 @@
-package serve
+package queue
 
 // call is a call that has begun. It implements [place.Place].
 type call struct {

@@ -1,4 +1,6 @@
-package serve
+// Package queue bounds how much work runs at once, and is fair between the principals for which it runs. Code mode runs
+// the calls of its clients in a [Queue], and an agent.Runner its runs.
+package queue
 
 import (
 	"cmp"
@@ -18,8 +20,8 @@ import (
 // has not begun. Return it to the client as a result, so that the model can read it.
 var ErrBusy = errors.New("busy: nothing was done; try again in a few seconds")
 
-// QueueOptions are the limits of a [Queue]. Zero means the default.
-type QueueOptions struct {
+// Options are the limits of a [Queue]. Zero means the default.
+type Options struct {
 	// Running is the maximum number of calls that run at once. Zero means twice the number
 	// of processors.
 	Running int
@@ -35,7 +37,7 @@ type QueueOptions struct {
 	// Wait is the longest time that a call waits. Zero means 30 seconds.
 	Wait time.Duration
 
-	// MeterProvider creates the queue's metrics; see the package comment. Nil means no metrics.
+	// MeterProvider creates the queue's OpenTelemetry metrics, which docs/telemetry.md lists. Nil means no metrics.
 	MeterProvider metric.MeterProvider
 }
 
@@ -45,7 +47,7 @@ type QueueOptions struct {
 // only waits for its tools. A Queue is safe for concurrent use.
 type Queue struct {
 	name   string // in the metrics
-	limits QueueOptions
+	limits Options
 	stop   context.Context // its end cancels the running calls
 	end    context.CancelFunc
 	closed context.Context // canceled before stop; no call begins after that
@@ -55,12 +57,13 @@ type Queue struct {
 	mu      sync.Mutex
 	lines   []*line // in the order of their turns, without empty lines
 	waiting int
+	patient int // how many of the waiting calls are from Go
 	running int
 	each    map[string]int // running calls by principal
 	begun   map[string]int // running and paused calls by principal
 
 	others []*Queue // made by AddQueue
-	meter  *queueMeter
+	meter  *meter
 }
 
 // line holds the waiting calls of one principal.
@@ -71,19 +74,21 @@ type line struct {
 
 // waiter is one waiting call.
 type waiter struct {
-	turn chan struct{} // closed when the call may run
-	lost chan struct{} // closed when the queue rejects the call
+	turn  chan struct{} // closed when the call may run; nil for a call from Go
+	lost  chan struct{} // closed when the queue rejects the call; nil for a call from Go
+	begin func()        // called when the call may run
+	begun bool
 }
 
-// NewQueue returns a queue. Nil options are the defaults.
-func NewQueue(o *QueueOptions) *Queue {
+// New returns a queue. Nil options are the defaults.
+func New(o *Options) *Queue {
 	if o == nil {
-		o = &QueueOptions{}
+		o = &Options{}
 	}
-	return newQueue("executions", *o, newQueueMeter(o.MeterProvider))
+	return newQueue("executions", *o, newMeter(o.MeterProvider))
 }
 
-func newQueue(name string, l QueueOptions, meter *queueMeter) *Queue {
+func newQueue(name string, l Options, meter *meter) *Queue {
 	l.Running = cmp.Or(l.Running, 2*runtime.GOMAXPROCS(0))
 	l.PerPrincipal = min(cmp.Or(l.PerPrincipal, l.Running), l.Running)
 	l.Waiting = max(0, cmp.Or(l.Waiting, 256))
@@ -116,6 +121,11 @@ func (q *Queue) Do(ctx context.Context, who string, f func(context.Context) erro
 		q.meter.ended(ctx, q.name, begin, time.Time{}, err)
 		return err
 	}
+	return q.run(ctx, who, begin, f)
+}
+
+// run runs a call whose turn has come.
+func (q *Queue) run(ctx context.Context, who string, begin time.Time, f func(context.Context) error) error {
 	ctx, done := until(ctx, q.stop)
 	defer done()
 	c := &call{queue: q, who: who}
@@ -151,6 +161,20 @@ func until(ctx, stop context.Context) (context.Context, func()) {
 	}
 }
 
+type stopKey struct{}
+
+// WithStop returns a context that is also canceled, with the cause [ErrStopped], when stop is done, and a function that
+// releases its resources. From that moment on, no call with this context begins.
+func WithStop(ctx, stop context.Context) (context.Context, func()) {
+	return until(context.WithValue(ctx, stopKey{}, stop), stop)
+}
+
+// isStopping reports whether the stop of a context from [WithStop] is done. The context is canceled a moment later.
+func isStopping(ctx context.Context) bool {
+	stop, ok := ctx.Value(stopKey{}).(context.Context)
+	return ok && stop.Err() != nil
+}
+
 var errPanicked = errors.New("the call panicked")
 
 // enter waits until one of the principal's calls may run. If it returns an error, the call must not run.
@@ -184,7 +208,7 @@ func (q *Queue) enter(ctx, closed context.Context, who string) error {
 // stopReason returns an error if a call should not run anymore.
 func stopReason(ctx, closed context.Context) error {
 	err := context.Cause(ctx)
-	if errors.Is(err, ErrStopped) || err == nil && (closed.Err() != nil || isStopped(ctx)) {
+	if errors.Is(err, ErrStopped) || err == nil && (closed.Err() != nil || isStopping(ctx)) {
 		return fmt.Errorf("%w; nothing was done", ErrStopped)
 	}
 	return err
@@ -195,23 +219,28 @@ func stopReason(ctx, closed context.Context) error {
 func (q *Queue) join(who string) (*waiter, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	l := q.lineOf(who)
-	if l == nil && q.running < q.limits.Running && q.mayBegin(who) {
+	if q.lineOf(who) == nil && q.running < q.limits.Running && q.mayBegin(who) {
 		q.start(who)
 		q.begun[who]++
 		return nil, nil
 	}
-	if q.waiting >= q.limits.Waiting && !q.makeRoom(who) {
+	if q.waiting-q.patient >= q.limits.Waiting && !q.makeRoom(who) {
 		return nil, ErrBusy
 	}
+	w := &waiter{turn: make(chan struct{}), lost: make(chan struct{})}
+	w.begin = func() { close(w.turn) }
+	q.add(who, w)
+	return w, nil
+}
+
+func (q *Queue) add(who string, w *waiter) {
+	l := q.lineOf(who)
 	if l == nil {
 		l = &line{who: who}
 		q.lines = append(q.lines, l)
 	}
-	w := &waiter{turn: make(chan struct{}), lost: make(chan struct{})}
 	l.waiters = append(l.waiters, w)
 	q.waiting++
-	return w, nil
 }
 
 // lineOf returns the principal's line, or nil if none of its calls is waiting.
@@ -229,22 +258,37 @@ func (q *Queue) lineOf(who string) *line {
 func (q *Queue) makeRoom(who string) bool {
 	var longest *line
 	for _, l := range q.lines {
-		if longest == nil || len(l.waiters) > len(longest.waiters) {
+		if longest == nil || len(l.impatient()) > len(longest.impatient()) {
 			longest = l
 		}
 	}
 	own := 1
 	if l := q.lineOf(who); l != nil {
-		own = len(l.waiters) + 1
+		own += len(l.impatient())
 	}
-	if longest == nil || len(longest.waiters) <= own {
+	if longest == nil || len(longest.impatient()) <= own {
 		return false
 	}
-	last := len(longest.waiters) - 1
-	close(longest.waiters[last].lost)
-	longest.waiters = longest.waiters[:last]
+	all := longest.impatient()
+	last := all[len(all)-1]
+	close(last.lost)
+	longest.remove(last)
 	q.waiting--
 	return true
+}
+
+// impatient returns the calls that can be rejected.
+func (l *line) impatient() (list []*waiter) {
+	for _, w := range l.waiters {
+		if w.lost != nil {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+func (l *line) remove(w *waiter) {
+	l.waiters = slices.DeleteFunc(l.waiters, func(other *waiter) bool { return other == w })
 }
 
 // maxBegun limits how many of one principal's calls are in progress. It is half of the default maximum number of a
@@ -287,7 +331,8 @@ func (q *Queue) next() {
 		q.waiting--
 		q.start(l.who)
 		q.begun[l.who]++
-		close(first.turn)
+		first.begun = true
+		first.begin()
 		i = 0
 	}
 }
@@ -298,28 +343,25 @@ func (q *Queue) quit(who string, w *waiter) bool {
 	defer q.mu.Unlock()
 	l := q.lineOf(who)
 	if l == nil || !slices.Contains(l.waiters, w) {
-		return isClosed(w.turn)
+		return w.begun
 	}
-	l.waiters = slices.DeleteFunc(l.waiters, func(other *waiter) bool { return other == w })
-	q.waiting--
-	q.lines = slices.DeleteFunc(q.lines, func(l *line) bool { return len(l.waiters) == 0 })
+	l.remove(w)
+	if q.waiting--; w.lost == nil {
+		q.patient--
+	}
+	q.dropEmptyLines()
 	return false
 }
 
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
+func (q *Queue) dropEmptyLines() {
+	q.lines = slices.DeleteFunc(q.lines, func(l *line) bool { return len(l.waiters) == 0 })
 }
 
 // AddQueue adds and returns a queue for another kind of call. It has its own limits, stops when q stops, and appears in
 // q's metrics with its name, which must be unique, as writ.queue.name.
-func (q *Queue) AddQueue(name string, o *QueueOptions) *Queue {
+func (q *Queue) AddQueue(name string, o *Options) *Queue {
 	if o == nil {
-		o = &QueueOptions{}
+		o = &Options{}
 	}
 	other := newQueue(name, *o, q.meter)
 	q.mu.Lock()
@@ -333,9 +375,7 @@ func (q *Queue) AddQueue(name string, o *QueueOptions) *Queue {
 func (q *Queue) Shutdown(ctx context.Context) {
 	all := append(q.list(), q)
 	for _, each := range all {
-		each.mu.Lock()
-		each.close()
-		each.mu.Unlock()
+		each.refuse(each.close)
 	}
 	ended := make(chan struct{})
 	go func() {
@@ -354,7 +394,7 @@ func (q *Queue) Shutdown(ctx context.Context) {
 // Stop cancels running calls, with the cause [ErrStopped], and rejects waiting and new calls. Only the queue's owner
 // calls it: a transport that ends cancels only its own calls.
 func (q *Queue) Stop() {
-	q.end()
+	q.refuse(q.end)
 	for _, other := range q.list() {
 		other.Stop()
 	}

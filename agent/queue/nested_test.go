@@ -1,4 +1,4 @@
-package serve_test
+package queue_test
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/writ-go/writ/agent/codemode/serve"
+	"github.com/writ-go/writ/agent/queue"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 )
@@ -24,7 +24,7 @@ func TestNestedInOtherSandbox(t *testing.T) {
 		return box
 	}
 	one, other := newBox(), newBox()
-	queue := serve.NewQueue(nil)
+	calls := queue.New(nil)
 	var both, refused sync.WaitGroup
 	both.Add(2)
 	refused.Add(2)
@@ -32,7 +32,7 @@ func TestNestedInOtherSandbox(t *testing.T) {
 		set, err := tools.NewSet(t.Context(), tools.Func("run", "", func(ctx context.Context, _ struct{}) (nested bool, _ error) {
 			both.Done()
 			both.Wait()
-			err := queue.Do(ctx, "ann", func(ctx context.Context) error {
+			err := calls.Do(ctx, "ann", func(ctx context.Context) error {
 				_, err := box.Run(ctx, sandbox.Program{Source: `1`})
 				return err
 			})
