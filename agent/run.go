@@ -43,6 +43,7 @@ type run struct {
 	mu       sync.Mutex
 	opened   map[string]int              // how many journals with a name were opened
 	within   map[string]bool             // the calls that run modules, whose calls have journals of their own
+	calls    map[string]*effect.Within   // the journals of these runs, by the ID of the first of the calls that repeat
 	journals map[string]*journal.Journal // by the run that their effects' IDs name
 	grants   policy.Grants
 	decided  map[string]Decision // by decisionKey
@@ -59,6 +60,7 @@ func newRun(id string, log journal.Log) (*run, error) {
 		return nil, err
 	}
 	r := &run{id: id, log: parts, opened: map[string]int{}, within: map[string]bool{},
+		calls:    map[string]*effect.Within{},
 		journals: map[string]*journal.Journal{},
 		decided:  map[string]Decision{}, answered: map[string]Decision{}}
 	for i, record := range parts.parts["run"] {
@@ -82,6 +84,13 @@ func newRun(id string, log journal.Log) (*run, error) {
 		if i < len(parts.parts["decision"])-parts.since {
 			clear(r.answered)
 		}
+	}
+	for i, record := range parts.parts["within"] {
+		var o opening
+		if err := json.Unmarshal(record, &o); err != nil {
+			return nil, badRecord("within", i, err)
+		}
+		r.runsOf(o.Root).Restore(o.Call, o.Place, o.Inputs, o.Journal)
 	}
 	r.replies, err = models.OpenStore(&models.StoreOptions{Mode: models.Resume, Log: parts.part("model")})
 	return r, err
@@ -119,13 +128,18 @@ func (r *run) reach(m milestone) error {
 
 // keep appends a record to a part of the log, durably.
 func (r *run) keep(part string, v any) error {
-	record, err := json.Marshal(v)
-	p := r.log.part(part)
+	err := r.note(part, v)
 	if err == nil {
-		err = p.Append(record)
+		err = r.log.part(part).Sync()
 	}
+	return err
+}
+
+// note appends a record to a part of the log. It is durable as soon as any later record is.
+func (r *run) note(part string, v any) error {
+	record, err := json.Marshal(v)
 	if err == nil {
-		err = p.Sync()
+		err = r.log.part(part).Append(record)
 	}
 	if err != nil {
 		return fmt.Errorf("agent: run %s cannot be recorded: %w", r.id, err)
@@ -142,7 +156,7 @@ func (r *run) Model(ctx context.Context, m llms.Model, predictor string) (llms.M
 	if err := r.sync(ctx); err != nil { // a request shows the results of calls to the model
 		return nil, err
 	}
-	return r.replies.Model(m, effect.Of(ctx).String()+durable.BranchOf(ctx)+" "+predictor), nil
+	return r.replies.Model(m, replyKey(ctx)+durable.BranchOf(ctx)+" "+predictor), nil
 }
 
 // Resumed implements [durable.Run]. A run is interrupted, as far as the record says, when it starts and when it goes
@@ -169,21 +183,71 @@ func (r *run) sync(ctx context.Context) error {
 	return nil
 }
 
+// replyKey names the call to which a request to a model belongs.
+func replyKey(ctx context.Context) string {
+	call := effect.Of(ctx)
+	return call.Run + ":" + call.Entry
+}
+
+// opening is the record that a run within a call has opened a journal.
+type opening struct {
+	Root    string `json:"root"` // the first of the calls that repeat each other
+	Call    string `json:"call"`
+	Place   string `json:"place"`  // of the run within the call
+	Inputs  string `json:"inputs"` // their hash
+	Journal string `json:"journal"`
+}
+
+// runsOf returns the journals of a call's runs. Root names the first of the calls that repeat each other.
+func (r *run) runsOf(root string) *effect.Within {
+	if r.calls[root] == nil {
+		r.calls[root] = &effect.Within{}
+	}
+	return r.calls[root]
+}
+
 // Journal implements [durable.Run]. The name of a journal is the same when the module runs again.
 func (r *run) Journal(
 	ctx context.Context, predictor string, inputs any, o *journal.Options,
-) (*journal.Journal, error) {
-	name, err := json.Marshal([]any{effect.Of(ctx).String(), durable.BranchOf(ctx), predictor, inputs})
+) (j *journal.Journal, turn int, err error) {
+	call := effect.Of(ctx)
+	name, err := json.Marshal([]any{call.Root(), durable.BranchOf(ctx), predictor, inputs})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
+	place, hash := durable.Place(ctx, predictor, inputs)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.within[effect.Of(ctx).String()] = true
-	n := r.opened[string(name)]
-	r.opened[string(name)]++
-	sum := sha256.Sum256(fmt.Append(name, n))
-	key := fmt.Sprintf("%s/%x", r.id, sum[:6])
+	r.within[call.Run+":"+call.Entry] = true
+	within := &effect.Within{}
+	if call.Within != nil {
+		within = r.runsOf(call.Root())
+	}
+	opened, again, known := within.Find(call.Call(), place, hash)
+	if opened.Key == "" {
+		sum := sha256.Sum256(fmt.Append(name, r.opened[string(name)]))
+		r.opened[string(name)]++
+		opened.Key = fmt.Sprintf("%s/%x", r.id, sum[:6])
+	}
+	if call.Within != nil && !known {
+		made := opening{call.Root(), call.Call(), place, hash, opened.Key}
+		if err := r.note("within", made); err != nil {
+			return nil, 0, err
+		}
+	}
+	if j = r.journals[opened.Key]; j == nil {
+		if j, err = r.open(opened.Key, o); err != nil {
+			return nil, 0, err
+		}
+	}
+	if again {
+		turn = j.Continue(call.Call())
+	}
+	return j, turn, nil
+}
+
+// open opens the journal with a key.
+func (r *run) open(key string, o *journal.Options) (*journal.Journal, error) {
 	options := journal.Options{}
 	if o != nil {
 		options = *o

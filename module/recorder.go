@@ -30,7 +30,7 @@ type recorder struct {
 	tell    func(event.Event) // nil if there is no observer
 	scope   scope
 	journal *journal.Journal              // has the run's calls, or nil if its module calls no tools
-	turn    int                           // the run's turn in the journal; 0 except in a Chat
+	turn    int                           // the run's turn in the journal: see [journal.Entry]
 	broken  atomic.Pointer[lm.PanicError] // the first panic of an observer
 
 	mu        sync.Mutex
@@ -253,22 +253,15 @@ func (r *recorder) score(s Score) {
 	r.Score = &s
 }
 
-// keepCalls makes j the source of the trajectory's Calls.
-func (r *recorder) keepCalls(j *journal.Journal) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.journal = j
-}
-
-// keepTurn begins a turn of a conversation, and makes it the source of the trajectory's Calls.
-func (r *recorder) keepTurn(j *journal.Journal) {
-	turn := j.Turn()
+// keepCalls makes a turn of j the source of the trajectory's Calls.
+func (r *recorder) keepCalls(j *journal.Journal, turn int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.journal, r.turn = j, turn
 }
 
-// ofTurn returns those of the journal's entries that the run made. Other turns of a [Chat] made the rest.
+// ofTurn returns those of the journal's entries that the run made. Other turns of a [Chat], or
+// earlier runs of a [Tool], made the rest.
 func (r *recorder) ofTurn(entries []journal.Entry) []journal.Entry {
 	return slices.DeleteFunc(entries, func(e journal.Entry) bool { return e.Turn != r.turn })
 }

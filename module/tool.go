@@ -2,15 +2,29 @@ package module
 
 import (
 	"context"
+	"fmt"
 
+	"github.com/writ-go/writ/internal/dispatch"
+	"github.com/writ-go/writ/internal/effect"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
 )
 
-// Tool turns a module into a tool for another module's programs. The tool's arguments are the module's inputs, and its
+// maxDepth is how deep modules may run as tools of modules.
+const maxDepth = 8
+
+// Tool turns a module into a tool for another module's programs, which makes it a sub-agent. The tool's arguments are the module's inputs, and its
 // result is the module's output, as in [tools.Func]. The module's run has its own limits: while a program waits only
 // for such tools, the time does not count against the program's limit (see [tools.Pause]). The run is in
 // Trajectory.Runs of the run that calls the tool, and has the tool's name. Nil hints mean the zero [tools.Hints], with
 // which calls to the tool count as effects; use Class: tools.Read for a module that has no tools with effects.
+//
+// If the module's run ends with an error after effects, the call counts as failed, and the program may repeat it. The
+// repeated call goes on with the journal of the earlier run, so it neither repeats what is done nor, unless a program
+// says so, what is uncertain. If the outcome of one of these effects is unknown, so is that of the call.
+//
+// A module that runs as a tool of a module, and so on, at a depth of more than 8 gets an error, so that modules that
+// call each other end.
 //
 // For a module that has the tool, [Predictors] also yields the predictors of m, so that they are saved, loaded and
 // optimized with those of the module, and [Clone] also copies m.
@@ -20,17 +34,57 @@ func Tool[In, Out any](name, description string, m Module[In, Out], h *tools.Hin
 	}
 	t := tools.Func(name, description, func(ctx context.Context, in In) (out Out, err error) {
 		defer tools.Pause(ctx)()
+		if err := checkDepth(ctx, name); err != nil {
+			return out, err
+		}
+		call := effect.Of(ctx)
+		if call.Within != nil {
+			leave, err := call.Within.Enter(ctx)
+			if err != nil {
+				return out, err
+			}
+			defer leave()
+		}
 		s := scopeOf(ctx)
 		run := *s.copyOf(&m).(*Module[In, Out])
-		s.tool = name
+		s.tool, s.depth = name, s.depth+1
 		r := runModule(s.in(ctx), run, in)
 		if r.Err != nil {
-			return out, r.Err
+			return out, failedCall(ctx, call, r.Err)
 		}
 		return r.Prediction.Output, nil
 	}, h)
 	t.Module = func() any { return &m }
 	return t
+}
+
+// depthLimit returns how deep modules may run as tools of modules in a context.
+func depthLimit(context.Context) int { return maxDepth }
+
+// checkDepth returns an error if a tool must not run its module, because the call is too deep.
+func checkDepth(ctx context.Context, tool string) error {
+	limit := depthLimit(ctx)
+	if scopeOf(ctx).depth < limit {
+		return nil
+	}
+	return &tools.ToolError{Kind: tools.KindLimit, Message: fmt.Sprintf("agents may call each other at most %d deep, "+
+		"and this call of %s is deeper; do the work without it", limit, tool)}
+}
+
+// failedCall returns the error of a call whose module's run has ended with err. If the run has ended by itself, and the
+// outcome of all its calls is known, the call has failed: its repetition finds the calls in their journals.
+func failedCall(ctx context.Context, call effect.ID, err error) error {
+	part := incompleteIn(err)
+	if part == nil || call.Within == nil || call.Within.Lost() || ctx.Err() != nil || tools.IsFatal(err) {
+		return err
+	}
+	for e := range part.Trajectory.AllCalls() {
+		if e.Class != tools.Read && (e.State == journal.StateUnknown || e.State == dispatch.StateDispatched) {
+			return err
+		}
+	}
+	te := &tools.ToolError{Kind: tools.KindFailed, Message: err.Error()}
+	return te.WithCause(err)
 }
 
 // copyOf returns a pointer to the module that a tool must run. Its argument is what the tool's Module function

@@ -78,6 +78,7 @@ type Execution struct {
 
 	mu        sync.Mutex
 	pending   int // tries that have not ended
+	tries     int
 	state     State
 	settled   bool            // the journal has the call's result
 	performed json.RawMessage // the last try's arguments; nil before the first
@@ -220,7 +221,7 @@ func (x *Execution) try(ctx context.Context, c tools.Call) (json.RawMessage, err
 	if err := x.begin(ctx, c.Args); err != nil {
 		return nil, ending(err)
 	}
-	result, err := x.handle(ctx, c.Args)
+	result, err := x.handle(x.numbered(ctx), c.Args)
 	if err != nil && !tools.IsFatal(err) {
 		err = ToolError(ctx, b, err)
 	}
@@ -229,6 +230,18 @@ func (x *Execution) try(ctx context.Context, c tools.Call) (json.RawMessage, err
 		x.cancel()
 	}
 	return result, err
+}
+
+// numbered returns the context of a try.
+func (x *Execution) numbered(ctx context.Context) context.Context {
+	id := effect.Of(ctx)
+	if id.Within == nil {
+		return ctx
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	id.Try = x.tries
+	return effect.With(ctx, id)
 }
 
 func (x *Execution) handle(ctx context.Context, args json.RawMessage) (result json.RawMessage, err error) {
@@ -261,6 +274,7 @@ func (x *Execution) begin(ctx context.Context, args json.RawMessage) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.pending++
+	x.tries++
 	x.performed = args
 	return nil
 }

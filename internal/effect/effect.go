@@ -5,6 +5,7 @@ package effect
 import (
 	"cmp"
 	"context"
+	"fmt"
 )
 
 // ID identifies a call in all runs.
@@ -15,12 +16,24 @@ type ID struct {
 	Entry   string // the ID of the journal's entry, such as E7
 	First   string // if the call sends one again whose outcome is unknown: the ID of the first such entry
 
+	// Within has the journals of the runs that the call makes, if its tool runs a module. It is that of the call with
+	// the ID Origin, which this call repeats, or of this call itself. Try is the number of the call to the tool, from 1.
+	Within *Within
+	Origin string
+	Try    int
+
 	// Server and Tool are the tool's namespace and name if the call may have an effect. They do not identify the call.
 	Server, Tool string
 }
 
 // String returns the ID as text: r-7f3a:E7. It is the same if a call whose outcome is unknown is sent again.
 func (id ID) String() string { return id.Run + ":" + cmp.Or(id.First, id.Entry) }
+
+// Root names the call that this one repeats, directly or not. See Within.
+func (id ID) Root() string { return id.Run + ":" + cmp.Or(id.Origin, id.First, id.Entry) }
+
+// Call names this call to the tool.
+func (id ID) Call() string { return fmt.Sprintf("%s:%s#%d", id.Run, id.Entry, id.Try) }
 
 type key struct{}
 
