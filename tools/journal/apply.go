@@ -132,7 +132,7 @@ func (j *Journal) applyIssue(a *Attempt, op *operation) error {
 		}
 		e = j.add(a, op)
 		e.repeat(again, named)
-		e.setOrigin(again)
+		e.setOrigin(op)
 	}
 	if e == nil {
 		return fmt.Errorf("%q is not an entry", op.ID)
@@ -173,12 +173,17 @@ func (e *entry) repeat(again, named []*entry) {
 	}
 }
 
-// setOrigin finds the call that e repeats: one that e names, or else an earlier one with the same key, if it had no
-// result and is not repeated yet.
-func (e *entry) setOrigin(again []*entry) {
+// setOrigin finds the call that e repeats: one that it says to repeat, also with other arguments, or else an earlier one
+// with the same key, if it had no result and is not repeated yet.
+func (e *entry) setOrigin(op *operation) {
 	e.origin = e
-	for _, o := range slices.Concat(again, e.attempt.journal.byKey[e.key]) {
-		if o != e && o.ended > 0 && o.called && o.State != StateOK && !o.continued {
+	j := e.attempt.journal
+	var again []*entry
+	if says := cmp.Or(op.Answer, op.Repeat); says != nil {
+		again = j.findAll(says.Again)
+	}
+	for _, o := range slices.Concat(again, j.byKey[e.key]) {
+		if o != e && o.id == e.id && o.ended > 0 && o.called && o.State != StateOK && !o.continued {
 			o.continued, e.origin = true, o.origin
 			return
 		}
