@@ -43,7 +43,8 @@ type run struct {
 	mu       sync.Mutex
 	opened   map[string]int              // how many journals with a name were opened
 	within   map[string]bool             // the calls that run modules, whose calls have journals of their own
-	calls    map[string]*effect.Within   // the journals of these runs, by the ID of the first of the calls that repeat
+	calls    effect.Within               // the journals of these runs
+	agents   map[string][]string         // whose calls a journal has, by the journal's key
 	journals map[string]*journal.Journal // by the run that their effects' IDs name
 	grants   policy.Grants
 	decided  map[string]Decision // by decisionKey
@@ -60,9 +61,8 @@ func newRun(id string, log journal.Log) (*run, error) {
 		return nil, err
 	}
 	r := &run{id: id, log: parts, opened: map[string]int{}, within: map[string]bool{},
-		calls:    map[string]*effect.Within{},
-		journals: map[string]*journal.Journal{},
-		decided:  map[string]Decision{}, answered: map[string]Decision{}}
+		journals: map[string]*journal.Journal{}, agents: map[string][]string{},
+		decided: map[string]Decision{}, answered: map[string]Decision{}}
 	for i, record := range parts.parts["run"] {
 		var m milestone
 		if err := json.Unmarshal(record, &m); err != nil {
@@ -86,11 +86,11 @@ func newRun(id string, log journal.Log) (*run, error) {
 		}
 	}
 	for i, record := range parts.parts["within"] {
-		var o opening
+		var o effect.Opening
 		if err := json.Unmarshal(record, &o); err != nil {
 			return nil, badRecord("within", i, err)
 		}
-		r.runsOf(o.Root).Restore(o.Call, o.Place, o.Inputs, o.Journal)
+		r.calls.Restore(o)
 	}
 	r.replies, err = models.OpenStore(&models.StoreOptions{Mode: models.Resume, Log: parts.part("model")})
 	return r, err
@@ -156,7 +156,8 @@ func (r *run) Model(ctx context.Context, m llms.Model, predictor string) (llms.M
 	if err := r.sync(ctx); err != nil { // a request shows the results of calls to the model
 		return nil, err
 	}
-	return r.replies.Model(m, replyKey(ctx)+durable.BranchOf(ctx)+" "+predictor), nil
+	call := effect.Of(ctx)
+	return r.replies.Model(m, call.Run+":"+call.Entry+durable.BranchOf(ctx)+" "+predictor), nil
 }
 
 // Resumed implements [durable.Run]. A run is interrupted, as far as the record says, when it starts and when it goes
@@ -183,29 +184,6 @@ func (r *run) sync(ctx context.Context) error {
 	return nil
 }
 
-// replyKey names the call to which a request to a model belongs.
-func replyKey(ctx context.Context) string {
-	call := effect.Of(ctx)
-	return call.Run + ":" + call.Entry
-}
-
-// opening is the record that a run within a call has opened a journal.
-type opening struct {
-	Root    string `json:"root"` // the first of the calls that repeat each other
-	Call    string `json:"call"`
-	Place   string `json:"place"`  // of the run within the call
-	Inputs  string `json:"inputs"` // their hash
-	Journal string `json:"journal"`
-}
-
-// runsOf returns the journals of a call's runs. Root names the first of the calls that repeat each other.
-func (r *run) runsOf(root string) *effect.Within {
-	if r.calls[root] == nil {
-		r.calls[root] = &effect.Within{}
-	}
-	return r.calls[root]
-}
-
 // Journal implements [durable.Run]. The name of a journal is the same when the module runs again.
 func (r *run) Journal(
 	ctx context.Context, predictor string, inputs any, o *journal.Options,
@@ -215,23 +193,21 @@ func (r *run) Journal(
 	if err != nil {
 		return nil, 0, err
 	}
-	place, hash := durable.Place(ctx, predictor, inputs)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.within[call.Run+":"+call.Entry] = true
-	within := &effect.Within{}
+	opened := &effect.Opening{}
 	if call.Within != nil {
-		within = r.runsOf(call.Root())
+		opened = durable.Find(ctx, &r.calls, call.Root()+" "+predictor, inputs)
 	}
-	opened, again, known := within.Find(call.Call(), place, hash)
 	if opened.Key == "" {
 		sum := sha256.Sum256(fmt.Append(name, r.opened[string(name)]))
 		r.opened[string(name)]++
 		opened.Key = fmt.Sprintf("%s/%x", r.id, sum[:6])
 	}
-	if call.Within != nil && !known {
-		made := opening{call.Root(), call.Call(), place, hash, opened.Key}
-		if err := r.note("within", made); err != nil {
+	r.agents[opened.Key] = effect.Agents(ctx)
+	if call.Within != nil && !opened.Known {
+		if err := r.note("within", opened); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -240,7 +216,7 @@ func (r *run) Journal(
 			return nil, 0, err
 		}
 	}
-	if again {
+	if opened.Again {
 		turn = j.Continue(call.Call())
 	}
 	return j, turn, nil
@@ -286,6 +262,7 @@ func (r *run) onRepeat(id string, c tools.Call, like []journal.Entry) (*tools.Re
 		}
 	}
 	w := Waiting{ID: id, Tool: c.Tool.Path(), Args: c.Args, Destructive: c.Tool.Hints.Destructive, Resembles: like}
+	w.Agents = r.agents[strings.SplitN(id, ":", 2)[0]]
 	if lines := strings.Split(c.Program, "\n"); c.Line > 0 && c.Line <= len(lines) {
 		w.Line, w.Source = c.Line, display.Text(strings.TrimSpace(lines[c.Line-1]))
 	}
@@ -349,7 +326,7 @@ func (r *run) Decide(_ context.Context, q policy.Request) (policy.Decision, bool
 		_ = r.keep("decision", decided{Call: q.ID, Tool: q.Tool, Args: q.Call.Args, At: now})
 		return d, true
 	}
-	r.waiting = append(r.waiting, Waiting{ID: q.ID, Tool: q.Tool, Args: q.Call.Args, Destructive: q.Destructive,
+	r.waiting = append(r.waiting, Waiting{ID: q.ID, Tool: q.Tool, Args: q.Call.Args, Destructive: q.Destructive, Agents: q.Agents,
 		Line: q.Line, Source: q.Source})
 	return policy.Decision{}, false
 }

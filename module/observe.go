@@ -16,7 +16,6 @@ type scope struct {
 	run    *recorder                          // the run in progress, or nil
 	paths  map[*Predictor]string              // the paths of the predictors in the module that runs
 	asks   *Predictor                         // the predictor of the run in progress, or nil
-	depth  int                                // how many Tools the context is in
 	tool   string                             // the Tool that the next run is made for, or ""
 }
 

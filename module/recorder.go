@@ -49,6 +49,9 @@ func begin(
 	r := &recorder{origin: event.Origin{Module: module, Name: name, Run: rand.Uint64(), Parent: s.run.id()}}
 	r.ID, r.Module, r.Name, r.Began = r.origin.Run, module, name, time.Now()
 	r.Resumed = durable.Resumed(ctx)
+	if call := effect.Of(ctx); call.Caller == r.origin.Parent {
+		r.CalledBy, r.origin.CalledBy = call.Entry, call.Entry
+	}
 	s.run.add(r)
 	r.scope = s
 	r.scope.run, r.scope.tool = r, ""

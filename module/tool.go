@@ -10,11 +10,8 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// maxDepth is how deep modules may run as tools of modules.
-const maxDepth = 8
-
-// Tool turns a module into a tool for another module's programs, which makes it a sub-agent. The tool's arguments are the module's inputs, and its
-// result is the module's output, as in [tools.Func]. The module's run has its own limits: while a program waits only
+// Tool turns a module into a tool for another module's programs, which makes it a sub-agent. The tool's arguments are
+// the module's inputs, and its result is the module's output, as in [tools.Func]. The module's run has its own limits: while a program waits only
 // for such tools, the time does not count against the program's limit (see [tools.Pause]). The run is in
 // Trajectory.Runs of the run that calls the tool, and has the tool's name. Nil hints mean the zero [tools.Hints], with
 // which calls to the tool count as effects; use Class: tools.Read for a module that has no tools with effects.
@@ -23,8 +20,7 @@ const maxDepth = 8
 // repeated call goes on with the journal of the earlier run, so it neither repeats what is done nor, unless a program
 // says so, what is uncertain. If the outcome of one of these effects is unknown, so is that of the call.
 //
-// A module that runs as a tool of a module, and so on, at a depth of more than 8 gets an error, so that modules that
-// call each other end.
+// Modules may call each other as tools at most 8 deep. A deeper call gets an error.
 //
 // For a module that has the tool, [Predictors] also yields the predictors of m, so that they are saved, loaded and
 // optimized with those of the module, and [Clone] also copies m.
@@ -38,16 +34,17 @@ func Tool[In, Out any](name, description string, m Module[In, Out], h *tools.Hin
 			return out, err
 		}
 		call := effect.Of(ctx)
-		if call.Within != nil {
-			leave, err := call.Within.Enter(ctx)
-			if err != nil {
-				return out, err
+		if w := call.Within; w != nil { // an abandoned try may still run
+			select {
+			case w.Busy <- struct{}{}:
+				defer func() { <-w.Busy }()
+			case <-ctx.Done():
+				return out, ctx.Err()
 			}
-			defer leave()
 		}
 		s := scopeOf(ctx)
 		run := *s.copyOf(&m).(*Module[In, Out])
-		s.tool, s.depth = name, s.depth+1
+		s.tool = name
 		r := runModule(s.in(ctx), run, in)
 		if r.Err != nil {
 			return out, failedCall(ctx, call, r.Err)
@@ -58,13 +55,13 @@ func Tool[In, Out any](name, description string, m Module[In, Out], h *tools.Hin
 	return t
 }
 
-// depthLimit returns how deep modules may run as tools of modules in a context.
-func depthLimit(context.Context) int { return maxDepth }
+// maxDepth returns how deep modules may call each other as tools in a context.
+func maxDepth(context.Context) int { return 8 }
 
 // checkDepth returns an error if a tool must not run its module, because the call is too deep.
 func checkDepth(ctx context.Context, tool string) error {
-	limit := depthLimit(ctx)
-	if scopeOf(ctx).depth < limit {
+	limit := maxDepth(ctx)
+	if len(effect.Agents(ctx)) <= limit {
 		return nil
 	}
 	return &tools.ToolError{Kind: tools.KindLimit, Message: fmt.Sprintf("agents may call each other at most %d deep, "+
@@ -75,7 +72,7 @@ func checkDepth(ctx context.Context, tool string) error {
 // outcome of all its calls is known, the call has failed: its repetition finds the calls in their journals.
 func failedCall(ctx context.Context, call effect.ID, err error) error {
 	part := incompleteIn(err)
-	if part == nil || call.Within == nil || call.Within.Lost() || ctx.Err() != nil || tools.IsFatal(err) {
+	if part == nil || call.Within == nil || call.Within.Lost.Load() || ctx.Err() != nil || tools.IsFatal(err) {
 		return err
 	}
 	for e := range part.Trajectory.AllCalls() {
@@ -83,8 +80,7 @@ func failedCall(ctx context.Context, call effect.ID, err error) error {
 			return err
 		}
 	}
-	te := &tools.ToolError{Kind: tools.KindFailed, Message: err.Error()}
-	return te.WithCause(err)
+	return &dispatch.RecordedError{Err: err}
 }
 
 // copyOf returns a pointer to the module that a tool must run. Its argument is what the tool's Module function

@@ -27,6 +27,9 @@ type Trajectory struct {
 	// unless it has a path.
 	Name string `json:"name,omitempty"`
 
+	// CalledBy is the ID of the call that made the run, in the Calls of the enclosing run. It is empty if no call did.
+	CalledBy string `json:"called_by,omitempty"`
+
 	// Began is when the run began, and Duration is how long it took.
 	Began    time.Time     `json:"began,omitzero"`
 	Duration time.Duration `json:"duration_ns,omitempty"`

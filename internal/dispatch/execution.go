@@ -170,7 +170,7 @@ func (x *Execution) advised(te *tools.ToolError, id string) *tools.ToolError {
 
 func (x *Execution) chain(ctx context.Context) (result json.RawMessage, err error) {
 	defer x.recovered(&err, tools.KindDenied, "a policy crashed")
-	ctx = effect.With(context.WithValue(ctx, performedKey{}, x), x.effect())
+	ctx = effect.With(context.WithValue(ctx, performedKey{}, x), x.effect(ctx))
 	outer := ctx
 	ctx, cancel := context.WithCancelCause(outer)
 	x.cancel = func() { cancel(context.Cause(outer)) } // ctx may not know yet why outer was canceled
@@ -189,10 +189,11 @@ func (x *Execution) chain(ctx context.Context) (result json.RawMessage, err erro
 }
 
 // effect returns the ID of the call, and not that of a recorded call whose handler makes the call.
-func (x *Execution) effect() (id effect.ID) {
+func (x *Execution) effect(ctx context.Context) (id effect.ID) {
 	if x.entry != nil {
 		id = x.entry.Effect()
 	}
+	id.Caller = effect.RunOf(ctx)
 	if x.acts {
 		id.Server, id.Tool = x.call.Tool.Namespace, x.call.Tool.Name
 	}
@@ -221,7 +222,7 @@ func (x *Execution) try(ctx context.Context, c tools.Call) (json.RawMessage, err
 	if err := x.begin(ctx, c.Args); err != nil {
 		return nil, ending(err)
 	}
-	result, err := x.handle(x.numbered(ctx), c.Args)
+	result, err := x.handle(x.ofAgent(ctx), c.Args)
 	if err != nil && !tools.IsFatal(err) {
 		err = ToolError(ctx, b, err)
 	}
@@ -232,16 +233,16 @@ func (x *Execution) try(ctx context.Context, c tools.Call) (json.RawMessage, err
 	return result, err
 }
 
-// numbered returns the context of a try.
-func (x *Execution) numbered(ctx context.Context) context.Context {
-	id := effect.Of(ctx)
-	if id.Within == nil {
+// ofAgent returns the context of a try. Only a tool that runs a module needs another one than the policies.
+func (x *Execution) ofAgent(ctx context.Context) context.Context {
+	if x.call.Tool.Module == nil {
 		return ctx
 	}
+	id := effect.Of(ctx)
 	x.mu.Lock()
-	defer x.mu.Unlock()
 	id.Try = x.tries
-	return effect.With(ctx, id)
+	x.mu.Unlock()
+	return effect.With(effect.WithAgent(ctx, x.call.Tool.Path()), id)
 }
 
 func (x *Execution) handle(ctx context.Context, args json.RawMessage) (result json.RawMessage, err error) {

@@ -83,9 +83,8 @@ func Journal(
 	} else if call.Within == nil {
 		return journal.New(o), 0, nil
 	}
-	place, hash := Place(ctx, predictor, inputs)
-	opened, again, _ := call.Within.Find(call.Call(), place, hash)
-	if again {
+	opened := Find(ctx, call.Within, predictor, inputs)
+	if opened.Again {
 		j = opened.Journal.(*journal.Journal)
 		return j, j.Continue(call.Call()), nil
 	}
@@ -94,8 +93,8 @@ func Journal(
 	return j, 0, nil
 }
 
-// Place returns the place of a run within a call, and a hash of its inputs. See [effect.Within].
-func Place(ctx context.Context, predictor string, inputs any) (place, hash string) {
+// Find finds the journal of a run in w. The place of the predictor and the inputs tell the run from others in its call.
+func Find(ctx context.Context, w *effect.Within, place string, inputs any) *effect.Opening {
 	encoded, _ := json.Marshal(inputs)
-	return BranchOf(ctx) + " " + predictor, fmt.Sprintf("%x", sha256.Sum256(encoded))
+	return w.Find(effect.Of(ctx).Call(), BranchOf(ctx)+" "+place, fmt.Sprintf("%x", sha256.Sum256(encoded)))
 }

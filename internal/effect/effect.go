@@ -22,6 +22,8 @@ type ID struct {
 	Origin string
 	Try    int
 
+	Caller uint64 // the number of the module's run that makes the call, or 0: see RunOf
+
 	// Server and Tool are the tool's namespace and name if the call may have an effect. They do not identify the call.
 	Server, Tool string
 }
@@ -38,6 +40,8 @@ func (id ID) Call() string { return fmt.Sprintf("%s:%s#%d", id.Run, id.Entry, id
 type key struct{}
 
 type runKey struct{}
+
+type agentsKey struct{}
 
 // With returns the context of a call.
 func With(ctx context.Context, id ID) context.Context { return context.WithValue(ctx, key{}, id) }
@@ -57,4 +61,16 @@ func WithRun(ctx context.Context, run uint64) context.Context {
 func RunOf(ctx context.Context) uint64 {
 	run, _ := ctx.Value(runKey{}).(uint64)
 	return run
+}
+
+// WithAgent returns the context of a call of a tool that runs a module.
+func WithAgent(ctx context.Context, tool string) context.Context {
+	outer := Agents(ctx)
+	return context.WithValue(ctx, agentsKey{}, append(outer[:len(outer):len(outer)], tool))
+}
+
+// Agents returns the paths of the tools whose modules run in a context, the outermost first.
+func Agents(ctx context.Context) []string {
+	agents, _ := ctx.Value(agentsKey{}).([]string)
+	return agents
 }

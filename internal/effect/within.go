@@ -3,107 +3,74 @@ package effect
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 )
 
 // Within has the journals of the runs that a call of a module as a tool makes, so that a call that repeats it goes on
 // with these journals.
 type Within struct {
+	Busy chan struct{} // has a value while such a call runs
+	Lost atomic.Bool   // a run of the call does not go on: see Alone
+
 	mu       sync.Mutex
-	busy     chan struct{} // has a value while a call runs
-	journals []*Opened
-	recorded []recorded // by an earlier process
-	lost     bool       // see Alone
+	openings []*Opening
 }
 
-// Opened is the journal of a run within a call.
-type Opened struct {
-	Key     string // set by the caller of Find
-	Journal any    // set by the caller of Find
+// NewWithin returns a Within without journals.
+func NewWithin() *Within { return &Within{Busy: make(chan struct{}, 1)} }
 
-	place, inputs string // of the run that the journal belongs to
-	first, last   string // the calls that opened it first and last
+// Opening is an opening of a journal by a call.
+type Opening struct {
+	Call    string `json:"call"`
+	Place   string `json:"place"`  // of the run within the call
+	Inputs  string `json:"inputs"` // of the run: their hash
+	Key     string `json:"key"`    // of the journal; set by the caller of Find
+	Again   bool   `json:"again"`  // an earlier call has opened the journal
+	Known   bool   `json:"-"`      // an earlier process has recorded the opening
+	Journal any    `json:"-"`      // set by the caller of Find
+
+	recorded bool // and not repeated yet
+	past     bool // a later call has opened the journal
 }
 
-// recorded is an opening of a journal that an earlier process has recorded.
-type recorded struct {
-	*Opened
-	call, inputs string
-}
-
-// Enter waits until no other call runs. The error is that of the context.
-func (w *Within) Enter(ctx context.Context) (leave func(), err error) {
+// Find opens the journal of a run that a call makes. If an earlier call left the journal of such a run, or else one at
+// the same place with other inputs, it is that journal. Otherwise, the journal is new.
+func (w *Within) Find(call, place, inputs string) *Opening {
 	w.mu.Lock()
-	if w.busy == nil {
-		w.busy = make(chan struct{}, 1)
+	defer w.mu.Unlock()
+	o, left := &Opening{Call: call, Place: place, Inputs: inputs}, (*Opening)(nil)
+	for _, l := range w.openings {
+		switch {
+		case l.Place != place:
+		case l.Call == call && l.recorded && l.Inputs == inputs:
+			l.recorded, l.Known = false, true
+			return l
+		case l.Call != call && !l.past && (left == nil || l.Inputs == inputs && left.Inputs != inputs):
+			left = l
+		}
 	}
-	busy := w.busy
-	w.mu.Unlock()
-	select {
-	case busy <- struct{}{}:
-		return func() { <-busy }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if left != nil {
+		left.past, o.Again, o.Key, o.Journal = true, true, left.Key, left.Journal
 	}
+	w.openings = append(w.openings, o)
+	return o
+}
+
+// Restore adds an opening that an earlier process has recorded.
+func (w *Within) Restore(o Opening) {
+	for _, l := range w.openings {
+		l.past = l.past || l.Key == o.Key
+	}
+	o.recorded = true
+	w.openings = append(w.openings, &o)
 }
 
 // Alone returns the context of a run that does not go on if the call is repeated.
 func Alone(ctx context.Context) context.Context {
 	id := Of(ctx)
-	if w := id.Within; w != nil {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.lost = true
+	if id.Within != nil {
+		id.Within.Lost.Store(true)
 	}
 	id.Within, id.Origin = nil, ""
 	return With(ctx, id)
-}
-
-// Lost reports whether a run of the call does not go on: see [Alone].
-func (w *Within) Lost() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.lost
-}
-
-// Find returns the journal of a run that a call makes. The place and the inputs tell the run from others in the call.
-// If an earlier call left the journal of such a run, or else one at the same place with other inputs, Find returns that
-// journal, and again is true. Known reports that an earlier process has recorded the opening.
-func (w *Within) Find(call, place, inputs string) (o *Opened, again, known bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for i, r := range w.recorded {
-		if r.call == call && r.place == place && r.inputs == inputs {
-			w.recorded = append(w.recorded[:i:i], w.recorded[i+1:]...)
-			return r.Opened, r.first != call, true
-		}
-	}
-	for _, left := range w.journals {
-		if left.place == place && left.last != call && (o == nil || left.inputs == inputs && o.inputs != inputs) {
-			o = left
-		}
-	}
-	if again = o != nil; !again {
-		o = &Opened{place: place, inputs: inputs, first: call}
-		w.journals = append(w.journals, o)
-	}
-	o.last = call
-	return o, again, false
-}
-
-// Restore adds an opening that an earlier process has recorded.
-func (w *Within) Restore(call, place, inputs, key string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var o *Opened
-	for _, known := range w.journals {
-		if known.Key == key {
-			o = known
-		}
-	}
-	if o == nil {
-		o = &Opened{Key: key, place: place, inputs: inputs, first: call}
-		w.journals = append(w.journals, o)
-	}
-	o.last = call
-	w.recorded = append(w.recorded, recorded{o, call, inputs})
 }

@@ -173,7 +173,7 @@ func (e *entry) Effect() effect.ID {
 	id := effect.ID{Run: j.run, Step: e.Step, Attempt: e.Attempt, Entry: e.ID}
 	if m := e.call.Tool; m != nil && m.Module != nil {
 		if e.origin.within == nil {
-			e.origin.within = &effect.Within{}
+			e.origin.within = effect.NewWithin()
 		}
 		id.Within, id.Origin = e.origin.within, e.origin.ID
 	}

@@ -147,11 +147,11 @@ func (j *Journal) Continue(call string) int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	again := func(op *operation) bool { return op.Op == opContinue && op.Run == call }
-	if at := slices.IndexFunc(j.pending, again); at >= 0 {
-		j.play(at)
-	} else {
-		j.play(len(j.pending))
+	at := slices.IndexFunc(j.pending, again)
+	if at < 0 {
+		at = len(j.pending)
 	}
+	j.play(at)
 	j.do(&operation{Op: opContinue, Run: call})
 	return j.turn
 }
