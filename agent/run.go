@@ -128,18 +128,13 @@ func (r *run) reach(m milestone) error {
 
 // keep appends a record to a part of the log, durably.
 func (r *run) keep(part string, v any) error {
-	err := r.note(part, v)
-	if err == nil {
-		err = r.log.part(part).Sync()
-	}
-	return err
-}
-
-// note appends a record to a part of the log. It is durable as soon as any later record is.
-func (r *run) note(part string, v any) error {
 	record, err := json.Marshal(v)
+	p := r.log.part(part)
 	if err == nil {
-		err = r.log.part(part).Append(record)
+		err = p.Append(record)
+	}
+	if err == nil {
+		err = p.Sync()
 	}
 	if err != nil {
 		return fmt.Errorf("agent: run %s cannot be recorded: %w", r.id, err)
@@ -207,7 +202,7 @@ func (r *run) Journal(
 	}
 	r.agents[opened.Key] = effect.Agents(ctx)
 	if call.Within != nil && !opened.Known {
-		if err := r.note("within", opened); err != nil {
+		if err := r.keep("within", opened); err != nil {
 			return nil, 0, err
 		}
 	}

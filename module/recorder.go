@@ -45,7 +45,7 @@ func begin(
 	ctx context.Context, module, name string, onEvent func(context.Context, event.Event),
 ) (context.Context, *recorder) {
 	s := scopeOf(ctx)
-	name = cmp.Or(name, s.tool)
+	name = cmp.Or(s.tool, name)
 	r := &recorder{origin: event.Origin{Module: module, Name: name, Run: rand.Uint64(), Parent: s.run.id()}}
 	r.ID, r.Module, r.Name, r.Began = r.origin.Run, module, name, time.Now()
 	r.Resumed = durable.Resumed(ctx)

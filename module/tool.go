@@ -30,8 +30,9 @@ func Tool[In, Out any](name, description string, m Module[In, Out], h *tools.Hin
 	}
 	t := tools.Func(name, description, func(ctx context.Context, in In) (out Out, err error) {
 		defer tools.Pause(ctx)()
-		if err := checkDepth(ctx, name); err != nil {
-			return out, err
+		if limit := maxDepth(ctx); len(effect.Agents(ctx)) > limit {
+			return out, &tools.ToolError{Kind: tools.KindLimit, Message: fmt.Sprintf(
+				"agents may call each other at most %d deep, and this call is deeper; do the work without it", limit)}
 		}
 		call := effect.Of(ctx)
 		if w := call.Within; w != nil { // an abandoned try may still run
@@ -57,16 +58,6 @@ func Tool[In, Out any](name, description string, m Module[In, Out], h *tools.Hin
 
 // maxDepth returns how deep modules may call each other as tools in a context.
 func maxDepth(context.Context) int { return 8 }
-
-// checkDepth returns an error if a tool must not run its module, because the call is too deep.
-func checkDepth(ctx context.Context, tool string) error {
-	limit := maxDepth(ctx)
-	if len(effect.Agents(ctx)) <= limit {
-		return nil
-	}
-	return &tools.ToolError{Kind: tools.KindLimit, Message: fmt.Sprintf("agents may call each other at most %d deep, "+
-		"and this call of %s is deeper; do the work without it", limit, tool)}
-}
 
 // failedCall returns the error of a call whose module's run has ended with err. If the run has ended by itself, and the
 // outcome of all its calls is known, the call has failed: its repetition finds the calls in their journals.
