@@ -256,8 +256,9 @@ func (r *run) onRepeat(id string, c tools.Call, like []journal.Entry) (*tools.Re
 			like[i].Result = nil
 		}
 	}
-	w := Waiting{ID: id, Tool: c.Tool.Path(), Args: c.Args, Destructive: c.Tool.Hints.Destructive, Resembles: like}
-	w.Agents = r.agents[strings.SplitN(id, ":", 2)[0]]
+	key, _, _ := strings.Cut(id, ":")
+	w := Waiting{ID: id, Tool: c.Tool.Path(), Args: c.Args, Destructive: c.Tool.Hints.Destructive, Resembles: like,
+		Agents: r.agents[key]}
 	if lines := strings.Split(c.Program, "\n"); c.Line > 0 && c.Line <= len(lines) {
 		w.Line, w.Source = c.Line, display.Text(strings.TrimSpace(lines[c.Line-1]))
 	}
@@ -321,8 +322,8 @@ func (r *run) Decide(_ context.Context, q policy.Request) (policy.Decision, bool
 		_ = r.keep("decision", decided{Call: q.ID, Tool: q.Tool, Args: q.Call.Args, At: now})
 		return d, true
 	}
-	r.waiting = append(r.waiting, Waiting{ID: q.ID, Tool: q.Tool, Args: q.Call.Args, Destructive: q.Destructive, Agents: q.Agents,
-		Line: q.Line, Source: q.Source})
+	r.waiting = append(r.waiting, Waiting{ID: q.ID, Tool: q.Tool, Args: q.Call.Args, Destructive: q.Destructive,
+		Agents: q.Agents, Line: q.Line, Source: q.Source})
 	return policy.Decision{}, false
 }
 

@@ -75,11 +75,10 @@ func TestDurableSubAgents(t *testing.T) {
 				o, d := &office{}, newDisk(left)
 				makeBoss := func() *agent.Agent {
 					set := o.tools(t)
-					clerk := member(t, box, set, test.clerk, work)
-					manager := member(t, box, setOf(t, module.Tool("clerk", "", module.Module[agent.Task, agent.Answer](clerk), nil)),
-						test.manager, test.managerAgain, nonempty(test.managerNext)...)
-					return member(t, box, setOf(t, module.Tool("manager", "", module.Module[agent.Task, agent.Answer](manager), nil)),
-						`submit(await manager({task: "m"}))`, "", nonempty(test.bossNext)...)
+					clerk := agentTool("clerk", member(t, box, set, test.clerk, work))
+					manager := agentTool("manager", member(t, box, setOf(t, clerk), test.manager, test.managerAgain,
+						nonempty(test.managerNext)...))
+					return member(t, box, setOf(t, manager), `submit(await manager({task: "m"}))`, "", nonempty(test.bossNext)...)
 				}
 				_, err := agent.Start(t.Context(), agent.NewRuns(d), "r-1", makeBoss(), task)
 				full, pauses := isFull(err), 0
@@ -99,6 +98,9 @@ func TestDurableSubAgents(t *testing.T) {
 					}
 					decisions := map[string]agent.Decision{}
 					for _, w := range at.Waiting {
+						if !w.Unknown && !slices.Equal(w.Agents, []string{"manager", "clerk"}) {
+							t.Fatalf("%v wants %v", w.Agents, w)
+						}
 						decisions[w.ID] = approved()
 						if w.Unknown {
 							outcome := &journal.Reconciled{State: journal.StateRejected}
@@ -119,6 +121,10 @@ func TestDurableSubAgents(t *testing.T) {
 			}
 		})
 	}
+}
+
+func agentTool(name string, a *agent.Agent) *tools.Tool {
+	return module.Tool(name, "", module.Module[agent.Task, agent.Answer](a), nil)
 }
 
 func isFull(err error) bool { return err != nil && strings.Contains(err.Error(), errFull.Error()) }

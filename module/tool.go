@@ -11,14 +11,15 @@ import (
 )
 
 // Tool turns a module into a tool for another module's programs, which makes it a sub-agent. The tool's arguments are
-// the module's inputs, and its result is the module's output, as in [tools.Func]. The module's run has its own limits: while a program waits only
-// for such tools, the time does not count against the program's limit (see [tools.Pause]). The run is in
-// Trajectory.Runs of the run that calls the tool, and has the tool's name. Nil hints mean the zero [tools.Hints], with
-// which calls to the tool count as effects; use Class: tools.Read for a module that has no tools with effects.
+// the module's inputs, and its result is the module's output, as in [tools.Func]. The module's run has its own limits:
+// while a program waits only for such tools, the time does not count against the program's limit (see [tools.Pause]).
+// The run is in Trajectory.Runs of the run that calls the tool, and has the tool's name. Nil hints mean the zero
+// [tools.Hints], with which calls to the tool count as effects; use Class: tools.Read for a module that has no tools
+// with effects.
 //
-// If the module's run ends with an error after effects, the call counts as failed, and the program may repeat it. The
-// repeated call goes on with the journal of the earlier run, so it neither repeats what is done nor, unless a program
-// says so, what is uncertain. If the outcome of one of these effects is unknown, so is that of the call.
+// If the run fails after effects, the call has failed, and the program may repeat it. The next run goes on with the
+// journal of the earlier one: it does not repeat what is done, nor what is uncertain unless its program says so. If the
+// outcome of an effect is unknown, so is that of the call.
 //
 // Modules may call each other as tools at most 8 deep. A deeper call gets an error.
 //

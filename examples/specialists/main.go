@@ -36,9 +36,19 @@ func run(ctx context.Context, model llms.Model, stdin io.Reader, w io.Writer) er
 		return err
 	}
 	defer box.Close()
+	var turn sync.Mutex // calls are concurrent
+	ask := func(_ context.Context, r policy.Request) (policy.Decision, error) {
+		turn.Lock()
+		defer turn.Unlock()
+		fmt.Fprintf(w, "%v\napprove? [y/n] ", r)
+		var reply string
+		_, err := fmt.Fscan(stdin, &reply)
+		return policy.Decision{Approved: reply == "y", Reason: "a person said no"}, err
+	}
 	hire := func(sources ...tools.Source) (m module.Module[agent.Task, agent.Answer]) {
 		set, failed := tools.NewSet(ctx, sources...)
 		if failed == nil {
+			set = set.With(policy.If(policy.Destructive(), policy.Approve(ask)))
 			m, failed = agent.New(model, &agent.Options{Sandbox: box, Tools: set})
 		}
 		if failed != nil {
@@ -54,16 +64,6 @@ func run(ctx context.Context, model llms.Model, stdin io.Reader, w io.Writer) er
 	if err != nil {
 		return err
 	}
-	var turn sync.Mutex // calls are concurrent
-	ask := func(_ context.Context, r policy.Request) (policy.Decision, error) {
-		turn.Lock()
-		defer turn.Unlock()
-		fmt.Fprintf(w, "%v\napprove? [y/n] ", r)
-		var reply string
-		_, err := fmt.Fscan(stdin, &reply)
-		return policy.Decision{Approved: reply == "y", Reason: "a person said no"}, err
-	}
-	ctx = tools.WithPolicies(ctx, policy.If(policy.Destructive(), policy.Approve(ask))) // also of the specialists
 	pred, err := desk.Run(ctx, agent.Task{Task: "Order A-1 arrived broken: refund it. A-2 got lost: send it again."})
 	if err != nil {
 		return err

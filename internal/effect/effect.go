@@ -16,8 +16,8 @@ type ID struct {
 	Entry   string // the ID of the journal's entry, such as E7
 	First   string // if the call sends one again whose outcome is unknown: the ID of the first such entry
 
-	// Within has the journals of the runs that the call makes, if its tool runs a module. It is that of the call with
-	// the ID Origin, which this call repeats, or of this call itself. Try is the number of the call to the tool, from 1.
+	// Within has the journals of the runs that the call makes, if its tool runs a module. They belong to the entry
+	// Origin, which the call repeats, directly or not, or which is its own. Try numbers the calls to the tool, from 1.
 	Within *Within
 	Origin string
 	Try    int

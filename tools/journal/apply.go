@@ -173,8 +173,8 @@ func (e *entry) repeat(again, named []*entry) {
 	}
 }
 
-// setOrigin finds the call that e repeats: one that it says to repeat, also with other arguments, or else an earlier one
-// with the same key, if it had no result and is not repeated yet.
+// setOrigin finds the call that e repeats, which had no result and is not repeated yet: one that e names, whatever its
+// arguments, or else one with the same key.
 func (e *entry) setOrigin(op *operation) {
 	e.origin = e
 	j := e.attempt.journal

@@ -19,7 +19,7 @@ import (
 // "error".
 type Entry struct {
 	ID      string          `json:"id"`             // E1, E2, …
-	Turn    int             `json:"turn,omitempty"` // the turn of a conversation, from 1: see [Journal.Turn]
+	Turn    int             `json:"turn,omitempty"` // see [Journal.Turn] and [Journal.Continue]
 	Step    int             `json:"step"`           // from 1
 	Attempt int             `json:"attempt"`        // the attempt's number in the step, from 1
 	Tool    string          `json:"tool"`           // the tool's path: mail.send

@@ -140,9 +140,9 @@ func (j *Journal) Turn() int {
 	return j.turn
 }
 
-// Continue begins another run of a module that is a tool: the call that repeats an earlier one, which had no result, goes
-// on with its journal. All that the earlier runs did counts as done by earlier programs of the open step, also if they
-// had closed steps. Call names the call. Continue returns the number of the run, which is [Entry].Turn of its calls.
+// Continue begins another run of a module that is a tool, for a call that repeats one without a result. All that the
+// earlier runs did counts as done by earlier programs of the open step, even if they had closed steps. The parameter
+// names the call. Continue returns the number of the run, which is the Turn of its entries.
 func (j *Journal) Continue(call string) int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
