@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
@@ -244,4 +246,55 @@ func TestAgentBeginsAnew(t *testing.T) {
 			t.Errorf("%s: the trajectory has %d mails", call, calls)
 		}
 	}
+}
+
+// stubborn is a module whose first run ignores its context.
+type stubborn struct {
+	Act      totaler
+	runs     atomic.Int64
+	running  atomic.Int64
+	overlaps atomic.Bool
+	begun    chan struct{}
+	release  chan struct{}
+}
+
+func (m *stubborn) Run(ctx context.Context, in orders) (*module.Prediction[sum], error) {
+	if m.running.Add(1) > 1 {
+		m.overlaps.Store(true)
+	}
+	defer m.running.Add(-1)
+	if m.runs.Add(1) == 1 {
+		close(m.begun)
+		<-m.release
+	}
+	return m.Act.Run(ctx, in)
+}
+
+// A repeated call waits until the earlier run has ended, even if nobody waits for that run any more.
+func TestRepeatedAgentStillRuns(t *testing.T) {
+	t.Parallel()
+	unhurried(t, func(t *testing.T) {
+		m := &stubborn{Act: module.NewPredict(adding, totalModel(5), nil), begun: make(chan struct{}),
+			release: make(chan struct{})}
+		abandon := func(next tools.Caller) tools.Caller {
+			return tools.CallerFunc(func(ctx context.Context, c tools.Call) (result json.RawMessage, err error) {
+				var both sync.WaitGroup
+				abandoned, stop := context.WithCancel(ctx)
+				both.Go(func() { _, _ = next.Call(abandoned, c) })
+				<-m.begun
+				stop()
+				both.Go(func() { result, err = next.Call(ctx, c) })
+				synctest.Wait()
+				close(m.release)
+				both.Wait()
+				return result, err
+			})
+		}
+		set := toolSet(t, module.Tool("ask", "", totaler(m), nil)).With(abandon)
+		_, err := module.NewReAct(adding, llmtest.New(action("ask", `{"limit": 1}`), submits1), set, nil).
+			Run(t.Context(), anything)
+		if err != nil || m.overlaps.Load() || m.runs.Load() != 2 {
+			t.Errorf("%d runs, overlapping: %t, %v", m.runs.Load(), m.overlaps.Load(), err)
+		}
+	})
 }
