@@ -109,31 +109,32 @@ type entry struct {
 	call       tools.Call       // empty if the entry was read from a log and its program was not repeated
 	all        []*tools.Binding // the tools that the program may call; as call
 	id         toolID
-	step       int            // the step to which the rules count the call: see [Journal.Continue]
-	carried    bool           // the call was made by an earlier run of the same call of a module, and is not consumed
-	origin     *entry         // the first of the calls that this one repeats because they had no result, or itself
-	continued  bool           // another call has this one's origin
-	within     *effect.Within // the journals of the runs that the tool makes; only of the origin
-	key        string         // the call's key as requested
-	performed  string         // the call's key as performed
-	fresh      bool           // the program passed {fresh: true}
-	issued     int            // the journal's clock when the call was issued
-	ended      int            // the journal's clock when the call ended, or 0 if it has not ended
-	called     bool           // the tool was called
-	consumedBy int            // the number of the last attempt that made the call or used its result
-	past       bool           // done in an earlier turn of the conversation
-	reconciled bool           // Options.Reconcile was called
-	pending    bool           // the tool is still working on the call
-	finished   bool           // the tool will not answer any more
-	again      bool           // the tool was called by an earlier process, which got no answer, and is called again
-	unheard    bool           // the program got an error, and the result was found out later
-	answered   bool           // Options.OnRepeat has answered for the call
-	paused     bool           // the call waits for a person, and the run has ended meanwhile
-	repeatedBy []*entry       // calls that repeat this one on purpose
-	namedBy    []*entry       // calls that name this one
+	key        string   // the call's key as requested
+	performed  string   // the call's key as performed
+	fresh      bool     // the program passed {fresh: true}
+	issued     int      // the journal's clock when the call was issued
+	ended      int      // the journal's clock when the call ended, or 0 if it has not ended
+	called     bool     // the tool was called
+	consumedBy int      // the number of the last attempt that made the call or used its result
+	past       bool     // done in an earlier turn of the conversation
+	reconciled bool     // Options.Reconcile was called
+	pending    bool     // the tool is still working on the call
+	finished   bool     // the tool will not answer any more
+	again      bool     // the tool was called by an earlier process, which got no answer, and is called again
+	unheard    bool     // the program got an error, and the result was found out later
+	answered   bool     // Options.OnRepeat has answered for the call
+	paused     bool     // the call waits for a person, and the run has ended meanwhile
+	repeatedBy []*entry // calls that repeat this one on purpose
+	namedBy    []*entry // calls that name this one
 
 	destructive bool       // tools.Hints.Destructive of the tool
 	answer      *operation // the settle whose reply the program got, or nil
+
+	step      int            // the step to which the rules count the call: see [Journal.Continue]
+	carried   bool           // an earlier run of the module made the call, and it is not consumed
+	origin    *entry         // the first of the calls that this one repeats because they had no result, or itself
+	continued bool           // another call has this one's origin
+	within    *effect.Within // the journals of the runs that the tool makes; only of the origin
 
 	told   *Attempt     // the last attempt that was held because this call failed; in ReAct, the attempt continues
 	unseen bool         // a repetition was held because nothing that was read can show the effect of this call
