@@ -429,8 +429,8 @@ func TestScenarioMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]string{
-		"atempt": `line 1: "atempt" is neither a call nor begins with one of the words with, attempt, accept, end, turn, continue, ` +
-			"reconcile, states",
+		"atempt": `line 1: "atempt" is neither a call nor begins with one of the words with, attempt, accept, end, turn, ` +
+			"continue, reconcile, states",
 		"attempt\n  db.ad()":                                  `line 2: the tool "db.ad" is not declared`,
 		"with db.ad":                                          `line 1: the tool "db.ad" is not declared`,
 		"attempt\n  db.add({n:1})":                            "line 2: the arguments of db.add: invalid character 'n' looking for beginning of object key string",
