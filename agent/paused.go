@@ -56,6 +56,7 @@ type Waiting struct {
 	Tool        string          `json:"tool"` // the tool's path: mail.send
 	Args        json.RawMessage `json:"args"`
 	Destructive bool            `json:"destructive,omitempty"` // the effect cannot be undone
+	Agents      []string        `json:"agents,omitempty"`      // see [policy.Request]
 	Line        int             `json:"line,omitempty"`        // of the call in the program, from 1; 0 if unknown
 	Source      string          `json:"source,omitempty"`      // that line's text
 
@@ -74,6 +75,9 @@ type Waiting struct {
 // String describes the call on one line.
 func (w Waiting) String() string {
 	text := fmt.Sprintf("%s %s(%.200s)", w.ID, w.Tool, w.Args)
+	if w.Agents != nil {
+		text += ", wanted by " + strings.Join(w.Agents, " > ")
+	}
 	if w.Unknown {
 		text += ", whose outcome is unknown"
 	}
@@ -240,7 +244,8 @@ func (r *run) unknown(err error) (list []Waiting) {
 	for key, j := range journals {
 		for _, e := range j.Unresolved() {
 			if e.State == journal.StateUnknown && e.Class != tools.Read && !within[key+":"+e.ID] {
-				list = append(list, Waiting{ID: key + ":" + e.ID, Tool: e.Tool, Args: e.Args, Unknown: true})
+				list = append(list, Waiting{ID: key + ":" + e.ID, Tool: e.Tool, Args: e.Args, Agents: r.agents[key],
+					Unknown: true})
 			}
 		}
 	}

@@ -80,7 +80,10 @@ func TestCompact(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer l.Close()
-		for range l.Records() {
+		for _, err := range l.Records() {
+			if err != nil {
+				t.Fatal(err)
+			}
 			n++
 		}
 		return n

@@ -53,6 +53,8 @@ type run struct {
 
 	opened   map[string]int              // how many journals with a name were opened
 	within   map[string]bool             // the calls that run modules, whose calls have journals of their own
+	calls    effect.Within               // the journals of these runs
+	agents   map[string][]string         // whose calls a journal has, by the journal's key
 	journals map[string]*journal.Journal // by the run that their effects' IDs name
 	grants   policy.Grants
 	decided  map[string]Decision // by decisionKey
@@ -68,8 +70,8 @@ func newRun(id string, log journal.Log) (*run, error) {
 		return nil, err
 	}
 	r := &run{id: id, log: parts, opened: map[string]int{}, within: map[string]bool{},
-		journals: map[string]*journal.Journal{},
-		decided:  map[string]Decision{}, answered: map[string]decided{}, given: map[string][]decided{}}
+		journals: map[string]*journal.Journal{}, agents: map[string][]string{},
+		decided: map[string]Decision{}, answered: map[string]decided{}, given: map[string][]decided{}}
 	for i, record := range parts.parts["run"] {
 		var m milestone
 		if err := json.Unmarshal(record, &m); err != nil {
@@ -91,6 +93,13 @@ func newRun(id string, log journal.Log) (*run, error) {
 		if i < len(parts.parts["decision"])-parts.since {
 			clear(r.answered)
 		}
+	}
+	for i, record := range parts.parts["within"] {
+		var o effect.Opening
+		if err := json.Unmarshal(record, &o); err != nil {
+			return nil, badRecord("within", i, err)
+		}
+		r.calls.Restore(o)
 	}
 	r.replies, err = models.OpenStore(&models.StoreOptions{Mode: models.Resume, Log: parts.part("model")})
 	return r, err
@@ -190,7 +199,8 @@ func (r *run) Model(ctx context.Context, m llms.Model, predictor string) (llms.M
 	if err := r.sync(ctx); err != nil { // a request shows the results of calls to the model
 		return nil, err
 	}
-	return r.replies.Model(m, effect.Of(ctx).String()+durable.BranchOf(ctx)+" "+predictor), nil
+	call := effect.Of(ctx)
+	return r.replies.Model(m, call.Run+":"+call.Entry+durable.BranchOf(ctx)+" "+predictor), nil
 }
 
 // Resumed implements [durable.Run].
@@ -227,18 +237,43 @@ func (r *run) sync(ctx context.Context) error {
 // Journal implements [durable.Run]. The name of a journal is the same when the module runs again.
 func (r *run) Journal(
 	ctx context.Context, predictor string, inputs any, o *journal.Options,
-) (*journal.Journal, error) {
-	name, err := json.Marshal([]any{effect.Of(ctx).String(), durable.BranchOf(ctx), predictor, inputs})
+) (j *journal.Journal, turn int, err error) {
+	call := effect.Of(ctx)
+	name, err := json.Marshal([]any{call.Root(), durable.BranchOf(ctx), predictor, inputs})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.within[effect.Of(ctx).String()] = true
-	n := r.opened[string(name)]
-	r.opened[string(name)]++
-	sum := sha256.Sum256(fmt.Append(name, n))
-	key := fmt.Sprintf("%s/%x", r.id, sum[:6])
+	r.within[call.Run+":"+call.Entry] = true
+	opened := &effect.Opening{}
+	if call.Within != nil {
+		opened = durable.Find(ctx, &r.calls, call.Root()+" "+predictor, inputs)
+	}
+	if opened.Key == "" {
+		sum := sha256.Sum256(fmt.Append(name, r.opened[string(name)]))
+		r.opened[string(name)]++
+		opened.Key = fmt.Sprintf("%s/%x", r.id, sum[:6])
+	}
+	r.agents[opened.Key] = effect.Agents(ctx)
+	if call.Within != nil && !opened.Known {
+		if err := r.keep("within", opened); err != nil {
+			return nil, 0, err
+		}
+	}
+	if j = r.journals[opened.Key]; j == nil {
+		if j, err = r.open(opened.Key, o); err != nil {
+			return nil, 0, err
+		}
+	}
+	if opened.Again {
+		turn = j.Continue(call.Call())
+	}
+	return j, turn, nil
+}
+
+// open opens the journal with a key.
+func (r *run) open(key string, o *journal.Options) (*journal.Journal, error) {
 	options := journal.Options{}
 	if o != nil {
 		options = *o
@@ -276,7 +311,9 @@ func (r *run) onRepeat(id string, c tools.Call, like []journal.Entry) (*tools.Re
 			like[i].Result = nil
 		}
 	}
-	w := Waiting{ID: id, Tool: c.Tool.Path(), Args: c.Args, Destructive: c.Tool.Hints.Destructive, Resembles: like}
+	key, _, _ := strings.Cut(id, ":")
+	w := Waiting{ID: id, Tool: c.Tool.Path(), Args: c.Args, Destructive: c.Tool.Hints.Destructive, Resembles: like,
+		Agents: r.agents[key]}
 	if lines := strings.Split(c.Program, "\n"); c.Line > 0 && c.Line <= len(lines) {
 		w.Line, w.Source = c.Line, display.Text(strings.TrimSpace(lines[c.Line-1]))
 	}
@@ -341,7 +378,7 @@ func (r *run) Decide(_ context.Context, q policy.Request) (policy.Decision, bool
 		return d, true
 	}
 	r.waiting = append(r.waiting, Waiting{ID: q.ID, Tool: q.Tool, Args: q.Call.Args, Destructive: q.Destructive,
-		Line: q.Line, Source: q.Source})
+		Agents: q.Agents, Line: q.Line, Source: q.Source})
 	return policy.Decision{}, false
 }
 

@@ -100,7 +100,7 @@ func NewRunner[In, Out any](runs *Runs, m module.Module[In, Out], o *RunnerOptio
 			}
 			return execute(r.context(ctx, info), owned, m, in)
 		}), struct{}{})
-		for e := range stream.Events() {
+		for e := range stream.Events() { //nolint:errcheck // Result returns the error
 			if e != nil { // the last one has the error instead
 				tell(e)
 			}

@@ -30,7 +30,7 @@ type recorder struct {
 	tell    func(event.Event) // nil if there is no observer
 	scope   scope
 	journal *journal.Journal              // has the run's calls, or nil if its module calls no tools
-	turn    int                           // the run's turn in the journal; 0 except in a Chat
+	turn    int                           // the run's turn in the journal: see [journal.Entry]
 	broken  atomic.Pointer[lm.PanicError] // the first panic of an observer
 
 	mu        sync.Mutex
@@ -45,10 +45,13 @@ func begin(
 	ctx context.Context, module, name string, onEvent func(context.Context, event.Event),
 ) (context.Context, *recorder) {
 	s := scopeOf(ctx)
-	name = cmp.Or(name, s.tool)
+	name = cmp.Or(s.tool, name)
 	r := &recorder{origin: event.Origin{Module: module, Name: name, Run: rand.Uint64(), Parent: s.run.id()}}
 	r.ID, r.Module, r.Name, r.Began = r.origin.Run, module, name, time.Now()
 	r.Resumed = durable.Resumed(ctx)
+	if call := effect.Of(ctx); call.Caller == r.origin.Parent {
+		r.CalledBy, r.origin.CalledBy = call.Entry, call.Entry
+	}
 	s.run.add(r)
 	r.scope = s
 	r.scope.run, r.scope.tool = r, ""
@@ -253,22 +256,15 @@ func (r *recorder) score(s Score) {
 	r.Score = &s
 }
 
-// keepCalls makes j the source of the trajectory's Calls.
-func (r *recorder) keepCalls(j *journal.Journal) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.journal = j
-}
-
-// keepTurn begins a turn of a conversation, and makes it the source of the trajectory's Calls.
-func (r *recorder) keepTurn(j *journal.Journal) {
-	turn := j.Turn()
+// keepCalls makes a turn of j the source of the trajectory's Calls.
+func (r *recorder) keepCalls(j *journal.Journal, turn int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.journal, r.turn = j, turn
 }
 
-// ofTurn returns those of the journal's entries that the run made. Other turns of a [Chat] made the rest.
+// ofTurn returns those of the journal's entries that the run made. Other turns of a [Chat], or
+// earlier runs of a [Tool], made the rest.
 func (r *recorder) ofTurn(entries []journal.Entry) []journal.Entry {
 	return slices.DeleteFunc(entries, func(e journal.Entry) bool { return e.Turn != r.turn })
 }

@@ -83,13 +83,17 @@ func (r *recorder) newRun(path string, p *Predictor, q conversation.Question, op
 	}
 }
 
-// openJournal opens the journal for the run's calls.
-func (r *run) openJournal(ctx context.Context, o *journal.Options) error {
-	j, err := durable.Journal(ctx, r.path, []any{r.asked.Inputs, r.predictor.Rollout}, o)
+// openJournal opens the journal for the run's calls. Programs says whether programs make them.
+func (r *run) openJournal(ctx context.Context, o *journal.Options, programs bool) error {
+	j, turn, err := durable.Journal(ctx, r.path, []any{r.asked.Inputs, r.predictor.Rollout}, o)
 	if err != nil {
 		return r.incomplete(fmt.Errorf("module: the journal of %s: %w", r.path, err))
 	}
-	r.keepCalls(j)
+	r.keepCalls(j, turn)
+	if turn > 0 {
+		question := &r.conversation.Opening[len(r.conversation.Opening)-1]
+		question.Text += prompt.Continued(j.Open(), programs)
+	}
 	return nil
 }
 

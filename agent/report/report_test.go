@@ -84,7 +84,7 @@ func example() module.Trajectory {
 		Calls: []journal.Entry{
 			{ID: "E1", Tool: "read", Class: tools.Read}, {ID: "E2", Tool: "send", State: journal.StateOK},
 		},
-		Runs: []module.Trajectory{{ID: 8, Module: "Predict", Name: "Sort", Steps: []module.Step{{Reply: "inner"}}}},
+		Runs: []module.Trajectory{{ID: 8, Module: "Predict", Name: "Sort", CalledBy: "E2", Steps: []module.Step{{Reply: "inner"}}}},
 	}
 }
 
@@ -103,7 +103,7 @@ func TestRun(t *testing.T) {
 		`</div><div class="finding warn"><b>remark</b> <span class="said">no line</span>`, // below the program
 		// A regular expression, not a string.
 		`<span class="string">/x&#34;/</span>.test`,
-		`<a href="#r1-s1-m1">as in an earlier step</a>`, "Sort (Predict)",
+		`<a href="#r1-s1-m1">as in an earlier step</a>`, `<b>Sort (Predict)</b> <span class="dim">called by E2</span>`,
 
 		`<rect class="call" x="62.50%" y="12" width="25.00%"`, // overlaps the call before
 		`<rect class="warn" x="75.00%" y="0" width="25.00%"`,  // begins when the first call ends

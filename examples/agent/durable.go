@@ -189,7 +189,11 @@ func (c *config) decideWaiting(w agent.Waiting) (agent.Decision, error) {
 		return agent.Decision{Repeat: repeat}, err
 	}
 	if !w.Unknown {
-		d, err := c.decide(fmt.Sprintf("%s\n%s\nline %d: %s", w.Tool, w.Args, w.Line, w.Source))
+		agents := ""
+		if w.Agents != nil {
+			agents = ", wanted by " + strings.Join(w.Agents, " > ")
+		}
+		d, err := c.decide(fmt.Sprintf("%s%s\n%s\nline %d: %s", w.Tool, agents, w.Args, w.Line, w.Source))
 		return agent.Decision{Decision: d}, err
 	}
 	answer, err := c.ask(fmt.Sprintf("%s\nwas it done? n, or its result as JSON: ", w))
