@@ -71,10 +71,23 @@ func (d *Dir) own(file *os.File, run string) error {
 type runFile struct {
 	*os.File
 	lock *os.File
+	root *os.Root
+	name string
+}
+
+// replace implements [file]. It closes the file, because Windows does not replace open files.
+func (f *runFile) replace(data []byte) error {
+	return errors.Join(f.File.Close(), atomicfile.Write(f.root, f.name+".new", f.name, data))
 }
 
 // Close implements [file].
-func (f *runFile) Close() error { return errors.Join(f.File.Close(), filelock.Close(f.lock)) }
+func (f *runFile) Close() error {
+	err := f.File.Close()
+	if errors.Is(err, fs.ErrClosed) { // by replace
+		err = nil
+	}
+	return errors.Join(err, filelock.Close(f.lock))
+}
 
 // Open implements [Store].
 func (d *Dir) Open(_ context.Context, run string) (Log, error) {
@@ -109,7 +122,7 @@ func (d *Dir) open(run string, lock *os.File) (*fileLog, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := openLog(run, data, &runFile{file, lock}, d.root)
+	l, err := openLog(run, data, &runFile{file, lock, d.root, name}, d.root)
 	if err != nil {
 		_ = file.Close()
 	}

@@ -140,6 +140,46 @@ func TestStoreHasOneOwner(t *testing.T) {
 	})
 }
 
+func TestStoreReplacesRecords(t *testing.T) {
+	eachStore(t, func(t *testing.T, store journal.Store) {
+		l := openRun(t, store, "run")
+		large := strings.Repeat("0123456789", 10_000)
+		appendAll(t, l, "a", large, "b", large+"b")
+		if err := l.Append([]byte("buffered")); err != nil {
+			t.Fatal(err)
+		}
+		replace := func(records ...string) error {
+			var list [][]byte
+			for _, r := range records {
+				list = append(list, []byte(r))
+			}
+			return l.(journal.Replacer).Replace(list)
+		}
+		if err := replace("c", large); err != nil {
+			t.Fatal(err)
+		}
+		if l.Append([]byte("d")) == nil || l.Sync() == nil || replace("e") == nil {
+			t.Error("the log was written after its records were replaced")
+		}
+		if _, err := store.Open(t.Context(), "run"); !errors.Is(err, journal.ErrInUse) {
+			t.Errorf("Replace has ended the ownership: %v", err)
+		}
+		l = reopen(t, store, l, "c", large)
+		appendAll(t, l, "d", large+"d")
+		l = reopen(t, store, l, "c", large, "d", large+"d")
+		if err := replace("f", "two\nlines"); err == nil {
+			t.Error("a record with a line break was stored")
+		}
+		l = reopen(t, store, l, "c", large, "d", large+"d")
+		if err := replace(); err != nil {
+			t.Fatal(err)
+		}
+		l = reopen(t, store, l)
+		appendAll(t, l, "g")
+		reopen(t, store, l, "g")
+	})
+}
+
 func TestStoreListsAndRemovesRuns(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
 		list := func(want ...string) {
@@ -282,6 +322,23 @@ func TestLargeRecords(t *testing.T) {
 	}
 	appendAll(t, l, large) // it is stored again
 	reopen(t, dir, l, "a", large, large, large)
+}
+
+// Files of large records that were replaced are removed, also if a crash has left them.
+func TestReplaceRemovesLargeRecords(t *testing.T) {
+	t.Parallel()
+	dir, path := openDir(t)
+	l := openRun(t, dir, "run")
+	large := strings.Repeat("x", 70_000)
+	appendAll(t, l, large, large+"y", large+"z")
+	if err := l.(journal.Replacer).Replace([][]byte{[]byte("a"), []byte(large + "y")}); err != nil {
+		t.Fatal(err)
+	}
+	reopen(t, dir, l, "a", large+"y")
+	files, err := os.ReadDir(filepath.Join(path, "run"))
+	if err != nil || len(files) != 2 { // the log and a large record
+		t.Errorf("%v, %v", files, err)
+	}
 }
 
 // The folder of a run can be missing although its lock exists, because its owner died.

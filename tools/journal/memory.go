@@ -73,5 +73,8 @@ func (f *memoryFile) Truncate(size int64) error { f.data = f.data[:size]; return
 // Sync implements [file].
 func (f *memoryFile) Sync() error { return nil }
 
+// replace implements [file].
+func (f *memoryFile) replace(data []byte) error { f.data = data; return nil }
+
 // Close implements [file].
 func (f *memoryFile) Close() error { f.owned.Store(false); return nil }
