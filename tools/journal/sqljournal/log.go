@@ -95,7 +95,7 @@ func (l *log) claim(s session) error {
 		err = l.read(s, first)
 	}
 	if err == nil && (l.last.seq != last.seq || !bytes.Equal(l.last.sum[:], last.data)) {
-		err = fmt.Errorf("%w: it has %d records instead of %d", errDamaged, l.last.seq, last.seq)
+		err = fmt.Errorf("%w: it does not end with record %d as it was written", errDamaged, last.seq)
 	}
 	return err
 }
@@ -235,7 +235,7 @@ func (l *log) Close() error {
 	l.cancel()
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	if err := l.release(l.store.lease / 6); err != nil {
+	if err := l.release(5 * time.Second); err != nil {
 		return fmt.Errorf("sqljournal: cannot release run %q, which stays in use until its lease ends: %w", l.run, err)
 	}
 	return nil

@@ -76,10 +76,10 @@ func migrate(t session) error {
 	return err
 }
 
-// retry repeats a transaction for some time if the database fails.
+// retry repeats a transaction for some seconds if the database fails.
 func (s *Store) retry(ctx context.Context, f func(session) error) error {
-	end := time.Now().Add(s.lease / 6)
-	return retry(ctx, s.lease/3, func() time.Time { return end }, func(ctx context.Context) error {
+	end := time.Now().Add(5 * time.Second)
+	return retry(ctx, 10*time.Second, func() time.Time { return end }, func(ctx context.Context) error {
 		return s.transact(ctx, f)
 	})
 }

@@ -80,6 +80,9 @@ func (c conn) QueryContext(ctx context.Context, statement string, args []driver.
 		r, err = c.Conn.(driver.QueryerContext).QueryContext(ctx, statement, args)
 		return err
 	})
+	if err != nil && r != nil {
+		r.Close()
+	}
 	return r, err
 }
 
