@@ -21,6 +21,8 @@ type RunEvent struct {
 	ID   string          `json:"id"`
 	Type string          `json:"type"`
 	Data json.RawMessage `json:"data"`
+
+	Public json.RawMessage `json:"-"` // of an event of the module: Data without contents, see [event.Public]
 }
 
 // Events yields the events of a run after the one with an ID that an earlier call has yielded; if it is empty, as many as
@@ -108,11 +110,12 @@ func (e *runEvents) read(ctx context.Context, after string, yield func(RunEvent,
 		e.mu.Unlock()
 		for _, m := range news {
 			if missing := m.ID - seen - 1; missing > 0 {
-				if !yield(RunEvent{eventID(attempt, m.ID-1), "gap", fmt.Appendf(nil, `{"missing":%d}`, missing)}, nil) {
+				gap := fmt.Appendf(nil, `{"missing":%d}`, missing)
+				if !yield(RunEvent{eventID(attempt, m.ID-1), "gap", gap, gap}, nil) {
 					return
 				}
 			}
-			if seen = m.ID; !yield(RunEvent{eventID(attempt, m.ID), m.Name, m.Data}, nil) {
+			if seen = m.ID; !yield(RunEvent{eventID(attempt, m.ID), m.Name, m.Data, m.Public}, nil) {
 				return
 			}
 		}

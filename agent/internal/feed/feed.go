@@ -27,12 +27,14 @@ type Message struct {
 	Name  string // of the event
 	Data  []byte
 	delta bool
+
+	Public []byte // of an event: Data without contents, see [event.Public]
 }
 
 const (
 	maxBytes = 8 << 20  // the default of Log.Bytes
 	maxValue = 64 << 10 // bytes kept of a call's arguments or result, or of a program's value
-	overhead = 100      // bytes that a message takes besides its data
+	overhead = 400      // bytes that a message takes besides its data
 )
 
 // Reset begins an attempt with a first message, which is always kept.
@@ -56,7 +58,8 @@ func (l *Log) AddEvent(e event.Event) {
 		l.last++
 		return
 	}
-	l.keep(Message{Name: event.Name(e), Data: line.Bytes(), delta: delta})
+	public, _ := event.JSON(event.Public(e)) // an error means that nothing is public
+	l.keep(Message{Name: event.Name(e), Data: line.Bytes(), Public: public, delta: delta})
 }
 
 func (l *Log) max() int { return cmp.Or(l.Bytes, maxBytes) }
