@@ -1,0 +1,145 @@
+// Service serves the runs of an agent over HTTP. The agent refunds orders, which a manager has to approve.
+//
+//	go run -C examples/service .
+//
+// starts a service in another process, asks it for a refund, kills and restarts it, approves, and shows that there was
+// one refund. The model is scripted; everything else is real. To serve until Ctrl-C, with a real model:
+//
+//	go run -C examples/service . -serve localhost:8080 -db /tmp/service.db -model openai:gpt-5.1
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/writ-go/writ/agent"
+	"github.com/writ-go/writ/agent/httpapi"
+	"github.com/writ-go/writ/examples/internal/models"
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/event"
+	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools/journal/sqljournal"
+	_ "modernc.org/sqlite"
+)
+
+func main() {
+	addr := flag.String("serve", "", "`address` at which to serve; without it, the example starts a service and asks it")
+	db := flag.String("db", "service.db", "SQLite `file` of -serve")
+	model := flag.String("model", "", models.Usage+"; without it, the replies are scripted")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var err error
+	if *addr == "" {
+		err = tell(ctx, os.Stdout, *model)
+	} else {
+		err = serve(ctx, *addr, *db, *model)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// lease is how long the runs of a process that was killed remain in use.
+var lease = 30 * time.Second
+
+// serve serves until ctx is done.
+func serve(ctx context.Context, addr, file, model string) error {
+	db, err := sql.Open("sqlite", "file:"+file+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(5000)")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	store, err := sqljournal.Open(ctx, db, &sqljournal.Options{Lease: lease})
+	if err != nil {
+		return err
+	}
+	box, err := sandbox.New(nil)
+	if err != nil {
+		return err
+	}
+	defer box.Close()
+	bot, err := newAgent(ctx, db, box, model)
+	if err != nil {
+		return err
+	}
+	runner, err := agent.NewRunner(agent.NewRuns(store), bot, &agent.RunnerOptions{Context: observe})
+	if err != nil {
+		return err
+	}
+	api, err := httpapi.New(runner, &httpapi.Options{Principal: principal, May: may})
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return err
+	}
+	server := &http.Server{
+		Handler: authenticate(api), ReadHeaderTimeout: 10 * time.Second,
+		BaseContext: func(net.Listener) context.Context { return ctx }, // streams of events end when ctx is done
+	}
+	stopped := make(chan error, 1)
+	context.AfterFunc(ctx, func() { // no more requests, then no more runs, and then what they use is closed
+		last, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		stopped <- errors.Join(server.Shutdown(last), runner.Shutdown(last))
+	})
+	go every(ctx, lease, runner.Recover) // continues the runs of processes that have died
+	fmt.Printf("http://%s\n", listener.Addr())
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return <-stopped
+}
+
+// every does something at once and then regularly, until ctx is done.
+func every(ctx context.Context, pause time.Duration, do func(context.Context) error) {
+	for ctx.Err() == nil {
+		if err := do(ctx); err != nil && ctx.Err() == nil {
+			slog.Error("maintenance has failed", "error", err)
+		}
+		time.Sleep(pause)
+	}
+}
+
+// observe logs the calls of a run. The package agent/telemetry exports metrics and spans in the same way.
+func observe(ctx context.Context, run agent.RunInfo) context.Context {
+	return module.Observe(ctx, func(_ context.Context, e event.Event) {
+		if end, ok := e.(event.ToolCallEnd); ok && !end.Call.Pending && !end.Call.Recorded {
+			slog.Info("call", "run", run.ID, "for", run.Principal, "tool", end.Call.Tool, "decision", end.Call.Decision)
+		}
+	})
+}
+
+// users are the people by their tokens. A real service verifies tokens that others issue, or stores their hashes.
+var users = map[string]string{"ann-token": "ann", "bob-token": "bob", "meg-token": "meg"}
+
+type userKey struct{}
+
+// authenticate is the middleware that finds out who makes a request.
+func authenticate(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), userKey{}, users[token])))
+	})
+}
+
+func principal(r *http.Request) (string, error) { return r.Context().Value(userKey{}).(string), nil }
+
+// may lets people see their runs, and meg, the manager, see those of others and answer their tickets.
+func may(_ context.Context, who string, run agent.RunInfo, ticket *agent.Waiting) bool {
+	return who == run.Principal && ticket == nil || who == "meg" && who != run.Principal
+}
