@@ -27,13 +27,13 @@ var (
 
 var errCancelled = errors.New("agent: the run was cancelled")
 
-// Decide answers one of the calls for which a run waits, by the call's [Waiting].ID, and lets the run go on. When Decide
-// returns nil, the decision is recorded. The run may be in progress, because another call was decided on: it then goes
-// on with the decision when it pauses.
+// Decide answers one of the calls for which a run waits, by the call's [Waiting].ID, and lets the run go on. When
+// Decide returns nil, the decision is recorded. The run may be in progress, because another call was decided on: it
+// then goes on with the decision when it pauses.
 //
-// The same decision again is no error, whoever makes it; a different one is [ErrDecided]. Decision.Round must be that of
-// the [Waiting], so that an old decision, sent again, does not count for a new question about the same call. If the call
-// does not wait, the error is [ErrNotWaiting].
+// The same decision again is no error, whoever makes it; a different one is [ErrDecided]. Decision.Round must be that
+// of the [Waiting], so that an old decision, sent again, does not count for a new question about the same call. If the
+// call does not wait, the error is [ErrNotWaiting].
 func (r *Runner) Decide(ctx context.Context, id, call string, d Decision) error {
 	_, err := r.visit(ctx, id, nil, func(owned *run, info RunInfo) error { return owned.answer(info, call, d) })
 	return err
@@ -85,8 +85,8 @@ func (d *Decision) same(other Decision) bool {
 	return err == nil && bad == nil && canonical.Equal(a, b)
 }
 
-// Resume lets a run go on that was interrupted, has failed, or was stopped by [Runs.Pause]. It does nothing if the run is
-// queued or in progress. If the run waits for decisions or has ended, the error wraps [ErrConflict].
+// Resume lets a run go on that was interrupted, has failed, or was stopped by [Runs.Pause]. It does nothing if the run
+// is queued or in progress. If the run waits for decisions or has ended, the error wraps [ErrConflict].
 func (r *Runner) Resume(ctx context.Context, id string) error {
 	if err := r.stopped(); err != nil {
 		return err
@@ -109,9 +109,9 @@ func (r *Runner) Resume(ctx context.Context, id string) error {
 	return err
 }
 
-// Cancel ends a run for good: its state is then [Cancelled]. Cancel waits until the run is no longer in progress. It does
-// nothing if the run is cancelled already. If the run has an answer or was rolled back, the error wraps [ErrConflict].
-// Effects are not undone; see [Runs.Rollback].
+// Cancel ends a run for good: its state is then [Cancelled]. Cancel waits until the run is no longer in progress. It
+// does nothing if the run is cancelled already. If the run has an answer or was rolled back, the error wraps
+// [ErrConflict]. Effects are not undone; see [Runs.Rollback].
 func (r *Runner) Cancel(ctx context.Context, id string) error {
 	_, err := r.visit(ctx, id, nil, func(owned *run, info RunInfo) error {
 		switch info.State {
@@ -120,26 +120,21 @@ func (r *Runner) Cancel(ctx context.Context, id string) error {
 		case Done, RolledBack:
 			return fmt.Errorf("agent: %w: run %s is %s", ErrConflict, id, info.State)
 		}
-		owned.over = true
-		return owned.record(milestone{State: Cancelled})
+		err := owned.record(milestone{State: Cancelled})
+		owned.over = err == nil
+		return err
 	})
-	r.mu.Lock()
-	j := r.jobs[id]
-	if err != nil || j == nil {
-		r.mu.Unlock()
+	if err != nil {
 		return err
 	}
-	if j.cancel != nil {
+	r.mu.Lock()
+	if j := r.jobs[id]; j != nil && j.cancel != nil {
 		j.cancel(errCancelled)
-	} else if j.leave() {
+	} else if j != nil && j.leave() {
 		j.info.State = Cancelled
 		r.finish(j)
 	}
 	r.mu.Unlock()
-	select {
-	case <-j.done:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	_, err = r.Wait(ctx, id)
+	return err
 }

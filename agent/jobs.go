@@ -85,8 +85,8 @@ func (r *Runner) turn(ctx context.Context, j *job) error {
 	return err
 }
 
-// attempt runs a run until it ends or pauses, and returns its description. Another process may have run it meanwhile. If
-// the store fails, or another process has the run, the run is interrupted.
+// attempt runs a run until it ends or pauses, and returns its description. Another process may have run it meanwhile.
+// If the store fails, or another process has the run, the run is interrupted.
 func (r *Runner) attempt(ctx context.Context, j *job) (info RunInfo, err error) {
 	info = j.info
 	lock := r.lock(info.ID)
@@ -101,32 +101,24 @@ func (r *Runner) attempt(ctx context.Context, j *job) (info RunInfo, err error) 
 		return info, err
 	}
 	owned.managed = true
-	if err = owned.goOn(); err == nil {
-		info, err = owned.info()
-	}
-	if err != nil {
+	if info, err = owned.goOn(); err != nil {
 		info.State = Interrupted
 		return info, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if events := r.begin(j, owned, cancel); events != nil {
-		events.state(info, false)
-		err = r.run(ctx, owned, info, events.add)
-	}
-	info, bad := owned.left()
-	return info, errors.Join(err, bad)
-}
-
-// begin records that a job is in progress. After [Runner.Shutdown], it returns nil.
-func (r *Runner) begin(j *job, owned *run, cancel context.CancelCauseFunc) *runEvents {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	if r.closed {
-		return nil
+		r.mu.Unlock()
+		return owned.left()
 	}
 	j.run, j.cancel = owned, cancel
-	return j.watch()
+	events := j.watch()
+	r.mu.Unlock()
+	events.state(info, false)
+	err = r.run(ctx, owned, info, events.add)
+	info, bad := owned.left()
+	return info, errors.Join(err, bad)
 }
 
 // Recover queues the runs that are queued or interrupted, according to the store, because their process has ended. Call
@@ -149,10 +141,10 @@ func (r *Runner) Recover(ctx context.Context) error {
 	return err
 }
 
-// Shutdown takes no new runs, and lets the runs in progress end. When half of the time until the deadline of ctx is over,
-// it pauses the rest, and when ctx is done, it cancels them. Runs that have not ended, and those that were queued, remain
-// queued in the store, for [Runner.Recover]. The error names runs that did not stop; they are interrupted when the
-// process ends.
+// Shutdown takes no new runs, and lets the runs in progress end. When half of the time until the deadline of ctx is
+// over, it pauses the rest, and when ctx is done, it cancels them. Runs that have not ended, and those that were
+// queued, remain queued in the store, for [Runner.Recover]. The error names runs that did not stop; they are
+// interrupted when the process ends.
 func (r *Runner) Shutdown(ctx context.Context) error {
 	half, cancel := ctx, func() {}
 	if deadline, ok := ctx.Deadline(); ok {
@@ -160,31 +152,41 @@ func (r *Runner) Shutdown(ctx context.Context) error {
 	}
 	defer cancel()
 	r.close()
-	if r.drained(half) || r.each(func(j *job) { j.run.stop() }) && r.drained(ctx) {
-		return nil
+	for _, step := range []struct {
+		until context.Context
+		do    func(*job)
+	}{{half, (*job).stop}, {ctx, func(j *job) { j.cancel(queue.ErrStopped) }}} {
+		select {
+		case <-r.none:
+			return nil
+		case <-step.until.Done():
+		}
+		r.mu.Lock()
+		for _, j := range r.jobs {
+			if j.run != nil {
+				step.do(j)
+			}
+		}
+		r.mu.Unlock()
 	}
-	r.each(func(j *job) { j.cancel(queue.ErrStopped) })
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-	defer cancel()
-	if r.drained(last) {
+	select {
+	case <-r.none:
 		return nil
+	case <-time.After(2 * time.Second):
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return fmt.Errorf("agent: runs did not stop: %v", slices.Sorted(maps.Keys(r.jobs)))
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return fmt.Errorf("agent: runs did not stop: %v", slices.Sorted(maps.Keys(r.jobs)))
 }
 
 // close takes no new runs, and drops those that are queued.
 func (r *Runner) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed {
-		return
-	}
-	r.closed = true
-	if len(r.jobs) == 0 {
+	if !r.closed && len(r.jobs) == 0 {
 		close(r.none)
 	}
+	r.closed = true
 	for _, j := range r.jobs {
 		if j.run == nil && j.leave() {
 			r.finish(j)
@@ -192,32 +194,10 @@ func (r *Runner) close() {
 	}
 }
 
-// drained waits until there are no jobs. It returns false if ctx is done before.
-func (r *Runner) drained(ctx context.Context) bool {
-	select {
-	case <-r.none:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// each calls f for the runs in progress, and returns true.
-func (r *Runner) each(f func(*job)) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, j := range r.jobs {
-		if j.run != nil {
-			f(j)
-		}
-	}
-	return true
-}
-
 // stop pauses the run, so that it goes on later.
-func (r *run) stop() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.stopping = true
-	r.pausing.Store(true)
+func (j *job) stop() {
+	j.run.mu.Lock()
+	defer j.run.mu.Unlock()
+	j.run.stopping = true
+	j.run.pausing.Store(true)
 }

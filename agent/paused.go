@@ -158,7 +158,8 @@ func (r *run) resume(c Checkpoint, info RunInfo, decisions map[string]Decision) 
 			return err
 		}
 	}
-	return r.goOn()
+	_, err := r.goOn()
+	return err
 }
 
 // decide records a decision.
@@ -171,10 +172,9 @@ func (r *run) decide(w Waiting, d Decision) error {
 }
 
 // goOn prepares the run to go on, with the decisions that are recorded.
-func (r *run) goOn() error {
-	info, err := r.info()
-	if err != nil {
-		return err
+func (r *run) goOn() (info RunInfo, err error) {
+	if info, err = r.info(); err != nil {
+		return info, err
 	}
 	r.still = map[string]Waiting{}
 	for _, w := range info.Waiting {
@@ -182,19 +182,20 @@ func (r *run) goOn() error {
 			r.still[w.ID] = w
 		}
 	}
-	if err := r.resolve(); err != nil {
-		return err
+	if err = r.resolve(); err == nil && info.State == Failed {
+		err = r.replies.RetryFailures()
 	}
-	if info.State == Failed {
-		if err := r.replies.RetryFailures(); err != nil {
-			return err
-		}
+	if err != nil {
+		return info, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	clear(r.answered)
 	r.going = true
-	return r.record(milestone{State: Interrupted, Waiting: info.Waiting})
+	if err := r.record(milestone{State: Interrupted, Waiting: info.Waiting}); err != nil {
+		return info, err
+	}
+	return r.describe()
 }
 
 // resolve records the outcomes that people have decided on in the journals, unless an earlier process has done so.

@@ -43,19 +43,19 @@ type run struct {
 	managed bool        // a Runner runs it
 
 	mu         sync.Mutex
-	milestones []milestone // of earlier processes, and of this one
-	going      bool        // the run is in progress
-	over       bool        // it was in progress, and the milestone of its end is recorded
-	again      bool        // it must go on after it has paused, because decisions were recorded meanwhile
-	stopping   bool        // its Runner pauses it, so it must go on later
+	milestones []milestone          // of earlier processes, and of this one
+	going      bool                 // the run is in progress
+	over       bool                 // it was in progress, and the milestone of its end is recorded
+	again      bool                 // it must go on after it has paused, because decisions were recorded meanwhile
+	stopping   bool                 // its Runner pauses it, so it must go on later
+	given      map[string][]decided // all decisions, by call
+	answered   map[string]decided   // those since the run last began or went on
 
 	opened   map[string]int              // how many journals with a name were opened
 	within   map[string]bool             // the calls that run modules, whose calls have journals of their own
 	journals map[string]*journal.Journal // by the run that their effects' IDs name
 	grants   policy.Grants
-	decided  map[string]Decision  // by decisionKey
-	answered map[string]decided   // decisions since the run last began or went on, by call
-	given    map[string][]decided // all decisions, by call
+	decided  map[string]Decision // by decisionKey
 	waiting  []Waiting
 	still    map[string]Waiting // the calls that go on waiting, because nobody has decided on them
 }

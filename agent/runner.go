@@ -25,7 +25,10 @@ import (
 // Runner runs many durable runs of one module in one process. A run waits for its turn in a fair [queue.Queue]. When it
 // waits for people, it is paused: it then has no goroutine, no process and no place in the queue, and [Runner.Decide]
 // lets it go on. A Runner knows the runs that its [Runs] has of modules of the same type; for all others, its methods
-// return [ErrNoRun]. Several processes may share the store.
+// return [ErrNoRun].
+//
+// Several processes may share the store. If a run is in progress in another one, Decide, Resume and Cancel return an
+// error that wraps [journal.ErrInUse].
 //
 // A Runner is safe for concurrent use. Before the process ends, call [Runner.Shutdown].
 type Runner struct {
@@ -44,9 +47,9 @@ type Runner struct {
 
 // RunnerOptions configures a [Runner].
 type RunnerOptions struct {
-	// Queue bounds how many runs are in progress at once. A run keeps its place while it waits for a model. Other work may
-	// use the same Queue. Nil means a queue for 32 runs. The limits on waiting do not apply to runs: a run is durable
-	// when it begins to wait.
+	// Queue bounds how many runs are in progress at once. A run keeps its place while it waits for a model. Other work
+	// may use the same Queue. Nil means a queue for 32 runs. The limits on waiting do not apply to runs: a run is
+	// durable when it begins to wait.
 	Queue *queue.Queue
 
 	// Context returns the context of a run each time it begins or goes on, from one that is canceled when the run must
@@ -97,8 +100,8 @@ func NewRunner[In, Out any](runs *Runs, m module.Module[In, Out], o *RunnerOptio
 			}
 			return execute(r.context(ctx, info), owned, m, in)
 		}), struct{}{})
-		for e, err := range stream.Events() {
-			if err == nil {
+		for e := range stream.Events() {
+			if e != nil { // the last one has the error instead
 				tell(e)
 			}
 		}
@@ -131,8 +134,8 @@ func (r *Runner) Start(ctx context.Context, q RunRequest) (RunInfo, error) {
 	q.ID = cmp.Or(q.ID, "r-"+strings.ToLower(rand.Text()[:16]))
 	input, err := r.check(q.Input)
 	if err == nil && !runID.MatchString(q.ID) {
-		err = fmt.Errorf("agent: %w: the ID %.200q; use at most 128 letters, digits, periods, hyphens and underscores, "+
-			"and begin with a letter or digit", ErrInput, q.ID)
+		err = fmt.Errorf("agent: %w: the ID %.200q; use at most 128 letters, digits, periods, hyphens and "+
+			"underscores, and begin with a letter or digit", ErrInput, q.ID)
 	}
 	if err = cmp.Or(err, r.stopped()); err != nil {
 		return RunInfo{}, err
@@ -145,7 +148,8 @@ func (r *Runner) Start(ctx context.Context, q RunRequest) (RunInfo, error) {
 		return nil
 	})
 	if errors.Is(err, ErrConflict) || errors.Is(err, ErrNoRun) { // it is of another module
-		err = fmt.Errorf("agent: %w: run %s exists, with another principal or input; choose another ID", ErrConflict, q.ID)
+		err = fmt.Errorf("agent: %w: run %s exists, with another principal or input; choose another ID",
+			ErrConflict, q.ID)
 	}
 	return info, err
 }
@@ -211,8 +215,8 @@ func (r *Runner) Wait(ctx context.Context, id string) (RunInfo, error) {
 var runID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 
 // visit calls do with a run and its description, and with the run locked, and returns the description after that. If do
-// is not nil and the run is queued then, it waits for its turn. The run is either in progress in this process, or its log
-// is opened for a moment. If the run does not exist and first is not nil, it begins with that milestone.
+// is not nil and the run is queued then, it waits for its turn. The run is either in progress in this process, or its
+// log is opened for a moment. If the run does not exist and first is not nil, it begins with that milestone.
 func (r *Runner) visit(
 	ctx context.Context, id string, first *milestone, do func(*run, RunInfo) error,
 ) (info RunInfo, err error) {
@@ -221,14 +225,14 @@ func (r *Runner) visit(
 	}
 	for try := 0; ; try++ {
 		r.mu.Lock()
-		j := r.jobs[id]
-		live := j != nil && j.run != nil
-		if live {
-			owned := j.run
-			r.mu.Unlock()
+		j, owned := r.jobs[id], (*run)(nil)
+		if j != nil {
+			owned = j.run
+		}
+		r.mu.Unlock()
+		if owned != nil {
 			info, err = r.look(owned, first, do)
 		} else {
-			r.mu.Unlock()
 			info, err = r.alone(ctx, id, first, do)
 		}
 		switch {

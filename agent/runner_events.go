@@ -15,8 +15,8 @@ import (
 // [event.JSON]; long values are cut) as Data; or a [RunState], with a [RunInfo] without Input as Data; or "gap" if the
 // reader was too slow or came too late, with {"missing": the number of missing events} as Data.
 //
-// A run that goes on runs its module again, so its events begin again. A reader therefore discards the earlier ones when
-// it gets an event of the type [Running].
+// A run that goes on runs its module again, so its events begin again. A reader therefore discards the earlier ones
+// when it gets an event of the type [Running].
 type RunEvent struct {
 	ID   string          `json:"id"`
 	Type string          `json:"type"`
@@ -25,12 +25,12 @@ type RunEvent struct {
 	Public json.RawMessage `json:"-"` // of an event of the module: Data without contents, see [event.Public]
 }
 
-// Events yields the events of a run after the one with an ID that an earlier call has yielded; if it is empty, as many as
-// are kept. It ends after an event whose Type is the state in which the run ended or paused. If the run is not in
+// Events yields the events of a run after the one with an ID that an earlier call has yielded; if it is empty, as many
+// as are kept. It ends after an event whose Type is the state in which the run ended or paused. If the run is not in
 // progress, that is the only event. If the run is in progress in another process, there are no events before it.
 //
-// Readers never delay the run. At most 4,096 events and 1 MiB are kept of each run in progress; a reader that needs older
-// ones gets an event "gap".
+// Readers never delay the run. At most 4,096 events and 1 MiB are kept of each run in progress; a reader that needs
+// older ones gets an event "gap".
 func (r *Runner) Events(ctx context.Context, id, after string) iter.Seq2[RunEvent, error] {
 	return func(yield func(RunEvent, error) bool) {
 		r.mu.Lock()
@@ -70,24 +70,21 @@ type runEvents struct {
 
 // state adds a state. A new attempt discards the events of the earlier one.
 func (e *runEvents) state(info RunInfo, ended bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.attempt != info.attempts {
-		e.log, e.attempt = feed.Log{Bytes: 1 << 20, Count: 4096}, info.attempts
-	}
-	e.log.Add(string(info.State), stateJSON(info))
-	e.ended = ended
-	e.notify()
+	e.update(func() {
+		if e.attempt != info.attempts {
+			e.log, e.attempt = feed.Log{Bytes: 1 << 20, Count: 4096}, info.attempts
+		}
+		e.log.Keep(feed.Message{Name: string(info.State), Data: stateJSON(info)})
+		e.ended = ended
+	})
 }
 
-func (e *runEvents) add(one event.Event) {
+func (e *runEvents) add(one event.Event) { e.update(func() { e.log.Add(one) }) }
+
+func (e *runEvents) update(f func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.log.AddEvent(one)
-	e.notify()
-}
-
-func (e *runEvents) notify() {
+	f()
 	if e.changed != nil {
 		close(e.changed)
 		e.changed = nil
@@ -100,7 +97,7 @@ func (e *runEvents) read(ctx context.Context, after string, yield func(RunEvent,
 	_, _ = fmt.Sscanf(after, "%d.%d", &attempt, &seen) // other IDs are like none
 	for {
 		e.mu.Lock()
-		if attempt != e.attempt || seen > e.log.Last() {
+		if attempt != e.attempt || seen < 0 || seen > e.log.Last() {
 			attempt, seen = e.attempt, 0
 		}
 		if e.changed == nil {

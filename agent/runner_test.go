@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,8 +27,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the scripts of TestRunner")
 
-// clerk is a program that does what its task says: "send ann bob" sends two letters, after a person's approval; "note x"
-// and "hold x" need none, and hold waits until it is released; "many 5" makes five long notes; "fail" fails. A comma
+// clerk is a program that does what its task says: "send ann bob" sends two letters, after a person's approval; "note
+// x" and "hold x" need none, and hold waits until it is released; "many 5" makes five long notes; "fail" fails. A comma
 // stands between what is done one after the other, and an ampersand between what is done at the same time.
 const clerk = `const act = async part => {
   const [name, ...to] = part.split(" ");
@@ -50,6 +51,7 @@ type bureau struct {
 	office
 	store   journal.Store
 	queue   *queue.Queue
+	runs    *agent.Runs
 	runner  *agent.Runner
 	make    func() *agent.Runner
 	calls   map[string]string // the IDs of waiting calls, by run and argument
@@ -84,7 +86,9 @@ func newBureau(t testing.TB, box module.Sandbox, store journal.Store) *bureau {
 	}
 	b.make = func() *agent.Runner {
 		m := module.NewProgram(sig, module.Script{Code: clerk}, box, set, nil)
-		r, err := agent.NewRunner(agent.NewRuns(store), m, &agent.RunnerOptions{Queue: b.queue})
+		b.runs = agent.NewRuns(store)
+		r, err := agent.NewRunner(b.runs, m, &agent.RunnerOptions{Queue: b.queue,
+			Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +141,8 @@ func (b *bureau) show(info agent.RunInfo, err error) string {
 		text += ", answer " + out.Answer
 	}
 	if ended := !info.Ended.IsZero(); ended != slices.Contains([]agent.RunState{agent.Done, agent.Failed,
-		agent.Cancelled, agent.RolledBack}, info.State) || info.Began.IsZero() || info.Input == nil && info.Began.IsZero() {
+		agent.Cancelled, agent.RolledBack}, info.State) ||
+		info.Began.IsZero() {
 		text += fmt.Sprintf(", with the times %v and %v", info.Began, info.Ended)
 	}
 	return text
@@ -181,6 +186,13 @@ func (b *bureau) do(ctx context.Context, line string) string {
 		d := agent.Decision{Decision: policy.Decision{Approved: f[3] == "yes", By: f[5]}}
 		d.Round, _ = strconv.Atoi(f[4])
 		return result(b.runner.Decide(ctx, f[1], b.calls[f[1]+" "+f[2]], d))
+	case "outcome": // outcome ID TO ok|rejected ROUND
+		known := json.RawMessage(`"known"`)
+		d := agent.Decision{Outcome: &journal.Reconciled{State: journal.State(f[3]), Result: known}}
+		if d.Round, _ = strconv.Atoi(f[4]); f[3] != "ok" {
+			d.Outcome.Result = nil
+		}
+		return result(b.runner.Decide(ctx, f[1], b.calls[f[1]+" "+f[2]], d))
 	case "cancel":
 		return result(b.runner.Cancel(ctx, f[1]))
 	case "resume":
@@ -198,12 +210,20 @@ func (b *bureau) do(ctx context.Context, line string) string {
 		b.runner = b.make()
 		return "ok"
 	case "holding":
-		return <-b.holding
+		n, _ := strconv.Atoi(f[1])
+		var all []string
+		for range max(1, n) {
+			all = append(all, <-b.holding)
+		}
+		slices.Sort(all)
+		return strings.Join(all, " ")
+	case "pause":
+		return fmt.Sprint(b.runs.Pause(f[1]))
 	case "release":
 		close(b.release[f[1]])
 		return "ok"
 	case "sent":
-		return b.String()
+		return "sent: " + b.String()
 	case "events": // events ID AFTER
 		var types []string
 		for e, err := range b.runner.Events(ctx, f[1], f[2]) {

@@ -57,30 +57,31 @@ const (
 
 // RunInfo describes a run.
 type RunInfo struct {
-	ID        string          `json:"id"`
-	State     RunState        `json:"state"`
-	Principal string          `json:"principal,omitempty"` // for whom a [Runner] runs it
-	Began     time.Time       `json:"began"`
-	Ended     time.Time       `json:"ended,omitzero"` // if it is done, failed, cancelled or rolled back
-	Input     json.RawMessage `json:"input"`
-	Output    json.RawMessage `json:"output,omitempty"`  // if it is done
-	Error     string          `json:"error,omitempty"`   // if it has failed
-	Waiting   []Waiting       `json:"waiting,omitempty"` // the calls that wait for decisions
+	ID      string          `json:"id"`
+	State   RunState        `json:"state"`
+	Began   time.Time       `json:"began"`
+	Input   json.RawMessage `json:"input"`
+	Output  json.RawMessage `json:"output,omitempty"`  // if it is done
+	Error   string          `json:"error,omitempty"`   // if it has failed
+	Waiting []Waiting       `json:"waiting,omitempty"` // the calls that wait for decisions
 
-	attempts int // how often the run has begun or gone on
+	Principal string    `json:"principal,omitempty"` // for whom a [Runner] runs it
+	Ended     time.Time `json:"ended,omitzero"`      // if it is done, failed, cancelled or rolled back
+	attempts  int       // how often it has begun or gone on
 }
 
 // milestone is a record of the part "run" of a log: the run has begun, goes on, or has ended.
 type milestone struct {
-	Format    string          `json:"format,omitempty"`    // in the first record only
-	Module    string          `json:"module,omitempty"`    // the module's type, in the first record only
-	Principal string          `json:"principal,omitempty"` // in the first record only
-	State     RunState        `json:"state"`
-	At        time.Time       `json:"at"`
-	Input     json.RawMessage `json:"input,omitempty"`
-	Output    json.RawMessage `json:"output,omitempty"`
-	Error     string          `json:"error,omitempty"`
-	Waiting   []Waiting       `json:"waiting,omitempty"`
+	Format  string          `json:"format,omitempty"` // in the first record only
+	Module  string          `json:"module,omitempty"` // the module's type, in the first record only
+	State   RunState        `json:"state"`
+	At      time.Time       `json:"at"`
+	Input   json.RawMessage `json:"input,omitempty"`
+	Output  json.RawMessage `json:"output,omitempty"`
+	Error   string          `json:"error,omitempty"`
+	Waiting []Waiting       `json:"waiting,omitempty"`
+
+	Principal string `json:"principal,omitempty"` // in the first record only
 }
 
 // logFormat is the version of the format of logs.

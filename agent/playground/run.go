@@ -143,7 +143,7 @@ func (p *Playground) begin(r *run, run attempt) error {
 	var ctx context.Context
 	ctx, r.cancel = context.WithCancel(p.ctx)
 	r.State, r.Stopping, r.Error, r.Waiting, r.Report = agent.Running, false, "", nil, false
-	r.events.Reset("reset", []byte(`{"event":"reset"}`)) // the page discards what it shows of the attempt before
+	r.events.Reset()
 	p.notify()
 	p.going.Go(func() { p.follow(ctx, r, run) })
 	return nil
@@ -166,7 +166,7 @@ func (p *Playground) follow(ctx context.Context, r *run, run attempt) {
 			break // Result returns it
 		}
 		p.mu.Lock()
-		r.events.AddEvent(e)
+		r.events.Add(e)
 		if r.Stopping || p.closed {
 			p.store.Pause(r.ID) // again, since it may have begun after it was asked for
 		}

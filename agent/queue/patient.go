@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// Go calls f in a new goroutine when the turn of the principal named who has come. Until then, there is no goroutine and
-// no limit on the time or the number of calls: it is for work that is recorded elsewhere, so that it can wait even if
-// the process ends. Once the queue stops, f is never called; if it has already stopped, Go returns an error that wraps
-// [ErrStopped]. As with [Queue.Do], f's context is canceled when the queue stops.
+// Go calls f in a new goroutine when the turn of the principal named who has come. Until then, there is no goroutine
+// and no limit on the time or the number of calls: it is for work that is recorded elsewhere, so that it can wait even
+// if the process ends. Once the queue stops, f is never called; if it has already stopped, Go returns an error that
+// wraps [ErrStopped]. As with [Queue.Do], f's context is canceled when the queue stops.
 //
 // The function leave gives up waiting. It returns false if f has been called.
 func (q *Queue) Go(who string, f func(context.Context) error) (leave func() bool, err error) {
-	begin := time.Now()
-	w := &waiter{f: func() {
-		defer q.calls.Done()
-		_ = q.run(context.Background(), who, begin, f)
+	began := time.Now()
+	w := &waiter{begin: func() {
+		q.patient--
+		q.calls.Go(func() { _ = q.run(context.Background(), who, began, f) })
 	}}
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -26,24 +26,7 @@ func (q *Queue) Go(who string, f func(context.Context) error) (leave func() bool
 	q.patient++
 	q.add(who, w)
 	q.next()
-	return func() bool { return q.leave(who, w) }, nil
-}
-
-// leave removes a call from Go from its line. It returns false if the call has begun.
-func (q *Queue) leave(who string, w *waiter) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	l := q.lineOf(who)
-	if l == nil {
-		return !w.begun
-	}
-	if before := len(l.waiters); !w.begun {
-		l.remove(w)
-		removed := before - len(l.waiters)
-		q.waiting, q.patient = q.waiting-removed, q.patient-removed
-		q.dropEmptyLines()
-	}
-	return !w.begun
+	return func() bool { return !q.quit(who, w) }, nil
 }
 
 // refuse calls end, after which no new call begins, and removes the calls from Go.

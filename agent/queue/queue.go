@@ -74,10 +74,10 @@ type line struct {
 
 // waiter is one waiting call.
 type waiter struct {
-	turn  chan struct{} // closed when the call may run
-	begun bool          // whether turn is closed
-	lost  chan struct{} // closed when the queue rejects the call
-	f     func()        // for a call from Go, instead of turn and lost
+	turn  chan struct{} // closed when the call may run; nil for a call from Go
+	lost  chan struct{} // closed when the queue rejects the call; nil for a call from Go
+	begin func()        // called when the call may run
+	begun bool
 }
 
 // New returns a queue. Nil options are the defaults.
@@ -219,7 +219,7 @@ func stopReason(ctx, closed context.Context) error {
 func (q *Queue) join(who string) (*waiter, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.canBegin(who) {
+	if q.lineOf(who) == nil && q.running < q.limits.Running && q.mayBegin(who) {
 		q.start(who)
 		q.begun[who]++
 		return nil, nil
@@ -228,13 +228,9 @@ func (q *Queue) join(who string) (*waiter, error) {
 		return nil, ErrBusy
 	}
 	w := &waiter{turn: make(chan struct{}), lost: make(chan struct{})}
+	w.begin = func() { close(w.turn) }
 	q.add(who, w)
 	return w, nil
-}
-
-// canBegin reports whether a new call of a principal need not wait.
-func (q *Queue) canBegin(who string) bool {
-	return q.lineOf(who) == nil && q.running < q.limits.Running && q.mayBegin(who)
 }
 
 func (q *Queue) add(who string, w *waiter) {
@@ -284,7 +280,7 @@ func (q *Queue) makeRoom(who string) bool {
 // impatient returns the calls that can be rejected.
 func (l *line) impatient() (list []*waiter) {
 	for _, w := range l.waiters {
-		if w.f == nil {
+		if w.lost != nil {
 			list = append(list, w)
 		}
 	}
@@ -335,13 +331,8 @@ func (q *Queue) next() {
 		q.waiting--
 		q.start(l.who)
 		q.begun[l.who]++
-		if first.begun = true; first.f != nil {
-			q.patient--
-			q.calls.Add(1)
-			go first.f()
-		} else {
-			close(first.turn)
-		}
+		first.begun = true
+		first.begin()
 		i = 0
 	}
 }
@@ -355,7 +346,9 @@ func (q *Queue) quit(who string, w *waiter) bool {
 		return w.begun
 	}
 	l.remove(w)
-	q.waiting--
+	if q.waiting--; w.lost == nil {
+		q.patient--
+	}
 	q.dropEmptyLines()
 	return false
 }

@@ -396,3 +396,89 @@ func BenchmarkQueue(b *testing.B) {
 		}
 	}
 }
+
+// Calls from Go wait without a limit, take turns with the calls of others, and can leave.
+func TestGo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := queue.New(&queue.Options{Running: 1, Waiting: 1, Wait: time.Second})
+		var order []string // only one runs at once
+		add := func(who, name string) (leave func() bool) {
+			leave, err := q.Go(who, func(context.Context) error {
+				order = append(order, name)
+				time.Sleep(time.Minute)
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return leave
+		}
+		first := add("ann", "ann 0")
+		var left func() bool
+		for i := range 1000 {
+			left = add("ann", fmt.Sprint("ann ", i+1))
+		}
+		add("bob", "bob 1")
+		synctest.Wait()
+		if first() || !left() || !left() {
+			t.Error("a call that runs has left, or one that waits has not")
+		}
+		var busy sync.WaitGroup
+		for range 2 { // one may wait, but not for long
+			busy.Go(func() {
+				err := q.Do(t.Context(), "ann", func(context.Context) error { return nil })
+				if !errors.Is(err, queue.ErrBusy) {
+					t.Errorf("got %v", err)
+				}
+			})
+		}
+		busy.Wait()
+		time.Sleep(1010 * time.Minute)
+		synctest.Wait()
+		if len(order) != 1001 || strings.Join(order[:4], ", ") != "ann 0, ann 1, bob 1, ann 2" {
+			t.Errorf("%d calls ran: %v", len(order), order[:4])
+		}
+	})
+}
+
+// When a queue stops, calls from Go that wait never begin.
+func TestGoStops(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*queue.Queue){
+		"stop":     (*queue.Queue).Stop,
+		"shutdown": func(q *queue.Queue) { q.Shutdown(context.Background()) },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			q := queue.New(&queue.Options{Running: 1})
+			ended := make(chan error, 1)
+			_, err := q.Go("ann", func(ctx context.Context) error {
+				select {
+				case <-ctx.Done():
+				case <-time.After(time.Minute):
+				}
+				ended <- context.Cause(ctx)
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			leave, err := q.Go("ann", func(context.Context) error { t.Errorf("%s: it began", name); return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			end(q)
+			if err := <-ended; errors.Is(err, queue.ErrStopped) != (name == "stop") {
+				t.Errorf("%s: the running call: %v", name, err)
+			}
+			synctest.Wait()
+			if !leave() {
+				t.Errorf("%s: it cannot leave", name)
+			}
+			if _, err := q.Go("ann", nil); !errors.Is(err, queue.ErrStopped) {
+				t.Errorf("%s: a later call: %v", name, err)
+			}
+		})
+	}
+}

@@ -11,7 +11,7 @@ import (
 	"github.com/writ-go/writ/module/event"
 )
 
-// Log keeps the events of an attempt at a run, within its limits. It is not safe for concurrent use.
+// Log keeps the events of an attempt at a run, as far as its limits allow. It is not safe for concurrent use.
 type Log struct {
 	Bytes int // that are kept; zero means 8 MiB
 	Count int // of messages that are kept; zero means as many as Bytes allows
@@ -23,10 +23,10 @@ type Log struct {
 
 // Message is an event as JSON, without line breaks.
 type Message struct {
-	ID    int    // counts the messages of a Log, from 1; an event that is too large has one, but is not kept
-	Name  string // of the event
-	Data  []byte
+	ID    int // counts the messages; an event that is too large has an ID, but is not kept
 	delta bool
+	Name  string
+	Data  []byte
 
 	Public []byte // of an event: Data without contents, see [event.Public]
 }
@@ -37,43 +37,38 @@ const (
 	overhead = 400      // bytes that a message takes besides its data
 )
 
-// Reset begins an attempt with a first message, which is always kept.
-func (l *Log) Reset(name string, data []byte) {
+// Reset begins an attempt. Readers discard what they have of the attempt before.
+func (l *Log) Reset() {
 	l.list, l.size = nil, 0
-	l.Add(name, data)
+	l.Keep(Message{Data: []byte(`{"event":"reset"}`)})
 }
 
-// Add adds a message.
-func (l *Log) Add(name string, data []byte) { l.keep(Message{Name: name, Data: data}) }
-
-// AddEvent adds an event, without what readers do not show.
-func (l *Log) AddEvent(e event.Event) {
+// Add adds an event, without what readers do not show.
+func (l *Log) Add(e event.Event) {
 	_, delta := e.(event.TextDelta)
 	data, err := event.JSON(short(e))
 	var line bytes.Buffer
 	if err == nil {
 		err = json.Compact(&line, data)
 	}
-	if err != nil || line.Len() >= l.max()/4 {
+	if err == nil && line.Len() < l.max()/4 {
+		public, _ := event.JSON(event.Public(e)) // an error means that nothing is public
+		l.Keep(Message{delta: delta, Name: event.Name(e), Data: line.Bytes(), Public: public})
+	} else {
 		l.last++
-		return
 	}
-	public, _ := event.JSON(event.Public(e)) // an error means that nothing is public
-	l.keep(Message{Name: event.Name(e), Data: line.Bytes(), Public: public, delta: delta})
 }
 
 func (l *Log) max() int { return cmp.Or(l.Bytes, maxBytes) }
 
-func (l *Log) full() bool { return l.size > l.max() || l.Count > 0 && len(l.list) > l.Count }
-
-// keep adds a message. If there are too many, the oldest pieces of text go first, and then the oldest other messages
+// Keep adds a message. If there are too many, the oldest pieces of text go first, and then the oldest other messages
 // except for the first one.
-func (l *Log) keep(m Message) {
+func (l *Log) Keep(m Message) {
 	l.last++
 	m.ID = l.last
 	l.list = append(l.list, m)
 	l.size += len(m.Data) + overhead
-	if !l.full() {
+	if l.size <= l.max() && (l.Count == 0 || len(l.list) <= l.Count) {
 		return
 	}
 	first, count := l.list[0].ID, len(l.list)
@@ -98,7 +93,7 @@ func (l *Log) After(id int) []Message {
 	return slices.Clone(l.list[i:])
 }
 
-// short returns an event without what the page does not show, and with long values cut.
+// short returns an event without what readers do not show, and with long values cut.
 func short(e event.Event) event.Event {
 	switch e := e.(type) {
 	case event.ModelRequest:

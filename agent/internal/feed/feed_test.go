@@ -13,11 +13,11 @@ import (
 func TestBound(t *testing.T) {
 	t.Parallel()
 	var l Log
-	l.Reset("reset", []byte(`{"event":"reset"}`))
+	l.Reset()
 	text := strings.Repeat("x", maxValue/2)
-	l.AddEvent(event.ProgramStart{Code: "first"})
+	l.Add(event.ProgramStart{Code: "first"})
 	for range 3 * maxBytes / len(text) {
-		l.AddEvent(event.TextDelta{Text: text})
+		l.Add(event.TextDelta{Text: text})
 		if l.size > maxBytes {
 			t.Fatalf("%d bytes are kept", l.size)
 		}
@@ -26,7 +26,7 @@ func TestBound(t *testing.T) {
 		t.Errorf("%d messages, of which the second is %.100s", len(l.list), l.list[1].Data)
 	}
 	for range 3 * maxBytes / len(text) {
-		l.AddEvent(event.ProgramStart{Code: text})
+		l.Add(event.ProgramStart{Code: text})
 	}
 	if l.size > maxBytes || !strings.Contains(string(l.list[0].Data), "reset") || l.list[1].delta {
 		t.Errorf("%d bytes, %.100s, %.100s", l.size, l.list[0].Data, l.list[1].Data)
@@ -47,7 +47,7 @@ func TestShort(t *testing.T) {
 		event.ModelRequest{Schema: value},
 	} {
 		var l Log
-		l.AddEvent(e)
+		l.Add(e)
 		if len(l.list) != 1 || !json.Valid(l.list[0].Data) || len(l.list[0].Data) > 2*maxValue {
 			t.Errorf("%T: %d messages", e, len(l.list))
 		}
