@@ -64,7 +64,8 @@ func TestAnswers(t *testing.T) {
 	h := newHandler(t, nil)
 	run := h.begin(t, "send bob")
 	for _, body := range []string{`{}`, `{"approved": null}`, `{"outcome": null}`, `{"repeat": null}`,
-		`{"approved": true, "repeat": {}}`, `{"approved": true, "outcome": null}`, `{"approved": true, "Approved": false}`,
+		`{"approved": true, "repeat": {}}`, `{"approved": true, "outcome": null}`,
+		`{"approved": true, "Approved": false}`,
 		`{"approved": "yes"}`, `{"approved": true, "round": 1e30}`, `{"approved": true, "round": 0.5}`,
 		`{"outcome": {"state": "ok", "State": "rejected"}}`, `{"approved": true, "grant": {"tool": "send"}}`,
 	} {

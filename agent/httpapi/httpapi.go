@@ -124,6 +124,9 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request, e endpoint) {
 		w.Header().Set("Content-Type", "application/problem+json")
 		status, body = h.problem(w, r, err)
 	}
+	if body == nil {
+		w.Header().Del("Content-Type")
+	}
 	if status > 0 {
 		w.WriteHeader(status)
 	}

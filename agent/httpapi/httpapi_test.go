@@ -10,12 +10,14 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/writ-go/writ/agent"
 	"github.com/writ-go/writ/agent/queue"
+	"github.com/writ-go/writ/internal/leaktest"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/sandbox"
@@ -24,6 +26,8 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 	"github.com/writ-go/writ/tools/policy"
 )
+
+func TestMain(m *testing.M) { os.Exit(leaktest.Run(m.Run)) }
 
 // The program of the runs: "send bob" sends a letter after approval, "pay bob" pays twice, with an unknown outcome, and
 // "fail" fails.
@@ -248,40 +252,54 @@ func TestMay(t *testing.T) {
 // A client that goes away does not stop what it has asked for.
 func TestCanceledRequests(t *testing.T) {
 	t.Parallel()
-	h := newHandler(t, nil)
-	do := func(method, path, body string) *httptest.ResponseRecorder {
+	var leave context.CancelFunc // called when the run has been looked up
+	h := newHandler(t, &Options{May: func(context.Context, string, agent.RunInfo, *agent.Waiting) bool {
+		leave()
+		return true
+	}})
+	do := func(method, path, body string) string {
 		ctx, cancel := context.WithCancel(t.Context())
-		r := httptest.NewRequestWithContext(ctx, method, path, readThen(body, cancel))
-		r.Header = http.Header{"User": {"ann"}, "Content-Type": {"application/json"}}
+		leave = cancel
 		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		return w
+		r := httptest.NewRequestWithContext(ctx, method, path, &leaving{strings.NewReader(body), cancel})
+		r.Header = http.Header{"User": {"ann"}, "Content-Type": {"application/json"}}
+		if h.ServeHTTP(w, r); w.Code >= 300 || ctx.Err() == nil {
+			t.Fatalf("%s %s: %d %s; the context: %v", method, path, w.Code, w.Body, ctx.Err())
+		}
+		return strings.TrimPrefix(w.Header().Get("Location"), "runs/")
 	}
-	w := do(http.MethodPost, "/runs", `{"input": {"task": "send bob"}}`)
-	id := strings.TrimPrefix(w.Header().Get("Location"), "runs/")
-	run, err := h.runner.Wait(t.Context(), id)
-	if err != nil || run.State != agent.Paused {
-		t.Fatalf("the run is %s, %v; the response was %s", run.State, err, w.Body)
-	}
-	if w := do(http.MethodPut, "/runs/"+id+"/tickets/"+run.Waiting[0].ID, `{"approved": true}`); w.Code != 204 {
-		t.Errorf("got %d %s", w.Code, w.Body)
-	}
-	if run, err = h.runner.Wait(t.Context(), id); err != nil || run.State != agent.Done {
-		t.Errorf("the run is %s, %v", run.State, err)
+	for want, answer := range map[agent.RunState][3]string{
+		agent.Done:      {http.MethodPut, "/tickets/", `{"approved": true}`},
+		agent.Cancelled: {http.MethodPost, "/cancel", ""},
+	} {
+		id := do(http.MethodPost, "/runs", `{"input": {"task": "send bob"}}`)
+		run, err := h.runner.Wait(t.Context(), id)
+		if err != nil || run.State != agent.Paused {
+			t.Fatalf("the run is %s, %v", run.State, err)
+		}
+		if answer[1] == "/tickets/" {
+			answer[1] += run.Waiting[0].ID
+		}
+		do(answer[0], "/runs/"+id+answer[1], answer[2])
+		if run, err = h.runner.Wait(t.Context(), id); err != nil || run.State != want {
+			t.Errorf("the run is %s, not %s, %v", run.State, want, err)
+		}
 	}
 }
 
-// readThen returns a reader of a text that calls end when the text has been read.
-func readThen(text string, end func()) io.Reader {
-	return io.MultiReader(strings.NewReader(text), readerFunc(func([]byte) (int, error) {
-		end()
-		return 0, io.EOF
-	}))
+// leaving is the body of a request whose client goes away at its end.
+type leaving struct {
+	io.Reader
+	leave func()
 }
 
-type readerFunc func([]byte) (int, error)
-
-func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
+func (l *leaving) Read(b []byte) (int, error) {
+	n, err := l.Reader.Read(b)
+	if err != nil {
+		l.leave()
+	}
+	return n, err
+}
 
 // Of different answers at the same time, one counts.
 func TestConcurrentAnswers(t *testing.T) {
@@ -292,7 +310,8 @@ func TestConcurrentAnswers(t *testing.T) {
 	codes := make(chan int)
 	for i := range 8 {
 		go func() {
-			codes <- h.do("ann", http.MethodPut, path, fmt.Sprintf(`{"approved": true, "args": {"to": "%d"}}`, i/2)).Code
+			body := fmt.Sprintf(`{"approved": true, "args": {"to": "%d"}}`, i/2)
+			codes <- h.do("ann", http.MethodPut, path, body).Code
 		}()
 	}
 	counts := map[int]int{}
