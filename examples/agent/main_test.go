@@ -222,7 +222,7 @@ func TestFailures(t *testing.T) {
 			"agent: the task is empty; say what to do"},
 		{"unknown flag", nil, []string{"-nonsense"}, nil, 2, "flag provided but not defined: -nonsense"},
 		{"flags after the task", nil, []string{"task", "-model", "openai:x"}, nil, 2, "write flags before the task"},
-		{"holds without a journal", nil, []string{"-holds", "task"}, nil, 2, "-holds, -runs, -resume and -rollback need"},
+		{"holds without a journal", nil, []string{"-holds", "task"}, nil, 2, "-holds needs -journal"},
 		{"negative tokens", nil, []string{"-model", "openai:x", "-tokens", "-1", "task"}, nil, 2,
 			"-steps, -tokens and -step must not be negative"},
 		{"no model", nil, []string{"-config", good, "task"}, nil, 1,
