@@ -24,13 +24,15 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/agent"
 	"github.com/writ-go/writ/agent/httpapi"
 	"github.com/writ-go/writ/examples/internal/models"
-	"github.com/writ-go/writ/module"
-	"github.com/writ-go/writ/module/event"
+	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal/sqljournal"
+	"github.com/writ-go/writ/tools/policy"
 	_ "modernc.org/sqlite"
 )
 
@@ -75,11 +77,14 @@ func serve(ctx context.Context, addr, file, model string) error {
 	if err != nil {
 		return err
 	}
-	runner, err := agent.NewRunner(agent.NewRuns(store), bot, &agent.RunnerOptions{Context: observe})
+	runs := agent.NewRuns(store)
+	runner, err := agent.NewRunner(runs, bot, nil)
 	if err != nil {
 		return err
 	}
-	api, err := httpapi.New(runner, &httpapi.Options{Principal: principal, May: may})
+	api, err := httpapi.New(runner, &httpapi.Options{
+		Principal: func(r *http.Request) (string, error) { return r.Context().Value(userKey{}).(string), nil }, May: may,
+	})
 	if err != nil {
 		return err
 	}
@@ -98,6 +103,10 @@ func serve(ctx context.Context, addr, file, model string) error {
 		stopped <- errors.Join(server.Shutdown(last), runner.Shutdown(last))
 	})
 	go every(ctx, lease, runner.Recover) // continues the runs of processes that have died
+	go every(ctx, time.Hour, func(ctx context.Context) error {
+		_, err := runs.Prune(ctx, agent.Retention{Runs: 90 * 24 * time.Hour})
+		return err
+	})
 	fmt.Printf("http://%s\n", listener.Addr())
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
@@ -115,15 +124,6 @@ func every(ctx context.Context, pause time.Duration, do func(context.Context) er
 	}
 }
 
-// observe logs the calls of a run. The package agent/telemetry exports metrics and spans in the same way.
-func observe(ctx context.Context, run agent.RunInfo) context.Context {
-	return module.Observe(ctx, func(_ context.Context, e event.Event) {
-		if end, ok := e.(event.ToolCallEnd); ok && !end.Call.Pending && !end.Call.Recorded {
-			slog.Info("call", "run", run.ID, "for", run.Principal, "tool", end.Call.Tool, "decision", end.Call.Decision)
-		}
-	})
-}
-
 // users are the people by their tokens. A real service verifies tokens that others issue, or stores their hashes.
 var users = map[string]string{"ann-token": "ann", "bob-token": "bob", "meg-token": "meg"}
 
@@ -137,9 +137,41 @@ func authenticate(next http.Handler) http.Handler {
 	})
 }
 
-func principal(r *http.Request) (string, error) { return r.Context().Value(userKey{}).(string), nil }
-
 // may lets people see their runs, and meg, the manager, see those of others and answer their tickets.
 func may(_ context.Context, who string, run agent.RunInfo, ticket *agent.Waiting) bool {
 	return who == run.Principal && ticket == nil || who == "meg" && who != run.Principal
+}
+
+type order struct {
+	Order int `json:"order"`
+}
+
+// newAgent returns an agent that can refund orders, each after approval.
+func newAgent(ctx context.Context, db *sql.DB, box *sandbox.Sandbox, name string) (*agent.Agent, error) {
+	if _, err := db.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS refunds (id INTEGER)"); err != nil {
+		return nil, err
+	}
+	refund := func(ctx context.Context, in order) (number int, err error) {
+		err = db.QueryRowContext(ctx, "INSERT INTO refunds (id) VALUES (?) RETURNING rowid", in.Order).Scan(&number)
+		return number, err
+	}
+	set, err := tools.NewSet(ctx, tools.Func("refund", "Refunds an order, and returns the number of the refund.", refund, &tools.Hints{Destructive: true}))
+	if err != nil {
+		return nil, err
+	}
+	var model llms.Model = llmtest.Func(scripted)
+	if name != "" {
+		if model, err = models.Open(name, models.Options{}); err != nil {
+			return nil, err
+		}
+	}
+	set = set.With(policy.Audit(nil, nil), policy.If(policy.Destructive(), policy.Approve(nil))) // nil: the run pauses
+	return agent.New(model, &agent.Options{Sandbox: box, Tools: set})
+}
+
+// scripted is the model that writes the same program for every task.
+func scripted(context.Context, llmtest.Request) (llmtest.Reply, error) {
+	return llmtest.Reply{Text: "```js\n" + `const order = Number(task.match(/\d+/)[0]);
+submit({ answer: "This was refund " + await refund({ order }) + "." });
+` + "```"}, nil
 }

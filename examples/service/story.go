@@ -1,8 +1,9 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -38,17 +39,16 @@ func tell(ctx context.Context, w io.Writer, model string) error {
 	}
 	defer os.RemoveAll(dir)
 	c := &client{w: w, db: filepath.Join(dir, "service.db"), model: model}
-	err = c.start(ctx)
-	for line := range strings.Lines(story) {
-		switch {
+	for line := range strings.Lines("kill\n" + story) {
+		switch line = strings.NewReplacer("RUN", c.run, "TICKET", c.ticket, "\n", "").Replace(line); {
 		case err != nil:
-		case line == "kill\n":
+		case line == "kill":
 			c.kill()
 			err = c.start(ctx)
 		case line[0] == '#':
-			fmt.Fprint(w, line)
+			fmt.Fprintln(w, line)
 		default:
-			err = c.ask(ctx, strings.NewReplacer("RUN", c.run, "TICKET", c.ticket, "\n", "").Replace(line))
+			err = c.ask(ctx, line)
 		}
 	}
 	c.kill()
@@ -60,7 +60,7 @@ type client struct {
 	w              io.Writer
 	db, model, url string
 	service        *exec.Cmd
-	run, ticket    string // the last IDs in responses
+	run, ticket    string // the last IDs
 }
 
 // start starts the service, which prints its address.
@@ -68,52 +68,45 @@ func (c *client) start(ctx context.Context) error {
 	c.service = exec.CommandContext(ctx, os.Args[0], "-serve", "localhost:0", "-db", c.db, "-model", c.model)
 	c.service.Stderr = os.Stderr
 	out, err := c.service.StdoutPipe()
-	if err == nil {
-		err = c.service.Start()
-	}
-	if err == nil {
-		c.url, err = bufio.NewReader(out).ReadString('\n')
+	if err = errors.Join(err, c.service.Start()); err == nil {
+		_, err = fmt.Fscanln(out, &c.url)
 	}
 	return err
 }
 
 // kill ends the service as a crash does.
 func (c *client) kill() {
-	if c.service.Process != nil {
+	if c.service != nil && c.service.Process != nil {
 		_ = c.service.Process.Kill()
 		_ = c.service.Wait()
 	}
 }
 
 var (
-	firstID = regexp.MustCompile(`^\{("tickets":\[\{)?"id":"([^"]+)"`)
-	events  = regexp.MustCompile(`(?m)^event: .*$`)
+	anID   = regexp.MustCompile(`"id":"(r-\w+)([^"]*)"`)
+	events = regexp.MustCompile(`(?m)^event: .*$`)
 )
 
 // ask makes a request, and prints it and the response; of events, only the types.
 func (c *client) ask(ctx context.Context, line string) error {
 	words := append(strings.SplitN(line, " ", 4), "") // who, method, path, body
-	r, err := http.NewRequestWithContext(ctx, words[1], strings.TrimSpace(c.url)+words[2], strings.NewReader(words[3]))
+	r, err := http.NewRequestWithContext(ctx, words[1], c.url+words[2], strings.NewReader(words[3]))
 	if err != nil {
 		return err
 	}
-	r.Header.Set("Authorization", "Bearer "+words[0]+"-token")
-	r.Header.Set("Content-Type", "application/json")
+	r.Header = http.Header{"Authorization": {"Bearer " + words[0] + "-token"}, "Content-Type": {"application/json"}}
 	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return err
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
-	if id := firstID.FindSubmatch(body); id != nil && id[1] == nil {
-		c.run = string(id[2])
-	} else if id != nil {
-		c.ticket = string(id[2])
+	if id := anID.FindStringSubmatch(string(body)); id != nil {
+		c.run, c.ticket = id[1], id[1]+id[2]
 	}
-	text := strings.TrimSpace(string(body))
-	if names := events.FindAllString(text, -1); names != nil {
-		text = strings.Join(names, ", ")
+	if types := events.FindAll(body, -1); types != nil {
+		body = bytes.Join(types, []byte(", "))
 	}
-	fmt.Fprintf(c.w, "  %s\n    %s %s\n", line, response.Status, text)
+	fmt.Fprintf(c.w, "  %s\n    %s %s\n", line, response.Status, bytes.TrimSpace(body))
 	return err
 }
