@@ -3,11 +3,12 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/writ-go/writ/agent"
+	"github.com/writ-go/writ/tools/journal"
 )
 
 // actions are the words after "agent runs". Those after "list" and "prune" need the ID of a run.
@@ -49,19 +50,11 @@ func (c *config) manage(ctx context.Context, runs *agent.Runs) error {
 	if err != nil {
 		return err
 	}
-	c.describe(info)
-	var answer agent.Answer
-	if json.Unmarshal(info.Output, &answer) == nil {
-		fmt.Fprintln(c.stdout, "    answer:", answer.Answer)
-	}
-	if info.Error != "" {
-		fmt.Fprintln(c.stdout, "    error:", info.Error)
-	}
 	calls, err := runs.Calls(ctx, c.task)
-	for _, name := range slices.Sorted(maps.Keys(calls)) {
-		for _, e := range calls[name] {
-			fmt.Fprintln(c.stdout, "    call:", e)
-		}
-	}
-	return err
+	encoder := json.NewEncoder(c.stdout)
+	encoder.SetIndent("", "  ")
+	return errors.Join(err, encoder.Encode(struct {
+		agent.RunInfo
+		Calls map[string][]journal.Entry `json:"calls"` // by the IDs of their journals
+	}{info, calls}))
 }

@@ -40,10 +40,10 @@ func TestRuns(t *testing.T) {
 		}
 	}
 	do("list", ids[0], ids[1], "paused       One.", ":E1 fs.write_file(")
-	do("show "+ids[0], "paused       One.", ":E1 fs.write_file(")
+	do("show "+ids[0], `"state": "paused"`, `"tool": "fs.write_file"`, "One.")
 	do("cancel " + ids[0])
 	do("cancel " + ids[0])
-	do("show "+ids[0], "cancelled    One.")
+	do("show "+ids[0], `"state": "cancelled"`)
 	do("show r-none", "there is no such run")
 	do("prune -older 1h")
 	do("list", ids[0])
@@ -66,7 +66,7 @@ func TestRunsDone(t *testing.T) {
 	_, list, _ := run(t, t.Context(), "runs", "list", "-journal", folder)
 	id, _, _ := strings.Cut(list, " ")
 	_, stdout, _ := run(t, t.Context(), "runs", "show", "-journal", folder, id)
-	if code != 0 || !strings.Contains(stdout, "answer: written") || !strings.Contains(stdout, `E1 fs.write_file(`) {
+	if code != 0 || !strings.Contains(stdout, `"answer": "written"`) || !strings.Contains(stdout, `"state": "ok"`) {
 		t.Errorf("code %d\n%s%s", code, stdout, stderr)
 	}
 	code, stdout, stderr = run(t, t.Context(), "runs", "rollback", "-journal", folder, "-config", config, id)

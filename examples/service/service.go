@@ -102,11 +102,7 @@ func serve(ctx context.Context, addr, file, model string) error {
 		defer cancel()
 		stopped <- errors.Join(server.Shutdown(last), runner.Shutdown(last))
 	})
-	go every(ctx, lease, runner.Recover) // continues the runs of processes that have died
-	go every(ctx, time.Hour, func(ctx context.Context) error {
-		_, err := runs.Prune(ctx, agent.Retention{Runs: 90 * 24 * time.Hour})
-		return err
-	})
+	go maintain(ctx, runs, runner)
 	fmt.Printf("http://%s\n", listener.Addr())
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
@@ -114,13 +110,13 @@ func serve(ctx context.Context, addr, file, model string) error {
 	return <-stopped
 }
 
-// every does something at once and then regularly, until ctx is done.
-func every(ctx context.Context, pause time.Duration, do func(context.Context) error) {
-	for ctx.Err() == nil {
-		if err := do(ctx); err != nil && ctx.Err() == nil {
-			slog.Error("maintenance has failed", "error", err)
+// maintain continues the runs of processes that have died, and removes old runs.
+func maintain(ctx context.Context, runs *agent.Runs, runner *agent.Runner) {
+	for ; ctx.Err() == nil; time.Sleep(lease) {
+		_, err := runs.Prune(ctx, agent.Retention{Runs: 90 * 24 * time.Hour})
+		if err = errors.Join(err, runner.Recover(ctx)); err != nil && ctx.Err() == nil {
+			slog.Error("cannot recover or prune runs", "error", err)
 		}
-		time.Sleep(pause)
 	}
 }
 
