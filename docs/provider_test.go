@@ -109,7 +109,7 @@ func Example_customProvider() {
 
 	budget := models.NewBudget(models.Limits{
 		Cost:   1,
-		Prices: map[string]models.Price{"acme-1": {Input: 2, CachedInput: 0.2, Output: 8}},
+		Prices: map[string]budget.Price{"acme-1": {Input: 2, CachedInput: 0.2, Output: 8}},
 	})
 	model := budget.Model(models.Retry(acme{server.URL, "acme-1"}, nil), "acme-1")
 	pred, err := module.NewPredict(triage, model, nil).Run(context.Background(), mail{"Where is my order?"})

@@ -42,7 +42,7 @@ func desk(box *sandbox.Sandbox, refund func(context.Context, order) (string, err
 		&module.Options{Logger: slog.New(slog.DiscardHandler)})
 }
 
-var prices = map[string]models.Price{"small": {Input: 1, Output: 4}}
+var prices = map[string]budget.Price{"small": {Input: 1, Output: 4}}
 
 // settle answers one request for at most five cents.
 func settle(ctx context.Context, log *slog.Logger, shared *module.CodeAct[complaint, settled], in complaint) (*settled, error) {

@@ -6,7 +6,8 @@ import (
 	"fmt"
 
 	"github.com/tmc/langchaingo/llms"
-	"github.com/writ-go/writ/module/internal/budget"
+	"github.com/writ-go/writ/module/budget"
+	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/internal/notebook"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/sandbox"
@@ -120,7 +121,7 @@ func NewRLM[In, Out any](
 	c.options, c.uncounted = m.options.Options, m.options.uncounted()
 	c.set, c.err = withModels(set, m.options)
 	if c.limits != (sandbox.Limits{}) && c.err == nil { // otherwise there is no sandbox
-		c.limits, c.err = m.options.budget().Programs(c.limits)
+		c.limits, c.err = m.options.programs(c.limits)
 	}
 	if m.Predictor = c.question(model, m.options.strategy().String()); c.err != nil {
 		return m
@@ -168,14 +169,17 @@ func (m *RLM[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], e
 	if err := m.usable(); err != nil {
 		return nil, err
 	}
-	limit := m.options.strategy()
+	limit, within := m.options.strategy(), budget.With(lm.CountCached(ctx, true), m.options.budget())
 	calls := &subCalls{
-		budget: budget.New(ctx, m.options.budget()), width: m.options.Concurrency,
+		budget: lm.MeterOf(within), width: m.options.Concurrency,
 		room: int64(m.coder.limits.Result / 2), sub: m.Sub, nested: m.Nested,
 	}
 	act := CodeAct[In, Out]{Predictor: m.Predictor, coder: m.coder}
 	act.coder.box = &rlmSession{notebook.New(m.box), calls, act.coder.uncounted, act.coder.limits}
-	act.coder.budget = func() string { return limit.Left(calls.budget.Left()) }
+	act.coder.budget = func() string {
+		left := budget.Of(within).Left()
+		return limit.Left(left.Calls, left.Tokens)
+	}
 	return act.Run(ctx, in)
 }
 
@@ -203,7 +207,7 @@ func (s *rlmSession) Run(ctx context.Context, p sandbox.Program) (*sandbox.Outco
 	inputs := p.Inputs
 	p.Inputs, p.Uncounted, p.Limits = nil, s.uncounted, s.limits
 	p.Limits.Memory = 0 // zero means the sandbox's limit
-	ctx = context.WithValue(s.calls.budget.In(ctx), subCallsKey{}, s.calls)
+	ctx = context.WithValue(lm.WithMeter(ctx, s.calls.budget), subCallsKey{}, s.calls)
 	out, lost, err := s.RunIn(ctx, p, inputs)
 	if lost {
 		f := &out.Failure.Findings[0]

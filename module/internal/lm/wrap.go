@@ -6,13 +6,41 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// Wrap returns a model that calls generate, which in turn calls model. It has the capabilities of model, if model
-// states any.
+// Wrap returns a model that calls generate, which in turn calls model with [Generate], or answers in its place. It has
+// the capabilities of model, if model states any. Its calls are not metered, but those of model are.
 func Wrap(model llms.Model, generate Func) llms.Model {
 	if IsCapable(model) {
-		return CapableFunc{generate, func() Capabilities { return CapabilitiesOf(model) }}
+		return WrapCapable(generate, func() Capabilities { return CapabilitiesOf(model) })
 	}
-	return generate
+	return wrapper{generate}
+}
+
+// WrapCapable is [Wrap] for models whose capabilities a function states.
+func WrapCapable(generate Func, states func() Capabilities) llms.Model {
+	return capableWrapper{CapableFunc{generate, states}}
+}
+
+type wrapper struct{ Func }
+
+type capableWrapper struct{ CapableFunc }
+
+// Call implements [llms.Model].
+func (w wrapper) Call(ctx context.Context, prompt string, options ...llms.CallOption) (string, error) {
+	return call(ctx, w, prompt, options)
+}
+
+// Call implements [llms.Model].
+func (w capableWrapper) Call(ctx context.Context, prompt string, options ...llms.CallOption) (string, error) {
+	return call(ctx, w, prompt, options)
+}
+
+// isWrapper reports whether a model was made by [Wrap] or [WrapCapable].
+func isWrapper(model llms.Model) bool {
+	switch model.(type) {
+	case wrapper, capableWrapper:
+		return true
+	}
+	return false
 }
 
 // IsCapable reports whether a model states its capabilities.
@@ -44,7 +72,16 @@ func (f Func) GenerateContent(
 
 // Call implements [llms.Model].
 func (f Func) Call(ctx context.Context, prompt string, options ...llms.CallOption) (string, error) {
+	return call(ctx, f, prompt, options)
+}
+
+// Call implements [llms.Model].
+func (c CapableFunc) Call(ctx context.Context, prompt string, options ...llms.CallOption) (string, error) {
+	return call(ctx, c, prompt, options)
+}
+
+func call(ctx context.Context, model llms.Model, prompt string, options []llms.CallOption) (string, error) {
 	question := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, prompt)}
-	reply, err := Ask(ctx, f, Call{}, question, options...)
+	reply, err := Ask(ctx, model, Call{}, question, options...)
 	return reply.Text, err
 }
