@@ -169,7 +169,7 @@ func (m *RLM[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], e
 	if err := m.usable(); err != nil {
 		return nil, err
 	}
-	limit, within := m.options.strategy(), budget.With(lm.CountCached(ctx, true), m.options.budget())
+	limit, within := m.options.strategy(), budget.With(lm.CountAll(ctx, true), m.options.budget())
 	calls := &subCalls{
 		budget: lm.MeterOf(within), width: m.options.Concurrency,
 		room: int64(m.coder.limits.Result / 2), sub: m.Sub, nested: m.Nested,

@@ -62,20 +62,20 @@ func (l Limits) check() error {
 
 // Budget is the budget of a context. It is safe for concurrent use.
 type Budget struct {
-	node     node
-	limits   Limits
-	bad      error // why a limit or price is invalid
-	ends     time.Time
-	depth    int  // of the modules around it
-	recorded bool // it began within a durable run
-	cached   bool // replies from a cache count as calls
+	node   node
+	limits Limits
+	bad    error // why a limit or price is invalid
+	ends   time.Time
+	depth  int         // of the modules around it
+	run    durable.Run // the run within which it began, or nil
+	path   bool        // the module that made it tells its model what is left: see lm.CountAll
 }
 
 // With returns a context with a new budget, within the budgets of ctx.
 func With(ctx context.Context, l Limits) context.Context {
 	outer := nodeOf(ctx)
 	b := &Budget{
-		limits: l, bad: l.check(), depth: depthOf(ctx), recorded: durable.Recorded(ctx), cached: lm.CountsCached(ctx),
+		limits: l, bad: l.check(), depth: depthOf(ctx), run: durable.Of(ctx), path: lm.CountsAll(ctx),
 	}
 	b.node = node{outer: outer, tree: &tree{changed: make(chan struct{})}, budget: b}
 	if outer != nil {
@@ -87,7 +87,7 @@ func With(ctx context.Context, l Limits) context.Context {
 			maps.Copy(b.limits.Prices, prices)
 		}
 	}
-	ctx = withPolicy(lm.WithMeter(lm.CountCached(ctx, false), &b.node))
+	ctx = withPolicy(lm.WithMeter(lm.CountAll(ctx, false), &b.node))
 	if b.bad != nil || l.Time == 0 {
 		return ctx
 	}

@@ -67,7 +67,7 @@ func (n *node) charge(spent, held Spent, underway int) {
 // calls returns the calls that count against the limit.
 func (b *Budget) calls() int {
 	n := b.node.spent.Calls + b.node.held.Calls
-	if b.cached {
+	if b.path {
 		n += b.node.spent.Cached
 	}
 	return n
@@ -289,7 +289,8 @@ func (n *node) Record(ctx context.Context) (context.Context, func() json.RawMess
 }
 
 // Replay implements [lm.Meter].
-func (n *node) Replay(ctx context.Context, c lm.Charge, recorded json.RawMessage, reply lm.Reply, err error) {
+func (n *node) Replay(ctx context.Context, all bool, c lm.Charge, recorded json.RawMessage, reply lm.Reply,
+	err error) {
 	n.tree.Lock()
 	defer n.tree.Unlock()
 	price, priced := n.nearest().limits.Prices[c.Model]
@@ -300,13 +301,20 @@ func (n *node) Replay(ctx context.Context, c lm.Charge, recorded json.RawMessage
 	if c.Step != nil {
 		c.Step.Charged = true
 	}
+	if all {
+		n.charge(s, Spent{}, 0)
+		return
+	}
 	n.replayed(ctx, s)
 }
 
-// replayed charges what was recorded to the budgets that began within the recorded run.
+// replayed charges what was recorded to the budgets that began within the recorded run: the durable run of ctx or,
+// without one, the run of a module whose path depends on what is left.
 func (n *node) replayed(ctx context.Context, s Spent) {
-	durably := durable.Recorded(ctx)
-	for ; n != nil && !(durably && n.budget != nil && !n.budget.recorded); n = n.outer {
-		n.spent = n.spent.plus(s)
+	run := durable.Of(ctx)
+	for ; n != nil; n = n.outer {
+		if b := n.budget; b == nil || run != nil && b.run == run || run == nil && b.path {
+			n.spent = n.spent.plus(s)
+		}
 	}
 }

@@ -24,12 +24,13 @@ const (
 
 	// Resume lets a killed program continue. The program opens the store and starts again. The requests that it made
 	// before get their stored replies, usage and errors, and a request that it makes several times gets its replies in
-	// the original order. A new process has new budgets, which count the cost of stored replies, so the program takes
-	// the same path as before. Other requests reach the model.
+	// the original order, so the program takes the same path as before. Budgets are not charged for them again. Other
+	// requests reach the model.
 	Resume
 
-	// Replay answers requests as Resume does, but never calls a model. A request that is not in the store fails with an
-	// error that shows the difference from the most similar one. Use Replay in tests, with a file that Resume wrote.
+	// Replay answers requests as Resume does, but never calls a model, and charges budgets as if it did. A request that
+	// is not in the store fails with an error that shows the difference from the most similar one. Use Replay in tests,
+	// with a file that Resume wrote.
 	Replay
 )
 
@@ -317,7 +318,7 @@ func (s *Store) inOrder(ctx context.Context, e *exchange, options []llms.CallOpt
 			err = old.Failure.error()
 		}
 		if meter != nil {
-			meter.Replay(ctx, c, old.Spent, lm.Merge(reply.provider()), err)
+			meter.Replay(ctx, s.options.Mode == Replay, c, old.Spent, lm.Merge(reply.provider()), err)
 		}
 		if err == nil {
 			err = reply.stream(ctx, options)

@@ -374,20 +374,34 @@ func TestResume(t *testing.T) {
 	}
 }
 
-func TestResumeKeepsUsageAndFailures(t *testing.T) {
+// A stored reply has its usage. Only Replay charges for it, and exactly what the request used.
+func TestResumeKeepsUsage(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "log")
-	for range 2 {
-		log := openLog(t, path)
-		ctx := budget.With(t.Context(), budget.Limits{})
-		model := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
-			return llmtest.Reply{Text: "yes", StopReason: "length", InputTokens: 7, OutputTokens: 3}, nil
-		})
-		if _, err := lm.Ask(ctx, log.Model(model, ""), lm.Call{}, question("q")); err != nil {
+	paid := budget.Spent{Calls: 2, InputTokens: 8, OutputTokens: 3, Estimated: 1, Unpriced: 2}
+	for i, mode := range []models.Mode{models.Resume, models.Resume, models.Replay} {
+		log, err := models.OpenStore(&models.StoreOptions{Mode: mode, Path: path})
+		if err != nil {
 			t.Fatal(err)
 		}
-		if s := budget.Of(ctx).Spent(); s.Calls != 1 || s.InputTokens != 7 || s.OutputTokens != 3 || s.Cached != 0 {
-			t.Errorf("spent %v", s)
+		ctx := budget.With(t.Context(), budget.Limits{})
+		model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+			if r.N == 1 {
+				return llmtest.Reply{}, brokenOff
+			}
+			return llmtest.Reply{Text: "yes", StopReason: "length", InputTokens: 7, OutputTokens: 3}, nil
+		})
+		asked := log.Model(models.Retry(model, &models.RetryOptions{MinWait: 1}), "")
+		reply, err := lm.Ask(ctx, asked, lm.Call{}, question("q"))
+		if err != nil || reply.Usage != (lm.Usage{Input: 7, Output: 3}) || reply.Cached {
+			t.Errorf("got %+v, %v", reply, err)
+		}
+		want := paid
+		if i == 1 {
+			want = budget.Spent{}
+		}
+		if s := budget.Of(ctx).Spent(); s != want {
+			t.Errorf("%d: spent %+v", i, s)
 		}
 		log.Close()
 	}

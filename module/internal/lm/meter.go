@@ -26,9 +26,9 @@ type Meter interface {
 	// Record returns a context for calls, and a function that returns what they have used, as JSON.
 	Record(ctx context.Context) (context.Context, func() json.RawMessage)
 
-	// Replay charges what was recorded to the budgets that began within the recorded run. Without a record, it charges
-	// the reply, or the error.
-	Replay(ctx context.Context, c Charge, recorded json.RawMessage, reply Reply, err error)
+	// Replay charges what was recorded to the budgets that began within the recorded run, or to all. Without a record,
+	// it charges the reply, or the error.
+	Replay(ctx context.Context, all bool, c Charge, recorded json.RawMessage, reply Reply, err error)
 }
 
 // Charge describes a call to a [Meter].
@@ -170,16 +170,16 @@ func Used(reply Reply, err error, input int) (u Usage, estimated bool) {
 	return Usage{Input: input, Output: Tokens(n)}, true
 }
 
-type cachedKey struct{}
+type allKey struct{}
 
-// CountCached returns a context in which new budgets count replies from caches as calls, so that the run of a module
-// that tells its model how many calls are left takes the same path with and without a cache.
-func CountCached(ctx context.Context, counts bool) context.Context {
-	return context.WithValue(ctx, cachedKey{}, counts)
+// CountAll returns a context in which new budgets also count replies from caches and records, so that the run of a
+// module that tells its model how many calls are left takes the same path as without them.
+func CountAll(ctx context.Context, counts bool) context.Context {
+	return context.WithValue(ctx, allKey{}, counts)
 }
 
-// CountsCached reports what was set by [CountCached].
-func CountsCached(ctx context.Context) bool {
-	counts, _ := ctx.Value(cachedKey{}).(bool)
+// CountsAll reports what was set by [CountAll].
+func CountsAll(ctx context.Context) bool {
+	counts, _ := ctx.Value(allKey{}).(bool)
 	return counts
 }
