@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -190,5 +192,35 @@ func TestBudgetOfDepth(t *testing.T) {
 	pred, err := outer.Run(budget.With(t.Context(), budget.Limits{Depth: 1}), anything)
 	if err != nil || !strings.Contains(pred.Trajectory.Runs[0].Err.Error(), "the budget allows no more than 1 module") {
 		t.Errorf("got %v, %v", pred, err)
+	}
+}
+
+// The model of an RLM is told how many calls are left. It is told the same when the replies come from a cache or from
+// the record of a program that was killed, so that they are found.
+func TestBudgetOfRLMWithStoredReplies(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []models.Mode{models.Cache, models.Resume} {
+		writer := llmtest.New(fence(`await llm("a"); await llm("b"); 1`), fence(`submit({total: 2})`))
+		sub, path := llmtest.New("x", "y"), filepath.Join(t.TempDir(), "replies")
+		for i := range 2 {
+			store, err := models.OpenStore(&models.StoreOptions{Mode: mode, Path: path})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := module.NewRLM(reading, store.Model(writer, "writer"), inProcess(t), nil,
+				&module.RLMOptions{Sub: store.Model(sub, "sub"), MaxCalls: 3})
+			ctx := budget.With(t.Context(), budget.Limits{})
+			if _, err := m.Run(ctx, book{"x"}); err != nil {
+				t.Fatal(err)
+			}
+			if n := budget.Of(ctx).Spent().Calls; n != 4*(1-i) {
+				t.Errorf("%v: %d calls were charged", mode, n)
+			}
+			store.Close()
+		}
+		wantTold(t, writer, 1, "Programs can call models 1 more time.")
+		if n := len(writer.Requests()) + len(sub.Requests()); n != 4 {
+			t.Errorf("%v: the models were asked %d times", mode, n)
+		}
 	}
 }
