@@ -27,7 +27,7 @@ var errNothingSaid = &failures{
 // does not support tools, ask tries again with calls as text.
 func (r *run) ask(ctx context.Context) error {
 	r.outcome, r.results, r.purse = nil, nil, purseOf(ctx)
-	ctx = lm.WithStep(ctx)
+	ctx = lm.WithStep(ctx, &lm.Step{})
 	step := len(r.Steps) + 1
 	err := r.askFitting(ctx, step)
 	if !toolsRefused(err) || !r.dropTools(step) {

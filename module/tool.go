@@ -21,7 +21,10 @@ func Tool[In, Out any](name, description string, m Module[In, Out], h *tools.Hin
 	}
 	t := tools.Func(name, description, func(ctx context.Context, in In) (out Out, err error) {
 		defer tools.Pause(ctx)()
-		if ctx, err = lm.Descend(ctx); err != nil {
+		if m := lm.MeterOf(ctx); m != nil {
+			ctx, err = m.Descend(ctx)
+		}
+		if err != nil {
 			te := &tools.ToolError{Kind: tools.KindBudget, Message: err.Error()}
 			return out, te.WithCause(err)
 		}

@@ -1,12 +1,13 @@
 package budget
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
@@ -18,7 +19,7 @@ import (
 // model call and tool call fails.
 type Limits struct {
 	Time         time.Duration // since With; the context gets a deadline
-	Steps        int           // requests of modules to their models, together
+	Steps        int           // requests of modules to their models
 	Calls        int           // model calls
 	ToolCalls    int           // calls that reach a tool, including llm and rlm in programs
 	InputTokens  int           // tokens in all requests
@@ -26,35 +27,37 @@ type Limits struct {
 	Tokens       int           // InputTokens and OutputTokens together
 	Cost         float64       // in the currency of Prices
 	Concurrency  int           // model calls at the same time; further calls wait
-	Depth        int           // modules that run as tools of modules, within each other
+	Depth        int           // modules within each other that run as tools of modules
 
-	// Prices maps model names to prices. A model's name is that of llms.WithModel if a call has that option, or else
-	// the name passed to [Model], or else the one in the model's Capabilities, or else "". If Cost is limited, calls of
-	// a model without a price fail. For a model with a price in an outer budget, that price applies.
+	// Prices maps model names to prices. A call's model has the name in llms.WithModel, or else the name in [Model], or
+	// else the name in its capabilities, or else "". If Cost is limited, calls of a model without a price fail. Prices
+	// of outer budgets take precedence.
 	//
-	// A model of your own that calls other models is charged what it reports or, if that is more, what these calls are
-	// charged. If it reports nothing of its own, its price may be the zero Price.
+	// A model of your own that calls other models is charged the greater of what it reports and of what these calls
+	// use. If it does not cost anything itself, give it the price Price{}.
 	Prices map[string]Price
 }
 
 // check returns an error for a value that would silently disable a limit.
 func (l Limits) check() error {
-	numbers := map[string]float64{
-		"Time": float64(l.Time), "Steps": float64(l.Steps), "Calls": float64(l.Calls),
-		"ToolCalls": float64(l.ToolCalls), "InputTokens": float64(l.InputTokens),
-		"OutputTokens": float64(l.OutputTokens), "Tokens": float64(l.Tokens), "Cost": l.Cost,
-		"Concurrency": float64(l.Concurrency), "Depth": float64(l.Depth),
+	err := checkNumbers("Limits.", reflect.ValueOf(l))
+	for _, model := range slices.Sorted(maps.Keys(l.Prices)) {
+		err = cmp.Or(err, checkNumbers(fmt.Sprintf("Limits.Prices[%q].", model), reflect.ValueOf(l.Prices[model])))
 	}
-	for model, p := range l.Prices {
-		at := fmt.Sprintf("Prices[%q].", model)
-		maps.Copy(numbers, map[string]float64{
-			at + "Input": p.Input, at + "Output": p.Output, at + "CachedInput": p.CachedInput,
-			at + "CacheWrite": p.CacheWrite,
-		})
-	}
-	for _, name := range slices.Sorted(maps.Keys(numbers)) {
-		if n := numbers[name]; !(n >= 0) || math.IsInf(n, 1) {
-			return fmt.Errorf("budget: Limits.%s is %g; it must be zero, for no limit, or a positive number", name, n)
+	return err
+}
+
+func checkNumbers(prefix string, of reflect.Value) error {
+	for i := range of.NumField() {
+		n := 0.0
+		if f := of.Field(i); f.CanInt() {
+			n = float64(f.Int())
+		} else if f.CanFloat() {
+			n = f.Float()
+		}
+		if !(n >= 0) || math.IsInf(n, 1) {
+			return fmt.Errorf("budget: %s is %g; it must be zero, for no limit, or a positive number",
+				prefix+of.Type().Field(i).Name, n)
 		}
 	}
 	return nil
@@ -73,32 +76,25 @@ type Budget struct {
 
 // With returns a context with a new budget, within the budgets of ctx.
 func With(ctx context.Context, l Limits) context.Context {
-	outer := nodeOf(ctx)
-	b := &Budget{
-		limits: l, bad: l.check(), depth: depthOf(ctx), run: durable.Of(ctx), path: lm.CountsAll(ctx),
-	}
-	b.node = node{outer: outer, tree: &tree{changed: make(chan struct{})}, budget: b}
-	if outer != nil {
+	b := &Budget{limits: l, bad: l.check(), depth: depthOf(ctx), run: durable.Of(ctx), path: lm.CountsAll(ctx)}
+	b.node = node{outer: nodeOf(ctx), tree: &tree{changed: make(chan struct{})}, budget: b}
+	if outer := b.node.outer; outer != nil {
 		b.node.tree = outer.tree
-		if prices := outer.nearest().limits.Prices; len(l.Prices) == 0 {
-			b.limits.Prices = prices
-		} else {
-			b.limits.Prices = maps.Clone(l.Prices)
-			maps.Copy(b.limits.Prices, prices)
-		}
+		b.limits.Prices = map[string]Price{}
+		maps.Copy(b.limits.Prices, l.Prices)
+		maps.Copy(b.limits.Prices, outer.nearest().limits.Prices)
 	}
 	ctx = withPolicy(lm.WithMeter(lm.CountAll(ctx, false), &b.node))
 	if b.bad != nil || l.Time == 0 {
 		return ctx
 	}
 	b.ends = time.Now().Add(l.Time)
-	ctx, cancel := context.WithDeadlineCause(ctx, b.ends, &Error{Limit: l.Time.String(), budget: b, live: true})
-	context.AfterFunc(ctx, cancel) // nothing is held after the deadline, or after the outer context has ended
+	ctx, cancel := context.WithDeadlineCause(ctx, b.ends, &Error{l.Time.String(), b})
+	context.AfterFunc(ctx, cancel) // the context ends at the deadline, or with ctx
 	return ctx
 }
 
-// Of returns the innermost budget of a context, or nil. The methods of a nil Budget return what they would return for
-// a budget without limits, of which nothing was spent.
+// Of returns the innermost budget of a context, or nil. A nil Budget has no limits, and nothing is spent of it.
 func Of(ctx context.Context) *Budget {
 	if n := nodeOf(ctx); n != nil {
 		return n.nearest()
@@ -129,62 +125,43 @@ func (b *Budget) Spent() Spent {
 	return b.node.spent
 }
 
-// Left returns what this budget and those around it leave, besides what calls in progress may use. A limit that none of
-// them has is the highest number of its type. Prices are those of the budget.
+// Left returns what the budget and those around it leave, besides what calls in progress may use. Without a limit, it
+// is the highest number of its type. Depth and Prices are not set.
 func (b *Budget) Left() Limits {
 	const most = math.MaxInt
-	left := Limits{Time: math.MaxInt64, Steps: most, Calls: most, ToolCalls: most, InputTokens: most,
-		OutputTokens: most, Tokens: most, Cost: math.MaxFloat64, Concurrency: most, Depth: most}
+	left := Limits{math.MaxInt64, most, most, most, most, most, most, math.MaxFloat64, most, 0, nil}
 	if b == nil {
 		return left
 	}
 	b.node.tree.Lock()
 	defer b.node.tree.Unlock()
-	left.Prices = maps.Clone(b.limits.Prices)
 	for _, b := range b.all() {
 		l, used := b.limits, b.node.spent.plus(b.node.held)
-		for _, x := range []struct {
-			left        *int
-			limit, used int
-		}{
-			{&left.Steps, l.Steps, used.Steps}, {&left.Calls, l.Calls, b.calls()},
-			{&left.ToolCalls, l.ToolCalls, used.ToolCalls}, {&left.InputTokens, l.InputTokens, used.InputTokens},
-			{&left.OutputTokens, l.OutputTokens, used.OutputTokens}, {&left.Tokens, l.Tokens, used.tokens()},
-			{&left.Concurrency, l.Concurrency, b.node.underway}, {&left.Depth, l.Depth, 0},
-		} {
-			if x.limit > 0 {
-				*x.left = min(*x.left, max(x.limit-x.used, 0))
-			}
-		}
-		if l.Cost > 0 {
-			left.Cost = min(left.Cost, max(l.Cost-used.Cost, 0))
-		}
-		if l.Time > 0 {
-			left.Time = min(left.Time, max(time.Until(b.ends), 0))
-		}
+		lower(&left.Time, l.Time, l.Time-time.Until(b.ends))
+		lower(&left.Steps, l.Steps, used.Steps)
+		lower(&left.Calls, l.Calls, b.calls())
+		lower(&left.ToolCalls, l.ToolCalls, used.ToolCalls)
+		lower(&left.InputTokens, l.InputTokens, used.InputTokens)
+		lower(&left.OutputTokens, l.OutputTokens, used.OutputTokens)
+		lower(&left.Tokens, l.Tokens, used.tokens())
+		lower(&left.Cost, l.Cost, used.Cost)
+		lower(&left.Concurrency, l.Concurrency, b.node.underway)
 	}
 	return left
 }
 
-// Model returns a model that has a name for [Limits].Prices, and whose calls are charged even if they are not made by a
-// module. Models opened by package models need it only for another name.
+// lower lowers what is left to what a limit leaves, if there is a limit.
+func lower[T int | float64 | time.Duration](left *T, limit, used T) {
+	if limit > 0 {
+		*left = min(*left, max(limit-used, 0))
+	}
+}
+
+// Model returns a model with a name for [Limits].Prices, whose calls are charged even if no module makes them. Models
+// of package models need it only to have another name.
 func Model(model llms.Model, name string) llms.Model {
 	return lm.Wrap(model, func(ctx context.Context, messages []llms.MessageContent,
 		options []llms.CallOption) (*llms.ContentResponse, error) {
 		return lm.Generate(lm.WithName(ctx, name), model, messages, options...)
 	})
-}
-
-// tree is shared by a budget without an outer one and all budgets and calls within it.
-type tree struct {
-	sync.Mutex
-	changed chan struct{} // closed when a call ends
-}
-
-// invalid returns the error for a budget that cannot be used.
-func invalid(err error) error { return &lm.Error{Kind: lm.KindInvalid, Err: err} }
-
-// reached returns the error for a limit that is reached.
-func (b *Budget) reached(limit string) *Error {
-	return &Error{Limit: limit, budget: b, spent: b.node.spent}
 }

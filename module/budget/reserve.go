@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/internal/durable"
@@ -13,12 +14,18 @@ import (
 )
 
 const (
-	assumed  = 16_000 // the longest reply, if it is unknown
-	minReply = 16     // some providers refuse a lower limit of tokens
+	assumed  = 16_000 // the tokens of the longest reply, if it is unknown
+	minReply = 16     // some providers refuse a lower limit
 )
 
-// node is a budget, or a model call in progress. A call can have calls within it, if its model calls other models. It
-// is charged the greater of what it uses itself and of what is used within it. The fields are guarded by the tree.
+// tree is shared by a budget without an outer one and by all budgets and calls within it. It guards their fields.
+type tree struct {
+	sync.Mutex
+	changed chan struct{} // closed when a call ends
+}
+
+// node is a budget, or a model call in progress. A call contains other calls if its model calls models. It is charged
+// the greater of what it uses itself and of what these calls use.
 type node struct {
 	outer  *node
 	tree   *tree
@@ -26,10 +33,8 @@ type node struct {
 
 	own         Spent // what a call has reserved
 	spent, held Spent // what was used within the node, and what is reserved there
-	underway    int   // the calls in progress within a budget
+	underway    int   // the calls in progress within the node
 }
-
-var _ lm.Meter = (*node)(nil)
 
 func nodeOf(ctx context.Context) *node {
 	n, _ := lm.MeterOf(ctx).(*node)
@@ -49,7 +54,7 @@ func (n *node) holds() Spent {
 	if n.budget != nil {
 		return n.held
 	}
-	return n.own.beyond(n.spent).max(n.held)
+	return n.own.minus(n.spent).max(n.held)
 }
 
 // charge adds amounts to the node and to all nodes around it.
@@ -74,16 +79,23 @@ func (b *Budget) calls() int {
 }
 
 // Reserve implements [lm.Meter].
-func (n *node) Reserve(ctx context.Context, c lm.Charge) (r lm.Reservation, err error) {
+func (n *node) Reserve(ctx context.Context, c lm.Charge) (
+	within context.Context, tokens int, settle func(lm.Reply, error) error, err error,
+) {
 	n.tree.Lock()
 	defer n.tree.Unlock()
 	price, priced := n.nearest().limits.Prices[c.Model]
-	if err := n.usable(c.Model, priced); err != nil {
-		return r, invalid(err)
+	for _, b := range n.nearest().all() {
+		if err = b.bad; err == nil && !priced && b.limits.Cost > 0 {
+			err = fmt.Errorf("the budget limits the cost but has no price for the model %q; add it to Limits.Prices", c.Model)
+		}
+		if err != nil {
+			return nil, 0, nil, &lm.Error{Kind: lm.KindInvalid, Err: err}
+		}
 	}
 	want := cmp.Or(c.Output, assumed+c.Think) * c.Replies
 	f := n.fit(c, price, want)
-	for f.wait && f.err == nil {
+	for ; f.err == nil && f.wait; f = n.fit(c, price, want) {
 		changed := n.tree.changed
 		n.tree.Unlock()
 		select {
@@ -92,47 +104,32 @@ func (n *node) Reserve(ctx context.Context, c lm.Charge) (r lm.Reservation, err 
 		}
 		n.tree.Lock()
 		if ctx.Err() != nil {
-			return r, lm.CancelledBy(ctx)
+			return nil, 0, nil, lm.CancelledBy(ctx)
 		}
-		f = n.fit(c, price, want)
 	}
 	if f.err != nil {
-		return r, &lm.Error{Kind: lm.KindOverBudget, Err: f.err}
+		return nil, 0, nil, &lm.Error{Kind: lm.KindOverBudget, Err: f.err}
 	}
 	call := &node{outer: n, tree: n.tree, own: Spent{
 		Calls: 1, InputTokens: c.Input, OutputTokens: f.output, Cost: price.most(c.Input, f.output),
 	}}
-	n.charge(n.step(c), call.own, 1)
-	r.Context, r.Settle = lm.WithMeter(lm.WithoutStep(ctx), call), func(reply lm.Reply, err error) error {
-		call.settle(c, price, priced, reply, err)
-		if f.output < want && reply.Truncated && err == nil {
-			n.tree.Lock()
-			defer n.tree.Unlock()
-			return &lm.Error{Kind: lm.KindOverBudget, MaybeCharged: true, Err: f.tightest.reached(f.limit)}
+	n.charge(step(c), call.own, 1)
+	if f.output < want {
+		tokens = f.output / c.Replies
+	}
+	return lm.WithMeter(lm.WithStep(ctx, nil), call), tokens, func(reply lm.Reply, err error) error {
+		n.tree.Lock()
+		defer n.tree.Unlock()
+		call.settle(spentOn(c, price, priced, reply, err))
+		if err == nil && tokens > 0 && reply.Truncated {
+			err = &lm.Error{Kind: lm.KindOverBudget, MaybeCharged: true, Err: &Error{f.limit, f.tightest}}
 		}
 		return err
-	}
-	if f.output < want {
-		r.MaxTokens = f.output / c.Replies
-	}
-	return r, nil
-}
-
-// usable returns an error if a limit is invalid, or if there is a limit of money and the model has no price.
-func (n *node) usable(model string, priced bool) error {
-	for _, b := range n.nearest().all() {
-		switch {
-		case b.bad != nil:
-			return b.bad
-		case !priced && b.limits.Cost > 0:
-			return fmt.Errorf("the budget limits the cost but has no price for the model %q; add it to Limits.Prices", model)
-		}
-	}
-	return nil
+	}, nil
 }
 
 // step returns what a call costs if it is the first one of a step.
-func (n *node) step(c lm.Charge) Spent {
+func step(c lm.Charge) Spent {
 	if c.Step == nil || c.Step.Charged {
 		return Spent{}
 	}
@@ -144,7 +141,7 @@ func (n *node) step(c lm.Charge) Spent {
 type fitting struct {
 	output   int  // the tokens that are left for the reply, at most those that it wants
 	wait     bool // calls in progress hold what the call wants
-	err      *Error
+	err      error
 	tightest *Budget // the budget that leaves the fewest tokens
 	limit    string  // and its limit
 }
@@ -156,102 +153,81 @@ func (n *node) fit(c lm.Charge, price Price, want int) (f fitting) {
 	firm, within, credit := want, false, Spent{} // firm is what the budgets leave if nothing else is in progress
 	for ; n != nil; n = n.outer {
 		b := n.budget
-		if b == nil {
-			within, credit = true, credit.plus(n.own.beyond(n.spent).beyond(n.held))
+		if b == nil { // what the call around it has reserved is not used yet
+			within, credit = true, credit.plus(n.own.minus(n.spent).minus(n.held).max(Spent{}))
+			credit.InputTokens = min(credit.InputTokens, c.Input)
 			continue
 		}
 		l := b.limits
 		switch used := b.calls() + max(1-credit.Calls, 0); {
-		case c.Step != nil && !c.Step.Charged && l.Steps > 0 && b.node.spent.Steps >= l.Steps:
-			f.err = b.reached(display.Plural(l.Steps, "step"))
+		case l.Steps > 0 && c.Step != nil && !c.Step.Charged && n.spent.Steps >= l.Steps:
+			f.err = &Error{display.Plural(l.Steps, "step"), b}
 		case l.Calls > 0 && used > l.Calls:
-			f.err = b.reached(display.Plural(l.Calls, "model call"))
-		case l.Concurrency > 0 && b.node.underway >= l.Concurrency && !within:
+			f.err = &Error{display.Plural(l.Calls, "model call"), b}
+		case l.Concurrency > 0 && n.underway >= l.Concurrency && !within:
 			f.wait = true
 		}
-		for _, limit := range b.tokenLimits() {
-			now := limit.room(c.Input, b.node.spent.plus(b.node.held), credit, price)
-			alone := limit.room(c.Input, b.node.spent, Spent{}, price)
-			if within || b.node.underway == 0 {
-				alone = now
-			}
-			if alone < firm {
-				firm, f.tightest, f.limit = alone, b, limit.name
-			}
+		for _, t := range l.ofTokens(c.Input, price) {
+			now := t.room(n.spent.plus(n.held).minus(credit))
 			f.output = min(f.output, now)
+			if !within && n.underway > 0 {
+				now = t.room(n.spent)
+			}
+			if now < firm {
+				firm, f.tightest, f.limit = now, b, t.name
+			}
 		}
 	}
 	if f.err == nil && firm < min(want, (c.Think+minReply)*c.Replies) {
-		f.err = f.tightest.reached(f.limit)
+		f.err = &Error{f.limit, f.tightest}
 	}
 	f.wait = f.wait || f.output < firm
 	return f
 }
 
-// tokenLimit is a limit that says how long a reply may be.
+// tokenLimit is a limit of tokens or money.
 type tokenLimit struct {
-	name string
-
-	// room returns how many tokens of output are left for a call, beyond what is used and apart from a credit of what
-	// the calls around it have reserved. It is negative if not even the input fits.
-	room func(input int, used, credit Spent, p Price) int
+	name       string
+	limit      float64
+	of         func(Spent) float64
+	input, per float64 // what the input of a call uses, and each token of its reply
 }
 
-// tokenLimits returns the limits of tokens and money.
-func (b *Budget) tokenLimits() (list []tokenLimit) {
-	l := b.limits
-	if l.InputTokens > 0 {
-		list = append(list, tokenLimit{display.Plural(l.InputTokens, "input token"),
-			func(input int, used, credit Spent, _ Price) int {
-				if used.InputTokens+max(input-credit.InputTokens, 0) > l.InputTokens {
-					return -1
-				}
-				return math.MaxInt
-			}})
+// room returns how many tokens a reply may have. It is negative if not even the input fits.
+func (t tokenLimit) room(used Spent) int {
+	left := t.limit - t.of(used) - t.input
+	if left >= 0 && t.per == 0 {
+		return math.MaxInt
 	}
-	if l.OutputTokens > 0 {
-		list = append(list, tokenLimit{display.Plural(l.OutputTokens, "output token"),
-			func(_ int, used, credit Spent, _ Price) int {
-				return l.OutputTokens - used.OutputTokens + credit.OutputTokens
-			}})
-	}
-	if l.Tokens > 0 {
-		list = append(list, tokenLimit{display.Plural(l.Tokens, "token"),
-			func(input int, used, credit Spent, _ Price) int {
-				return l.Tokens - used.tokens() - max(input-credit.InputTokens, 0) + credit.OutputTokens
-			}})
-	}
-	if l.Cost > 0 {
-		list = append(list, tokenLimit{fmt.Sprintf("a cost of %g", l.Cost),
-			func(input int, used, credit Spent, p Price) int {
-				money := l.Cost - used.Cost + credit.Cost - p.most(input, 0)
-				switch {
-				case money < 0:
-					return -1
-				case p.Output == 0:
-					return math.MaxInt
-				}
-				return int(min(money/p.Output*1e6, math.MaxInt32))
-			}})
+	return int(max(-1, min(left/t.per, math.MaxInt32)))
+}
+
+// ofTokens returns the limits of tokens and money for a call.
+func (l Limits) ofTokens(input int, p Price) (list []tokenLimit) {
+	in := float64(input)
+	for _, t := range []tokenLimit{
+		{display.Plural(l.InputTokens, "input token"), float64(l.InputTokens),
+			func(s Spent) float64 { return float64(s.InputTokens) }, in, 0},
+		{display.Plural(l.OutputTokens, "output token"), float64(l.OutputTokens),
+			func(s Spent) float64 { return float64(s.OutputTokens) }, 0, 1},
+		{display.Plural(l.Tokens, "token"), float64(l.Tokens),
+			func(s Spent) float64 { return float64(s.tokens()) }, in, 1},
+		{fmt.Sprintf("a cost of %g", l.Cost), l.Cost, func(s Spent) float64 { return s.Cost }, p.most(input, 0), p.Output / 1e6},
+	} {
+		if t.limit > 0 {
+			list = append(list, t)
+		}
 	}
 	return list
 }
 
-// settle replaces what a call has reserved with what it has used.
-func (n *node) settle(c lm.Charge, price Price, priced bool, reply lm.Reply, err error) {
-	n.tree.Lock()
-	defer n.tree.Unlock()
+// settle replaces what a call has reserved with what it has used, and wakes the calls that wait.
+func (n *node) settle(used Spent) {
 	before := n.holds()
-	used := spentOn(c, price, priced, reply, err)
 	n.own = Spent{}
-	n.outer.charge(used.beyond(n.spent), n.holds().minus(before), -1)
-	n.tree.notify()
-}
-
-// notify wakes the calls that wait.
-func (t *tree) notify() {
-	close(t.changed)
-	t.changed = make(chan struct{})
+	n.outer.charge(used.max(n.spent).minus(n.spent), n.holds().minus(before), -1)
+	close(n.tree.changed)
+	n.tree.changed = make(chan struct{})
 }
 
 // spentOn returns what a call has used.
@@ -289,28 +265,25 @@ func (n *node) Record(ctx context.Context) (context.Context, func() json.RawMess
 }
 
 // Replay implements [lm.Meter].
-func (n *node) Replay(ctx context.Context, all bool, c lm.Charge, recorded json.RawMessage, reply lm.Reply,
-	err error) {
+func (n *node) Replay(ctx context.Context, all bool, c lm.Charge, recorded json.RawMessage, reply lm.Reply, err error) {
 	n.tree.Lock()
 	defer n.tree.Unlock()
-	price, priced := n.nearest().limits.Prices[c.Model]
-	s := spentOn(c, price, priced, reply, err)
+	var s Spent
+	began := step(c)
 	if recorded == nil || json.Unmarshal(recorded, &s) != nil {
-		s = s.plus(n.step(c))
-	}
-	if c.Step != nil {
-		c.Step.Charged = true
+		price, priced := n.nearest().limits.Prices[c.Model]
+		s = spentOn(c, price, priced, reply, err).plus(began)
 	}
 	if all {
 		n.charge(s, Spent{}, 0)
-		return
+	} else {
+		n.replay(ctx, s)
 	}
-	n.replayed(ctx, s)
 }
 
-// replayed charges what was recorded to the budgets that began within the recorded run: the durable run of ctx or,
+// replay charges what was recorded to the budgets that began within the recorded run: the durable run of ctx or,
 // without one, the run of a module whose path depends on what is left.
-func (n *node) replayed(ctx context.Context, s Spent) {
+func (n *node) replay(ctx context.Context, s Spent) {
 	run := durable.Of(ctx)
 	for ; n != nil; n = n.outer {
 		if b := n.budget; b == nil || run != nil && b.run == run || run == nil && b.path {

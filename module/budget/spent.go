@@ -32,7 +32,7 @@ func (p Price) most(input, output int) float64 {
 
 // Spent is what was used of a [Budget].
 type Spent struct {
-	Steps           int     `json:"steps,omitempty"`      // steps of modules that called a model
+	Steps           int     `json:"steps,omitempty"`      // requests of modules, however many calls each took
 	Calls           int     `json:"calls,omitempty"`      // model calls, including failed ones
 	ToolCalls       int     `json:"tool_calls,omitempty"` // calls that reached a tool
 	Cached          int     `json:"cached,omitempty"`     // replies from a cache, which are free and not in Calls
@@ -40,7 +40,7 @@ type Spent struct {
 	OutputTokens    int     `json:"output_tokens,omitempty"`
 	ReasoningTokens int     `json:"reasoning_tokens,omitempty"` // the part of OutputTokens that was reasoning
 	Cost            float64 `json:"cost,omitempty"`             // in the currency of the prices
-	Estimated       int     `json:"estimated,omitempty"`        // calls whose provider reports no tokens
+	Estimated       int     `json:"estimated,omitempty"`        // calls whose tokens the provider did not report
 	Unpriced        int     `json:"unpriced,omitempty"`         // calls of models without a price; not in Cost
 }
 
@@ -48,44 +48,36 @@ type Spent struct {
 func (s Spent) String() string {
 	text := fmt.Sprintf("%s, %d input and %d output tokens",
 		display.Plural(s.Calls, "call"), s.InputTokens, s.OutputTokens)
-	for _, part := range []struct {
-		show   bool
-		format string
-		n      any
-	}{
-		{s.ToolCalls > 0, ", %s", display.Plural(s.ToolCalls, "tool call")},
-		{s.Cost > 0, ", a cost of %.4g", s.Cost},
-		{s.Cost > 0 && s.Unpriced > 0, " without %s that have no price", display.Plural(s.Unpriced, "call")},
-		{s.Cached > 0, ", %s answered by a cache", display.Plural(s.Cached, "call")},
-		{s.Estimated > 0, ", the tokens of %s estimated", display.Plural(s.Estimated, "call")},
-	} {
-		if part.show {
-			text += fmt.Sprintf(part.format, part.n)
-		}
+	if s.ToolCalls > 0 {
+		text += ", " + display.Plural(s.ToolCalls, "tool call")
+	}
+	if s.Cost > 0 {
+		text += fmt.Sprintf(", a cost of %.4g", s.Cost)
+	}
+	if s.Cost > 0 && s.Unpriced > 0 {
+		text += fmt.Sprintf(" without %s that have no price", display.Plural(s.Unpriced, "call"))
+	}
+	if s.Cached > 0 {
+		text += fmt.Sprintf(", %s answered by a cache", display.Plural(s.Cached, "call"))
+	}
+	if s.Estimated > 0 {
+		text += fmt.Sprintf(", the tokens of %s estimated", display.Plural(s.Estimated, "call"))
 	}
 	return text
 }
 
-// zip combines the numbers of a and b.
-func zip(a, b Spent, f func(a, b float64) float64) Spent {
+// zip combines the numbers of s and o.
+func (s Spent) zip(o Spent, f func(a, b float64) float64) Spent {
 	n := func(a, b int) int { return int(f(float64(a), float64(b))) }
-	return Spent{
-		Steps: n(a.Steps, b.Steps), Calls: n(a.Calls, b.Calls), ToolCalls: n(a.ToolCalls, b.ToolCalls),
-		Cached: n(a.Cached, b.Cached), InputTokens: n(a.InputTokens, b.InputTokens),
-		OutputTokens: n(a.OutputTokens, b.OutputTokens), ReasoningTokens: n(a.ReasoningTokens, b.ReasoningTokens),
-		Cost: f(a.Cost, b.Cost), Estimated: n(a.Estimated, b.Estimated), Unpriced: n(a.Unpriced, b.Unpriced),
-	}
+	return Spent{n(s.Steps, o.Steps), n(s.Calls, o.Calls), n(s.ToolCalls, o.ToolCalls), n(s.Cached, o.Cached),
+		n(s.InputTokens, o.InputTokens), n(s.OutputTokens, o.OutputTokens), n(s.ReasoningTokens, o.ReasoningTokens),
+		f(s.Cost, o.Cost), n(s.Estimated, o.Estimated), n(s.Unpriced, o.Unpriced)}
 }
 
-func (s Spent) plus(o Spent) Spent { return zip(s, o, func(a, b float64) float64 { return a + b }) }
+func (s Spent) plus(o Spent) Spent { return s.zip(o, func(a, b float64) float64 { return a + b }) }
 
-func (s Spent) minus(o Spent) Spent { return zip(s, o, func(a, b float64) float64 { return a - b }) }
+func (s Spent) minus(o Spent) Spent { return s.zip(o, func(a, b float64) float64 { return a - b }) }
 
-// beyond returns what s has more than o.
-func (s Spent) beyond(o Spent) Spent {
-	return zip(s, o, func(a, b float64) float64 { return max(a-b, 0) })
-}
-
-func (s Spent) max(o Spent) Spent { return zip(s, o, math.Max) }
+func (s Spent) max(o Spent) Spent { return s.zip(o, math.Max) }
 
 func (s Spent) tokens() int { return s.InputTokens + s.OutputTokens }

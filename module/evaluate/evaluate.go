@@ -13,6 +13,7 @@ import (
 
 	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/internal/lines"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
@@ -288,15 +289,12 @@ func (e *evaluation[In, Out]) run(ctx context.Context, i int) {
 // stopped reports whether the evaluation is over, because its context has ended or a run that ended with err has shown
 // that the budget of the context is spent.
 func (e *evaluation[In, Out]) stopped(ctx context.Context, err error) bool {
-	if ctx.Err() == nil && !stops(ctx, err) {
-		return false
-	}
-	if ctx.Err() == nil {
+	if spent, ok := errors.AsType[*budget.Error](err); ok && spent.Binds(ctx) && ctx.Err() == nil {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.end(fmt.Errorf("evaluate: stopped: %w", err))
 	}
-	return true
+	return ctx.Err() != nil
 }
 
 // ask runs the module and records what it did in r.

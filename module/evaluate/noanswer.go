@@ -1,8 +1,6 @@
 package evaluate
 
 import (
-	"context"
-	"errors"
 	"slices"
 
 	"github.com/writ-go/writ/module"
@@ -31,12 +29,6 @@ func isNoAnswer(err error) bool {
 		}
 	})
 	return unanswered && !failed
-}
-
-// stops reports whether err says that a budget of ctx is spent, so that no further run can be made.
-func stops(ctx context.Context, err error) bool {
-	spent, ok := errors.AsType[*budget.Error](err)
-	return ok && spent.Binds(ctx)
 }
 
 // visit calls f with err and with all errors that it wraps.

@@ -199,12 +199,12 @@ func (l *ledger) charged(ctx context.Context, m llms.Model, messages []llms.Mess
 	options []llms.CallOption) (*llms.ContentResponse, error) {
 	c := lm.ChargeOf(ctx, m, messages, options)
 	c.Step = nil // a budget of ctx is charged for it
-	call, err := lm.MeterOf(l.total).Reserve(ctx, c)
+	_, _, settle, err := lm.MeterOf(l.total).Reserve(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	response, err := lm.Generate(ctx, m, messages, options...)
-	return response, call.Settle(lm.Merge(response), err)
+	return response, settle(lm.Merge(response), err)
 }
 
 // isFree reports whether a cache answered the call, or the call was never made.

@@ -94,13 +94,13 @@ func exchange(ctx context.Context, model llms.Model, messages []llms.MessageCont
 	if err != nil {
 		return nil, Reply{}, err
 	}
-	call, options, err := reserve(ctx, model, messages, options)
+	within, options, settle, err := reserve(ctx, model, messages, options)
 	if err != nil {
 		return nil, Reply{}, err
 	}
-	defer func() { err = call.Settle(reply, err) }()
+	defer func() { err = settle(reply, err) }()
 	tapped, tap := NewTap(options)
-	response, err = generate(call.Context, model, messages, tapped)
+	response, err = generate(within, model, messages, tapped)
 	begun := tap.Close()
 	reply = merge(response, options)
 	if err = failed(ctx, err, begun); err == nil {

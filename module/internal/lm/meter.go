@@ -10,14 +10,15 @@ import (
 )
 
 // Meter counts and limits the calls of a context. Package budget implements it. Only the innermost model of a call is
-// metered: the wrappers of this library are not, so an answer from a cache or a record costs nothing, and every attempt
-// of a retry and every model of a fallback is charged by itself.
+// metered: wrappers are not, so a reply from a cache or a record is free, and every attempt of a retry and every model
+// of a fallback is charged by itself.
 type Meter interface {
-	// Reserve waits until the call may be made, and reserves what it may use at most.
-	Reserve(ctx context.Context, c Charge) (Reservation, error)
+	// Reserve waits until the call may be made, and reserves the most that it may use. It returns the context for the
+	// call and, if not 0, the limit of tokens that the call must send, which is lower than its own. Settle replaces what
+	// was reserved with what the call used, and returns the error with which the call fails.
+	Reserve(ctx context.Context, c Charge) (within context.Context, tokens int, settle func(Reply, error) error, err error)
 
-	// Descend returns the context for a module that runs as a tool of a module, or an error if a budget does not allow
-	// another one within those around it.
+	// Descend returns the context for a module that runs as a tool of a module, or an error if that is too deep.
 	Descend(ctx context.Context) (context.Context, error)
 
 	// Cached counts a reply from a cache.
@@ -41,16 +42,13 @@ type Charge struct {
 	Step    *Step  // the module's step that makes the call, or nil
 }
 
-// Reservation is a call in progress.
-type Reservation struct {
-	Context   context.Context // for the call
-	MaxTokens int             // the maximum for a reply, if the call must send one that is lower than its own; or 0
-
-	// Settle replaces what was reserved with what the call used. It returns the error with which the call fails.
-	Settle func(Reply, error) error
-}
+// Step is a step of a module. The first call that is made for it is charged for it.
+type Step struct{ Charged bool }
 
 type meterKey struct{}
+type stepKey struct{}
+type nameKey struct{}
+type allKey struct{}
 
 // WithMeter returns a context whose calls are charged to m.
 func WithMeter(ctx context.Context, m Meter) context.Context {
@@ -63,74 +61,63 @@ func MeterOf(ctx context.Context) Meter {
 	return m
 }
 
-// Descend returns the context for a module that runs as a tool of a module: see [Meter].
-func Descend(ctx context.Context) (context.Context, error) {
-	if m := MeterOf(ctx); m != nil {
-		return m.Descend(ctx)
-	}
-	return ctx, nil
+// WithStep returns a context whose calls belong to a step of a module, or to none if s is nil.
+func WithStep(ctx context.Context, s *Step) context.Context {
+	return context.WithValue(ctx, stepKey{}, s)
 }
-
-// Step is a step of a module. It is charged with the first call that is made for it.
-type Step struct{ Charged bool }
-
-type stepKey struct{}
-
-// WithStep returns a context whose calls belong to a new step of a module.
-func WithStep(ctx context.Context) context.Context { return context.WithValue(ctx, stepKey{}, &Step{}) }
-
-// WithoutStep returns a context for calls that belong to no step.
-func WithoutStep(ctx context.Context) context.Context {
-	if ctx.Value(stepKey{}) == (*Step)(nil) {
-		return ctx
-	}
-	return context.WithValue(ctx, stepKey{}, (*Step)(nil))
-}
-
-type nameKey struct{}
 
 // WithName returns a context in which the called model has a name, which selects its price.
 func WithName(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, nameKey{}, name)
 }
 
+// CountAll returns a context in which new budgets also count replies from caches and records, so that the run of a
+// module that tells its model how many calls are left takes the same path as without them.
+func CountAll(ctx context.Context, all bool) context.Context {
+	return context.WithValue(ctx, allKey{}, all)
+}
+
+// CountsAll reports what was set by [CountAll].
+func CountsAll(ctx context.Context) bool { return ctx.Value(allKey{}) == true }
+
 // ChargeOf describes a call of a model.
 func ChargeOf(ctx context.Context, model llms.Model, messages []llms.MessageContent, options []llms.CallOption) Charge {
-	o, can, think := Options(options), CapabilitiesOf(model), ParamsOf(ctx)
+	o, can, params := Options(options), CapabilitiesOf(model), ParamsOf(ctx)
 	name, _ := ctx.Value(nameKey{}).(string)
-	step, _ := ctx.Value(stepKey{}).(*Step)
-	c := Charge{
-		Model: cmp.Or(o.Model, name, can.Model), Output: o.MaxTokens, Replies: max(o.N, o.CandidateCount, 1),
-		Think: max(think.ThinkingTokens, 0), Step: step,
+	tools := []byte(nil)
+	if len(o.Tools) > 0 {
+		tools, _ = json.Marshal(RecordTools(o.Tools))
 	}
-	if c.Output <= 0 && can.MaxTokens > 0 {
+	c := Charge{
+		Model: cmp.Or(o.Model, name, can.Model), Input: Estimate(messages) + Tokens(len(params.Schema)+len(tools)),
+		Output: max(o.MaxTokens, 0), Replies: max(o.N, o.CandidateCount, 1), Think: max(params.ThinkingTokens, 0),
+	}
+	c.Step, _ = ctx.Value(stepKey{}).(*Step)
+	if c.Output == 0 && can.MaxTokens > 0 {
 		c.Output = can.MaxTokens + c.Think // providers add the tokens for thinking to their default
 	}
-	c.Output = max(c.Output, 0)
-	bytes := len(think.Schema)
-	if len(o.Tools) > 0 {
-		tools, _ := json.Marshal(RecordTools(o.Tools))
-		bytes += len(tools)
-	}
-	c.Input = Estimate(messages) + Tokens(bytes)
 	return c
 }
 
 // reserve reserves a call of a model, unless it is a wrapper or the context has no meter.
 func reserve(
 	ctx context.Context, model llms.Model, messages []llms.MessageContent, options []llms.CallOption,
-) (Reservation, []llms.CallOption, error) {
+) (context.Context, []llms.CallOption, func(Reply, error) error, error) {
 	meter := MeterOf(ctx)
-	if meter == nil || isWrapper(model) {
-		return Reservation{Context: ctx, Settle: func(_ Reply, err error) error { return err }}, options, nil
+	switch model.(type) {
+	case wrapper, capableWrapper:
+		meter = nil // the model that it calls is metered
 	}
-	r, err := meter.Reserve(ctx, ChargeOf(ctx, model, messages, options))
+	if meter == nil {
+		return ctx, options, func(_ Reply, err error) error { return err }, nil
+	}
+	ctx, tokens, settle, err := meter.Reserve(ctx, ChargeOf(ctx, model, messages, options))
 	if e, ok := errors.AsType[*Error](err); ok {
 		e.Err = &refusal{e.Err}
-	} else if r.MaxTokens > 0 {
-		options = append(options[:len(options):len(options)], llms.WithMaxTokens(r.MaxTokens))
+	} else if tokens > 0 {
+		options = append(options[:len(options):len(options)], llms.WithMaxTokens(tokens))
 	}
-	return r, options, err
+	return ctx, options, settle, err
 }
 
 // refusal is the error of a [Meter] that refuses a call.
@@ -146,12 +133,11 @@ func Refused(err error) bool {
 
 // Estimate returns the approximate number of tokens in messages. Binary parts do not count, since providers price them
 // separately.
-func Estimate(messages []llms.MessageContent) int {
-	n := 0
+func Estimate(messages []llms.MessageContent) (tokens int) {
 	for _, m := range messages {
-		n += len(TextOf(m))
+		tokens += len(TextOf(m))
 	}
-	return Tokens(n)
+	return Tokens(tokens)
 }
 
 // Tokens estimates how many tokens text of the given size has.
@@ -168,18 +154,4 @@ func Used(reply Reply, err error, input int) (u Usage, estimated bool) {
 		n += len(call.FunctionCall.Name) + len(call.FunctionCall.Arguments)
 	}
 	return Usage{Input: input, Output: Tokens(n)}, true
-}
-
-type allKey struct{}
-
-// CountAll returns a context in which new budgets also count replies from caches and records, so that the run of a
-// module that tells its model how many calls are left takes the same path as without them.
-func CountAll(ctx context.Context, counts bool) context.Context {
-	return context.WithValue(ctx, allKey{}, counts)
-}
-
-// CountsAll reports what was set by [CountAll].
-func CountsAll(ctx context.Context) bool {
-	counts, _ := ctx.Value(allKey{}).(bool)
-	return counts
 }
