@@ -53,16 +53,15 @@ type RLMOptions struct {
 	// Sub is the model that answers calls to llm, usually a cheaper one. Nil means the model that writes the programs.
 	Sub llms.Model
 
-	// MaxCalls limits the model calls that the programs of a run cause: through llm, in runs of rlm, and through
-	// modules that tools run. If it is not positive, the limit is 50.
+	// MaxCalls limits the model calls that the programs of a run cause, including failed attempts: through llm, in runs
+	// of rlm, and through modules that tools run. If it is not positive, the limit is 50.
 	//
 	// One program may call llm and rlm MaxCalls times each, but at most 10,000 times, in addition to the calls that the
 	// sandbox's Limits.Calls allows. Repeated prompts cost nothing, but count as calls by the program.
 	MaxCalls int
 
-	// MaxTokens limits the tokens in these model calls, prompts and replies together. A prompt that would exceed the
-	// limit is not sent, but replies in progress may exceed it. If the provider does not report usage, four bytes count
-	// as one token. If MaxTokens is not positive, there is no limit.
+	// MaxTokens limits the tokens in these model calls, prompts and replies together, as [budget.Limits] describes:
+	// calls wait while calls in progress may use the rest. If MaxTokens is not positive, there is no limit.
 	MaxTokens int
 
 	// Depth is the number of nesting levels. With 1, the default, programs have only llm. With 2, they also have

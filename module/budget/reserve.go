@@ -87,7 +87,8 @@ func (n *node) Reserve(ctx context.Context, c lm.Charge) (
 	price, priced := n.nearest().limits.Prices[c.Model]
 	for _, b := range n.nearest().all() {
 		if err = b.bad; err == nil && !priced && b.limits.Cost > 0 {
-			err = fmt.Errorf("the budget limits the cost but has no price for the model %q; add it to Limits.Prices", c.Model)
+			err = fmt.Errorf("the budget limits the cost but has no price for the model %q; add it to Limits.Prices",
+				c.Model)
 		}
 		if err != nil {
 			return nil, 0, nil, &lm.Error{Kind: lm.KindInvalid, Err: err}
@@ -212,7 +213,8 @@ func (l Limits) ofTokens(input int, p Price) (list []tokenLimit) {
 			func(s Spent) float64 { return float64(s.OutputTokens) }, 0, 1},
 		{display.Plural(l.Tokens, "token"), float64(l.Tokens),
 			func(s Spent) float64 { return float64(s.tokens()) }, in, 1},
-		{fmt.Sprintf("a cost of %g", l.Cost), l.Cost, func(s Spent) float64 { return s.Cost }, p.most(input, 0), p.Output / 1e6},
+		{fmt.Sprintf("a cost of %g", l.Cost), l.Cost,
+			func(s Spent) float64 { return s.Cost }, p.most(input, 0), p.Output / 1e6},
 	} {
 		if t.limit > 0 {
 			list = append(list, t)

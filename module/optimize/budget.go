@@ -31,6 +31,8 @@ var errBudget = lm.Reworded(budget.ErrSpent, "the budget of the optimization is 
 // one for each of Options.Workers, may exceed the limits, and equal searches may spend different amounts. A call counts
 // once, even if models.Retry within the model repeats it, or the model runs modules of its own. Calls that a metric or
 // an [Embed] makes directly, and not through a module, are not counted, nor are calls of a search within the module.
+// A budget of the context of Run counts and bounds all of them (see package budget); if it is spent, Run returns its
+// error together with the result so far.
 type Budget struct {
 	StudentCalls    int           // calls of the module's own models
 	TeacherCalls    int           // calls of Options.Teacher
