@@ -3,6 +3,7 @@ package module
 import (
 	"context"
 
+	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -20,6 +21,13 @@ func Tool[In, Out any](name, description string, m Module[In, Out], h *tools.Hin
 	}
 	t := tools.Func(name, description, func(ctx context.Context, in In) (out Out, err error) {
 		defer tools.Pause(ctx)()
+		if m := lm.MeterOf(ctx); m != nil {
+			ctx, err = m.Descend(ctx)
+		}
+		if err != nil {
+			te := &tools.ToolError{Kind: tools.KindBudget, Message: err.Error()}
+			return out, te.WithCause(err)
+		}
 		s := scopeOf(ctx)
 		run := *s.copyOf(&m).(*Module[In, Out])
 		s.tool = name

@@ -53,6 +53,7 @@ import (
 	"github.com/writ-go/writ/examples/internal/models"
 	"github.com/writ-go/writ/examples/internal/show"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
@@ -255,7 +256,7 @@ func (c *config) run(ctx context.Context) (*module.Prediction[agent.Answer], err
 	case c.save != "":
 		return nil, c.saveProgram(ctx, set)
 	}
-	model, err := models.Open(c.model, models.Options{Tokens: c.tokens, Progress: progress})
+	model, err := models.Open(c.model, models.Options{Progress: progress})
 	if err != nil {
 		return nil, err
 	}
@@ -264,6 +265,7 @@ func (c *config) run(ctx context.Context) (*module.Prediction[agent.Answer], err
 		return nil, err
 	}
 	defer box.Close()
+	ctx = budget.With(ctx, budget.Limits{Tokens: c.tokens})
 	options := module.Options{MaxIters: c.steps, Logger: slog.New(slog.NewTextHandler(c.stderr, nil))}
 	if !c.quiet {
 		options.OnEvent, ctx = show.Progress(c.stderr), module.Observe(ctx, c.status.Observe)

@@ -240,7 +240,7 @@ func TestFailures(t *testing.T) {
 		{"tokens used up", nil, []string{"-model", "openai:x", "-tokens", "4000", "-config", good, "task"},
 			[]string{"no", "no", "no",
 				"no"}, 1,
-			"the budget of 4000 tokens allows no further model call; spent: 3 calls, 3000 input and 300 output tokens"},
+			"the budget allows no more than 4000 tokens; spent: 3 calls, 3000 input and 300 output tokens"},
 		{"no valid program", nil, []string{"-model", "openai:x", "-steps", "2", "-config", good, "task"},
 			[]string{"no", "", "",
 				""}, 1, "no answer after 4 steps: the steps are used up; the last step: Nothing was run: the reply is empty"},
