@@ -13,8 +13,8 @@ import (
 	"github.com/writ-go/writ/tools/journal/internal/storetest"
 )
 
-// BenchmarkAppendSync appends and syncs a record, and makes the same bytes durable without a log, in turn: by writing and
-// syncing a file, or by one INSERT. The metric x-raw is the median of the ratios of their times.
+// BenchmarkAppendSync appends and syncs a record, and makes the same bytes durable without a log, in turn: by writing
+// and syncing a file, or by one INSERT. The metric x-raw is the median of the ratios of their times.
 func BenchmarkAppendSync(b *testing.B) {
 	record := bytes.Repeat([]byte("x"), 500)
 	b.Run("files", func(b *testing.B) {

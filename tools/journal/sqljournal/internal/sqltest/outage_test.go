@@ -1,6 +1,7 @@
 package sqltest
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"errors"
@@ -121,13 +122,14 @@ func goDown(t testing.TB, d *database) (client *database, down, up func()) {
 		exec("BEGIN EXCLUSIVE"), exec("ROLLBACK")
 }
 
-// A database that goes away for ten seconds, which is a third of a lease, does not end a run. In the short test, both
-// are shorter.
+// A database that goes away for a third of a lease does not end a run. With WRIT_TEST_OUTAGE=10s, the lease is the
+// default.
 func TestOutage(t *testing.T) {
-	lease := 3 * time.Second
-	if os.Getenv("WRIT_TEST_FULL") != "" {
-		lease = 30 * time.Second
+	outage, err := time.ParseDuration(cmp.Or(os.Getenv("WRIT_TEST_OUTAGE"), "1s"))
+	if err != nil {
+		t.Fatal(err)
 	}
+	lease := 3 * outage
 	eachDatabase(t, func(t *testing.T, d *database) {
 		client, down, up := goDown(t, d)
 		s := client.store(t, lease)
@@ -145,7 +147,7 @@ func TestOutage(t *testing.T) {
 			time.Sleep(lease / 10)
 			add()
 			down()
-			timer := time.AfterFunc(lease/3, up)
+			timer := time.AfterFunc(outage, up)
 			add()
 			timer.Stop()
 			up := time.Now()
@@ -154,7 +156,8 @@ func TestOutage(t *testing.T) {
 			}
 		}
 		storetest.Append(t, idle, "a")
-		if got := d.query(t, "SELECT run, epoch FROM writ_runs ORDER BY run"); !slices.Equal(got, []string{"idle 1", "run 1"}) {
+		got := d.query(t, "SELECT run, epoch FROM writ_runs ORDER BY run")
+		if !slices.Equal(got, []string{"idle 1", "run 1"}) {
 			t.Errorf("the runs are %q", got)
 		}
 		storetest.Reopen(t, s, l, records...)
