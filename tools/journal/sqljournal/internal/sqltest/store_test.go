@@ -242,7 +242,7 @@ func TestMigrateInManyProcesses(t *testing.T) {
 // The run of a process that was killed can be opened when its lease has ended.
 func TestKilledOwner(t *testing.T) {
 	if d, ok := started(); ok {
-		l := storetest.OpenRun(t, d.store(t, time.Second), "run")
+		l := storetest.OpenRun(t, d.store(t, 2*time.Second), "run")
 		storetest.Append(t, l, "a", "b")
 		if err := l.Append([]byte("lost")); err != nil {
 			t.Fatal(err)
