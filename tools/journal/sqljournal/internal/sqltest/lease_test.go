@@ -46,7 +46,7 @@ func want(t *testing.T, l journal.Log, records ...string) {
 // A lost log writes nothing more, and all its methods say why.
 func lost(t *testing.T, l journal.Log) {
 	t.Helper()
-	errs := []error{l.Sync(), l.Append([]byte("x")), l.Sync(), l.(journal.Replacer).Replace(nil)}
+	errs := []error{l.Append([]byte("x")), l.Sync(), l.(journal.Replacer).Replace(nil)}
 	for _, err := range errs {
 		if !errors.Is(err, sqljournal.ErrLeaseLost) || !strings.Contains(fmt.Sprint(err), `run "run"`) {
 			t.Errorf("a log without a lease returns %v", err)
@@ -152,15 +152,30 @@ func TestFenced(t *testing.T) {
 	})
 }
 
-// An owner notices that its run was taken although it writes nothing.
+// An owner notices at the next renewal that its run was taken, although it writes nothing.
 func TestFencedByRenewal(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *database) {
-		l := storetest.OpenRun(t, d.store(t, 2*time.Second), "run")
+		var f faults
+		s, err := sqljournal.Open(t.Context(), d.openFaulty(t, &f), &sqljournal.Options{Lease: 3 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := storetest.OpenRun(t, s, "run")
 		d.steal(t)
+		var renewals atomic.Int64
+		f.set(nil, func(_ context.Context, statement string, _ []driver.NamedValue) error {
+			if strings.HasPrefix(statement, "UPDATE") {
+				renewals.Add(1)
+			}
+			return nil
+		})
 		for l.Sync() == nil { // without a record, it does not ask the database
 			time.Sleep(10 * time.Millisecond)
 		}
 		lost(t, l)
+		if n := renewals.Load(); n != 1 {
+			t.Errorf("the owner noticed it after %d renewals", n)
+		}
 	})
 }
 
