@@ -1,3 +1,18 @@
+// Package sqljournal keeps durable runs in PostgreSQL or SQLite, so that several processes share them.
+//
+//	store, err := sqljournal.Open(ctx, db, nil)
+//	if err != nil {
+//		return err
+//	}
+//	runs := agent.NewRuns(store)
+//
+// The package has no driver. It is tested with modernc.org/sqlite and with the package stdlib of
+// github.com/jackc/pgx/v5. Commits must be durable, which Open checks. For SQLite, set busy_timeout.
+//
+// The owner of a run has a lease, by the clock of the database, and renews it. What the owner writes is written only if
+// it still owns the run. If the database is away for longer than the lease, the run ends with [ErrLeaseLost], has done
+// nothing since, and can be resumed. If a process has died, its runs are in use until their leases end. The calls that
+// it had in progress may still happen if it was only paused, so their outcome is unknown.
 package sqljournal
 
 import (
@@ -58,8 +73,8 @@ func Open(ctx context.Context, db *sql.DB, o *Options) (s *Store, err error) {
 //go:embed *.sql
 var migrations embed.FS
 
-// Migrations returns the SQL files that create the tables, for those who apply them with a tool of their own: 1.sql, and
-// in later versions 2.sql and so on. Both databases have the same files. It does no harm to apply a file twice.
+// Migrations returns the SQL files that create the tables, for those who apply them with a tool of their own: 1.sql,
+// and in later versions 2.sql and so on. Both databases have the same files. It does no harm to apply a file twice.
 func Migrations() fs.FS { return migrations }
 
 // migrate applies the migrations, which do nothing if that was done before.

@@ -46,7 +46,7 @@ func want(t *testing.T, l journal.Log, records ...string) {
 // A lost log writes nothing more, and all its methods say why.
 func lost(t *testing.T, l journal.Log) {
 	t.Helper()
-	errs := []error{l.Sync(), l.Append([]byte("x")), l.Sync(), l.(journal.Replacer).Replace(nil)}
+	errs := []error{l.Append([]byte("x")), l.Sync(), l.(journal.Replacer).Replace(nil)}
 	for _, err := range errs {
 		if !errors.Is(err, sqljournal.ErrLeaseLost) || !strings.Contains(fmt.Sprint(err), `run "run"`) {
 			t.Errorf("a log without a lease returns %v", err)
@@ -57,9 +57,15 @@ func lost(t *testing.T, l journal.Log) {
 // A run whose owner is alive stays in use, although the lease is short.
 func TestLeaseIsRenewed(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *database) {
-		l := storetest.OpenRun(t, d.store(t, 2*time.Second), "run")
+		l := storetest.OpenRun(t, d.store(t, 3*time.Second), "run")
 		other := d.store(t, 0)
-		for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		const lease = "SELECT lease_until FROM writ_runs"
+		last := d.query(t, lease)
+		for renewals := 0; renewals < 2; time.Sleep(50 * time.Millisecond) {
+			if now := d.query(t, lease); !slices.Equal(now, last) {
+				last = now
+				renewals++
+			}
 			if _, err := other.Open(t.Context(), "run"); !errors.Is(err, journal.ErrInUse) {
 				t.Fatal(err)
 			}
@@ -76,7 +82,7 @@ func TestLeaseIsRenewed(t *testing.T) {
 func TestLeaseEnds(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *database) {
 		var f faults
-		s, err := sqljournal.Open(t.Context(), d.openFaulty(t, &f), &sqljournal.Options{Lease: time.Second})
+		s, err := sqljournal.Open(t.Context(), d.openFaulty(t, &f), &sqljournal.Options{Lease: 2 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,15 +152,30 @@ func TestFenced(t *testing.T) {
 	})
 }
 
-// An owner notices that its run was taken although it writes nothing.
+// An owner notices at the next renewal that its run was taken, although it writes nothing.
 func TestFencedByRenewal(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *database) {
-		l := storetest.OpenRun(t, d.store(t, 2*time.Second), "run")
+		var f faults
+		s, err := sqljournal.Open(t.Context(), d.openFaulty(t, &f), &sqljournal.Options{Lease: 3 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := storetest.OpenRun(t, s, "run")
 		d.steal(t)
-		for l.Sync() == nil {
+		var renewals atomic.Int64
+		f.set(nil, func(_ context.Context, statement string, _ []driver.NamedValue) error {
+			if strings.HasPrefix(statement, "UPDATE") {
+				renewals.Add(1)
+			}
+			return nil
+		})
+		for l.Sync() == nil { // without a record, it does not ask the database
 			time.Sleep(10 * time.Millisecond)
 		}
 		lost(t, l)
+		if n := renewals.Load(); n != 1 {
+			t.Errorf("the owner noticed it after %d renewals", n)
+		}
 	})
 }
 
@@ -183,17 +204,18 @@ func TestFencedAfterRemove(t *testing.T) {
 func TestLateRenewal(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *database) {
 		var f faults
-		s, err := sqljournal.Open(t.Context(), d.openFaulty(t, &f), &sqljournal.Options{Lease: time.Second})
+		s, err := sqljournal.Open(t.Context(), d.openFaulty(t, &f), &sqljournal.Options{Lease: 2 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
 		l := storetest.OpenRun(t, s, "run")
-		begun := make(chan struct{})
-		var once sync.Once
+		begun, ended := make(chan struct{}), make(chan struct{})
+		var once, last sync.Once
 		f.set(func(ctx context.Context, statement string, _ []driver.NamedValue) error {
 			if strings.Contains(statement, "lease_until = {now}") || strings.HasPrefix(statement, "UPDATE") {
 				once.Do(func() { close(begun) })
-				time.Sleep(time.Second) // it ignores the context, as a packet on its way does
+				time.Sleep(2 * time.Second) // it ignores the context, as a packet on its way does
+				last.Do(func() { close(ended) })
 			}
 			return nil
 		}, nil)
@@ -203,7 +225,7 @@ func TestLateRenewal(t *testing.T) {
 		}
 		lost(t, l)
 		f.set(nil, nil)
-		time.Sleep(time.Second)
+		<-ended
 		lost(t, l)
 	})
 }

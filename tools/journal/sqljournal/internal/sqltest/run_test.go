@@ -127,7 +127,10 @@ func resume(t *testing.T, w *world, d *database, unknown string, programs []stri
 	pred, err := agent.Resume(t.Context(), runs, bot, at, nil)
 	if unknown != "" {
 		paused, ok := errors.AsType[*agent.PausedError](err)
-		if !ok || len(paused.Checkpoint.Waiting) != 1 || !paused.Checkpoint.Waiting[0].Unknown || paused.Checkpoint.Waiting[0].Tool != unknown {
+		if !ok || len(paused.Checkpoint.Waiting) != 1 {
+			t.Fatalf("the run is not paused: %v", err)
+		}
+		if w := paused.Checkpoint.Waiting[0]; !w.Unknown || w.Tool != unknown {
 			t.Fatalf("the run is not paused: %v", err)
 		}
 		done := &journal.Reconciled{State: journal.StateOK, Result: json.RawMessage(`"done"`)}

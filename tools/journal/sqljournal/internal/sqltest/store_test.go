@@ -80,14 +80,14 @@ func TestOpenRefuses(t *testing.T) {
 func TestDamage(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *database) {
 		s := d.store(t, 0)
-		large := "CAST(zeroblob(67108865) AS BLOB)"
+		enlarge := "UPDATE writ_records SET data = zeroblob(67108865) WHERE seq = 1"
 		if d.driver == "pgx" {
-			large = "convert_to(repeat('x', 67108865), 'UTF8')"
+			enlarge = "UPDATE writ_records SET data = convert_to(repeat('x', 67108865), 'UTF8') WHERE seq = 1"
 		}
 		for damage, want := range map[string]string{
-			"UPDATE writ_records SET data = sum WHERE seq = 2":                         "record 2 has changed",
-			"UPDATE writ_records SET sum = data WHERE seq = 3":                         "record 3 has changed",
-			"UPDATE writ_records SET data = " + large + " WHERE seq = 1":               "record 1 has changed, is missing or is too large",
+			"UPDATE writ_records SET data = sum WHERE seq = 2": "record 2 has changed",
+			"UPDATE writ_records SET sum = data WHERE seq = 3": "record 3 has changed",
+			enlarge:                                                                    "record 1 has changed, is missing or is too large",
 			"DELETE FROM writ_records WHERE seq = 2":                                   "record 2 has changed, is missing",
 			"DELETE FROM writ_records WHERE seq = 1":                                   "record 1 has changed, is missing",
 			"DELETE FROM writ_records WHERE seq = 3":                                   "does not end with record 3",
@@ -242,7 +242,7 @@ func TestMigrateInManyProcesses(t *testing.T) {
 // The run of a process that was killed can be opened when its lease has ended.
 func TestKilledOwner(t *testing.T) {
 	if d, ok := started(); ok {
-		l := storetest.OpenRun(t, d.store(t, time.Second), "run")
+		l := storetest.OpenRun(t, d.store(t, 2*time.Second), "run")
 		storetest.Append(t, l, "a", "b")
 		if err := l.Append([]byte("lost")); err != nil {
 			t.Fatal(err)
