@@ -15,10 +15,12 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/writ-go/writ/agent"
+	"github.com/writ-go/writ/module/event"
 )
 
 // feed yields the events of a run.
@@ -109,36 +111,60 @@ func TestHeadOfEvents(t *testing.T) {
 	}
 }
 
-// A stream shows an approval, and can be opened again when the run has gone on.
-func TestEventsOfRun(t *testing.T) {
+// The events of a run in progress have no contents: they show neither programs nor errors.
+func TestEventsHaveNoContents(t *testing.T) {
+	t.Parallel()
+	opened := make(chan struct{})
+	runner := newRunner(t, func(e event.Event) {
+		if _, ok := e.(event.ProgramStart); ok {
+			<-opened
+		}
+	})
+	var whole strings.Builder
+	h, s, _ := serve(t, "rest", func(ctx context.Context, id, after string) iter.Seq2[agent.RunEvent, error] {
+		if after != "" { // it is in progress, so what the client has seen does not count
+			t.Errorf("after %q", after)
+		}
+		return func(yield func(agent.RunEvent, error) bool) {
+			open := sync.OnceFunc(func() { close(opened) })
+			for e, err := range runner.Events(ctx, id, after) {
+				open()
+				whole.Write(e.Data)
+				if !yield(e, err) {
+					return
+				}
+			}
+		}
+	})
+	h.runner = runner
+	w := h.do("ann", http.MethodPost, "/runs", `{"input": {"task": "fail"}}`)
+	got, err := io.ReadAll(openStream(t, s, "/"+w.Header().Get("Location"), "end").Body)
+	if text := string(got); err != nil || !strings.Contains(text, "event: ProgramEnd\n") ||
+		!strings.Contains(text, "id: end\nevent: failed\n") || !strings.Contains(text, "the run has failed") ||
+		strings.Contains(text, "secret") || !strings.Contains(whole.String(), "secret") {
+		t.Errorf("got %s, %v; the events are %s", got, err, &whole)
+	}
+}
+
+// A stream of a paused run ends. If the run has gone on, it can be opened again.
+func TestEventsAfterAnswer(t *testing.T) {
 	t.Parallel()
 	h, s, run := serve(t, "send bob", nil)
-	types := regexp.MustCompile(`(?m)^event: (.*)$`)
-	read := func(after string) (int, string) {
-		resp := openStream(t, s, run, after)
-		text, err := io.ReadAll(resp.Body)
-		if err != nil || strings.Contains(string(text), "nothing to do") { // which the program says
-			t.Errorf("got %s, %v", text, err)
+	for _, test := range []struct{ before, after, want string }{
+		{"", "", "paused"},
+		{"", "end", ""}, // browsers do not connect again
+		{`{"approved": true}`, "", "done"},
+	} {
+		if test.before != "" {
+			id := regexp.MustCompile(`r-[^"]*`).FindString(h.do("ann", http.MethodGet, run+"/tickets", "").Body.String())
+			if w := h.do("ann", http.MethodPut, run+"/tickets/"+id, test.before); w.Code != 204 {
+				t.Fatalf("%d %s", w.Code, w.Body)
+			}
 		}
-		var all []string
-		for _, m := range types.FindAllStringSubmatch(string(text), -1) {
-			all = append(all, m[1])
+		text, err := io.ReadAll(openStream(t, s, run, test.after).Body)
+		if err != nil || test.want == "" && len(text) > 0 || !strings.Contains(string(text), test.want) {
+			t.Errorf("after %q, got %s, %v, not %s", test.after, text, err, test.want)
 		}
-		return resp.StatusCode, strings.Join(all, " ")
-	}
-	if status, got := read(""); status != 200 || got != "paused" {
-		t.Errorf("before the answer: %d %s", status, got)
-	}
-	if status, got := read("end"); status != 204 || got != "" {
-		t.Errorf("before the answer, again: %d %s", status, got)
-	}
-	tickets := h.do("ann", http.MethodGet, run+"/tickets", "").Body.String()
-	call := regexp.MustCompile(`r-[^"]*`).FindString(tickets)
-	if w := h.do("ann", http.MethodPut, run+"/tickets/"+call, `{"approved": true}`); w.Code != 204 {
-		t.Fatalf("%d %s", w.Code, w.Body)
-	}
-	if status, got := read(""); status != 200 || !strings.HasSuffix(got, "done") {
-		t.Errorf("after the answer: %d %s", status, got)
 	}
 }
 

@@ -12,10 +12,10 @@
 //	POST /runs                      start a run, or return that of the same principal and Idempotency-Key
 //	GET /runs?after=ID              100 runs without inputs, outputs and tickets, the newest first
 //	GET /runs/{id}                  a run
-//	GET /runs/{id}/events           server-sent events; those of the module without contents: see [event.Public]
+//	GET /runs/{id}/events           server-sent events; those of the module are without contents: see event.Public
 //	GET /runs/{id}/tickets          the tickets that wait
 //	PUT /runs/{id}/tickets/{ticket} an answer: {"approved", "reason", "args"}, {"outcome": {"state", "result"}} or
-//	                                {"repeat"}, as in [agent.Decision]; with the "round" of the ticket, if it has one
+//	                                {"repeat"}, as in agent.Decision; with the "round" of the ticket, if it has one
 //	POST /runs/{id}/cancel          for the run's own principal, as is POST /runs/{id}/resume
 //
 // The last event of a stream is the state in which the run ended or paused. Its ID is "end": a browser that connects
