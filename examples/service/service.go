@@ -28,6 +28,7 @@ import (
 	"github.com/writ-go/writ/agent"
 	"github.com/writ-go/writ/agent/httpapi"
 	"github.com/writ-go/writ/examples/internal/models"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
@@ -78,7 +79,7 @@ func serve(ctx context.Context, addr, file, model string) error {
 		return err
 	}
 	runs := agent.NewRuns(store)
-	runner, err := agent.NewRunner(runs, bot, nil)
+	runner, err := agent.NewRunner(runs, bot, &agent.RunnerOptions{Context: limit})
 	if err != nil {
 		return err
 	}
@@ -108,6 +109,11 @@ func serve(ctx context.Context, addr, file, model string) error {
 		return err
 	}
 	return <-stopped
+}
+
+// limit limits what a run may use, in all its processes. Metrics and spans, with package agent/telemetry, belong here too.
+func limit(ctx context.Context, _ agent.RunInfo) context.Context {
+	return budget.With(ctx, budget.Limits{Steps: 20, ToolCalls: 100, Tokens: 500_000})
 }
 
 // maintain continues the runs of processes that have died, and removes old runs.
@@ -155,7 +161,9 @@ func newAgent(ctx context.Context, db *sql.DB, box *sandbox.Sandbox, name string
 	if err != nil {
 		return nil, err
 	}
-	var model llms.Model = llmtest.Func(scripted)
+	var model llms.Model = llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+		return llmtest.Reply{Text: program}, nil
+	})
 	if name != "" {
 		if model, err = models.Open(name, models.Options{}); err != nil {
 			return nil, err
@@ -165,9 +173,7 @@ func newAgent(ctx context.Context, db *sql.DB, box *sandbox.Sandbox, name string
 	return agent.New(model, &agent.Options{Sandbox: box, Tools: set})
 }
 
-// scripted is the model that writes the same program for every task.
-func scripted(context.Context, llmtest.Request) (llmtest.Reply, error) {
-	return llmtest.Reply{Text: "```js\n" + `const order = Number(task.match(/\d+/)[0]);
+// program is what the scripted model writes for every task.
+const program = "```js\n" + `const order = Number(task.match(/\d+/)[0]);
 submit({ answer: "This was refund " + await refund({ order }) + "." });
-` + "```"}, nil
-}
+` + "```"
