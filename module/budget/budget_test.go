@@ -360,6 +360,27 @@ func (panics) GenerateContent(context.Context, []llms.MessageContent, ...llms.Ca
 	panic("at the model")
 }
 
+// A call that waits for others ends with the time of the budget.
+func TestTimeWhileWaiting(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx := budget.With(t.Context(), budget.Limits{Time: 1500 * time.Millisecond, Concurrency: 1})
+		var all sync.WaitGroup
+		model := slow()
+		for range 4 {
+			all.Go(func() {
+				if err := ask(ctx, model); err != nil {
+					spentError(t, err)
+				}
+			})
+		}
+		all.Wait()
+		if n := len(model.Requests()); n != 2 {
+			t.Errorf("%d calls were made", n)
+		}
+	})
+}
+
 // A model that panics does not leave its call in progress.
 func TestPanic(t *testing.T) {
 	t.Parallel()

@@ -103,9 +103,11 @@ func (n *node) Reserve(ctx context.Context, c lm.Charge) (
 		case <-changed:
 		case <-ctx.Done():
 		}
-		n.tree.Lock()
 		if ctx.Err() != nil {
-			return nil, 0, nil, lm.CancelledBy(ctx)
+			err = lm.CancelledBy(ctx) // formats the error of a budget, which reads what is spent
+		}
+		if n.tree.Lock(); err != nil {
+			return nil, 0, nil, err
 		}
 	}
 	if f.err != nil {
