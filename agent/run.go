@@ -36,7 +36,8 @@ type run struct {
 	log     *runLog
 	replies *models.Store
 	close   func()
-	asks    bool // see [Runs].AskHolds
+	asks    bool                                  // see [Runs].AskHolds
+	prepare func(context.Context) context.Context // see [RunnerOptions].Context; may be nil
 
 	pausing atomic.Bool // the run must not do anything visible any more
 	paused  atomic.Bool // a part of the run has paused, so an answer does not count

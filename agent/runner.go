@@ -53,7 +53,8 @@ type RunnerOptions struct {
 	Queue *queue.Queue
 
 	// Context returns the context of a run each time it begins or goes on, from one that is canceled when the run must
-	// end. It can add values, such as the rights of info.Principal or what [module.Observe] adds. Nil adds nothing.
+	// end. It can add values, such as the rights of info.Principal, what [module.Observe] adds, or a budget of package
+	// module/budget; except for its Time, such a budget holds for the run in all its processes. Nil adds nothing.
 	Context func(ctx context.Context, info RunInfo) context.Context
 
 	// Logger gets the errors that no caller can see: those of runs that cannot begin or cannot be recorded. Nil means
@@ -98,7 +99,10 @@ func NewRunner[In, Out any](runs *Runs, m module.Module[In, Out], o *RunnerOptio
 			if err := json.Unmarshal(info.Input, &in); err != nil {
 				return nil, owned.ended(ctx, fmt.Errorf("agent: the input of run %s: %w", info.ID, err))
 			}
-			return execute(r.context(ctx, info), owned, m, in)
+			if r.options.Context != nil {
+				owned.prepare = func(ctx context.Context) context.Context { return r.options.Context(ctx, info) }
+			}
+			return execute(ctx, owned, m, in)
 		}), struct{}{})
 		for e := range stream.Events() { //nolint:errcheck // Result returns the error
 			if e != nil { // the last one has the error instead
@@ -117,14 +121,6 @@ type runFunc[Out any] func(ctx context.Context) (*module.Prediction[Out], error)
 // Run implements [module.Module].
 func (f runFunc[Out]) Run(ctx context.Context, _ struct{}) (*module.Prediction[Out], error) {
 	return f(ctx)
-}
-
-// context returns the context of a run that begins or goes on. This is the place for limits on what it may spend.
-func (r *Runner) context(ctx context.Context, info RunInfo) context.Context {
-	if r.options.Context != nil {
-		ctx = r.options.Context(ctx, info)
-	}
-	return ctx
 }
 
 // Start begins a run, and returns once it is recorded and waits for its turn. If the run exists already, with the same

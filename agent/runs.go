@@ -168,6 +168,9 @@ func execute[In, Out any](
 	ctx = effect.With(ctx, effect.ID{}) // the run is the same if another run's call starts or resumes it
 	ctx = durable.With(policy.WithDesk(ctx, r), r)
 	ctx = tools.WithPolicies(module.Observe(ctx, r.observe), r.gate)
+	if r.prepare != nil {
+		ctx = r.prepare(ctx)
+	}
 	pred, err := runModule(ctx, m, in)
 	if err == nil {
 		err = r.sync(ctx)

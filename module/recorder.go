@@ -29,6 +29,7 @@ type recorder struct {
 	origin  event.Origin
 	tell    func(event.Event) // nil if there is no observer
 	scope   scope
+	stopped func(error) error             // adds that a budget's time is over, if it is; nil for a group
 	journal *journal.Journal              // has the run's calls, or nil if its module calls no tools
 	turn    int                           // the run's turn in the journal: see [journal.Entry]
 	broken  atomic.Pointer[lm.PanicError] // the first panic of an observer
@@ -56,6 +57,7 @@ func begin(
 	r.scope = s
 	r.scope.run, r.scope.tool = r, ""
 	ctx = effect.WithRun(r.scope.in(ctx), r.ID)
+	r.stopped = func(err error) error { return stopped(ctx, err) }
 	if tell := both(s.tell, onEvent); tell != nil {
 		r.tell = func(e event.Event) { tell(ctx, e) }
 		r.emit(event.RunStart{Origin: r.at(0), Resumed: r.Resumed}) // the trajectory does not record it
@@ -294,6 +296,9 @@ func (r *recorder) keepEvidence(facts []sandbox.Finding) {
 func (r *recorder) incomplete(err error) error {
 	if r.journal != nil {
 		r.journal.End()
+	}
+	if r.stopped != nil {
+		err = r.stopped(err)
 	}
 	r.emit(event.RunEnd{Origin: r.at(0), Err: err})
 	return withTrajectory(err, r.trajectory())

@@ -41,6 +41,7 @@ type run struct {
 	wrote        *lm.Message      // the last reply, as its provider wrote it, or nil
 	toolCalls    []llms.ToolCall  // the tool calls in the last reply
 	results      []string         // the results of toolCalls, as the model sees them
+	purse        purse            // the budget of the last step
 	fallback     string           // why the compiled program gave no answer, until the next request
 	live         *live            // the stream that reads the replies, or nil
 	needed       *signature.Spec  // the outputs that it reads

@@ -6,6 +6,7 @@ import (
 
 	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/internal/effect"
+	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 )
@@ -31,9 +32,8 @@ func Tool[In, Out any](name, description string, m Module[In, Out], h *tools.Hin
 	}
 	t := tools.Func(name, description, func(ctx context.Context, in In) (out Out, err error) {
 		defer tools.Pause(ctx)()
-		if limit := maxDepth(ctx); len(effect.Agents(ctx)) > limit {
-			return out, &tools.ToolError{Kind: tools.KindLimit, Message: fmt.Sprintf(
-				"agents may call each other at most %d deep, and this call is deeper; do the work without it", limit)}
+		if err := checkDepth(ctx); err != nil {
+			return out, err
 		}
 		call := effect.Of(ctx)
 		if w := call.Within; w != nil { // an abandoned try may still run
@@ -57,8 +57,23 @@ func Tool[In, Out any](name, description string, m Module[In, Out], h *tools.Hin
 	return t
 }
 
-// maxDepth returns how deep modules may call each other as tools in a context.
-func maxDepth(context.Context) int { return 8 }
+// maxDepth is how deep modules may call each other as tools.
+const maxDepth = 8
+
+// checkDepth refuses a call that is too deep, or deeper than a budget of the context allows.
+func checkDepth(ctx context.Context) error {
+	if len(effect.Agents(ctx)) > maxDepth {
+		return &tools.ToolError{Kind: tools.KindLimit, Message: fmt.Sprintf(
+			"agents may call each other at most %d deep, and this call is deeper; do the work without it", maxDepth)}
+	}
+	if m := lm.MeterOf(ctx); m != nil {
+		if err := m.Descend(ctx); err != nil {
+			te := &tools.ToolError{Kind: tools.KindBudget, Message: err.Error()}
+			return te.WithCause(err)
+		}
+	}
+	return nil
+}
 
 // failedCall returns the error of a call whose module's run has ended with err. If the run has ended by itself, and the
 // outcome of all its calls is known, the call has failed: its repetition finds the calls in their journals.

@@ -18,9 +18,9 @@ import (
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/agent/report"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/evaluate"
 	"github.com/writ-go/writ/module/event"
-	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/module/optimize"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
@@ -90,7 +90,7 @@ func example() module.Trajectory {
 
 func TestRun(t *testing.T) {
 	t.Parallel()
-	html := render(t, example(), &report.Options{Prices: map[string]models.Price{"m": {Input: 2}}})
+	html := render(t, example(), &report.Options{Prices: map[string]budget.Price{"m": {Input: 2}}})
 	expect(t, html,
 		"<title>Run of CodeAct</title>", "2026-03-04 05:06:07 UTC", "How many?",
 		`<span class="mark warn">fallback to the model: the compiled program threw</span>`,

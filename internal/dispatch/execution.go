@@ -60,6 +60,14 @@ func Decided(ctx context.Context, decision string) {
 	}
 }
 
+type replayKey struct{}
+
+// WithReplay returns a context in which f is called for calls that were recorded when the same program ran before, with
+// the context of the call.
+func WithReplay(ctx context.Context, f func(context.Context)) context.Context {
+	return context.WithValue(ctx, replayKey{}, f)
+}
+
 // Execution executes one call, which has been validated and looked up in the journal. Policies may call the handler any
 // number of times: each of these calls is a try. The call's state is the maximum of its tries' states (see maxState).
 type Execution struct {
@@ -109,6 +117,9 @@ var errEnded = &tools.ToolError{Kind: tools.KindDenied, Message: "the program en
 // the program, or a *[tools.HoldError] or [tools.Fatal] error, which ends the program.
 func (x *Execution) Perform(ctx context.Context) (json.RawMessage, error) {
 	if x.known {
+		if f, ok := ctx.Value(replayKey{}).(func(context.Context)); ok && x.performed != nil {
+			f(ctx)
+		}
 		if s := StateOf(x.err); x.performed != nil && x.acts && (s == StateOK || s == StateUnknown) {
 			effectCounterOf(ctx).add(1)
 		}

@@ -36,17 +36,18 @@ type key struct{}
 // With returns a context in which all runs are recorded by r.
 func With(ctx context.Context, r Run) context.Context { return context.WithValue(ctx, key{}, r) }
 
-func of(ctx context.Context) Run {
+// Of returns the run that records the runs with this context, or nil.
+func Of(ctx context.Context) Run {
 	r, _ := ctx.Value(key{}).(Run)
 	return r
 }
 
 // Recorded reports whether runs with this context are recorded.
-func Recorded(ctx context.Context) bool { return of(ctx) != nil }
+func Recorded(ctx context.Context) bool { return Of(ctx) != nil }
 
 // Resumed returns how often the recorded run of a context was resumed, or 0.
 func Resumed(ctx context.Context) int {
-	if r := of(ctx); r != nil {
+	if r := Of(ctx); r != nil {
 		return r.Resumed()
 	}
 	return 0
@@ -67,7 +68,7 @@ func BranchOf(ctx context.Context) string {
 
 // Model returns m, or in a recorded run the model that Run.Model returns.
 func Model(ctx context.Context, m llms.Model, predictor string) (llms.Model, error) {
-	if r := of(ctx); r != nil && m != nil {
+	if r := Of(ctx); r != nil && m != nil {
 		return r.Model(ctx, m, predictor)
 	}
 	return m, nil
@@ -78,7 +79,7 @@ func Journal(
 	ctx context.Context, predictor string, inputs any, o *journal.Options,
 ) (j *journal.Journal, turn int, err error) {
 	call := effect.Of(ctx)
-	if r := of(ctx); r != nil {
+	if r := Of(ctx); r != nil {
 		return r.Journal(ctx, predictor, inputs, o)
 	} else if call.Within == nil {
 		return journal.New(o), 0, nil

@@ -15,6 +15,7 @@ import (
 
 	"github.com/writ-go/writ/internal/atomicfile"
 	"github.com/writ-go/writ/internal/filelock"
+	"github.com/writ-go/writ/tools/journal/internal/runid"
 )
 
 // Dir is a Store in files. Each run has a folder, with its log and its large records in plain text. If the owner of a
@@ -41,7 +42,7 @@ const lockPrefix = ".lock-"
 
 // lock makes the caller the owner of a run until it unlocks the file.
 func (d *Dir) lock(run string) (*os.File, error) {
-	if err := checkRun(run); err != nil {
+	if err := runid.Check(run); err != nil {
 		return nil, err
 	}
 	file, err := d.root.OpenFile(lockPrefix+run, os.O_RDWR|os.O_CREATE, 0o600)

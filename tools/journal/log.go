@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"regexp"
 )
 
 // Log stores the records of one run. Records are opaque: a Log neither reads nor changes them. After an error of Append
@@ -54,13 +53,3 @@ var (
 	errClosed   = errors.New("journal: the log is closed")
 	errReplaced = errors.New("journal: the records of the log were replaced; close it and open it again")
 )
-
-var runID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
-
-func checkRun(run string) error {
-	if !runID.MatchString(run) {
-		return errors.New("the ID is invalid; use at most 128 letters, digits, periods, hyphens and underscores, and " +
-			"begin with a letter or digit")
-	}
-	return nil
-}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/writ-go/writ/tools/journal/internal/runid"
 )
 
 // NewMemory returns a Store in memory.
@@ -21,7 +23,7 @@ type memory struct {
 func (m *memory) Open(_ context.Context, run string) (Log, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	f, err := m.files[run], checkRun(run)
+	f, err := m.files[run], runid.Check(run)
 	if f == nil && err == nil {
 		f = &memoryFile{}
 		f.data, _ = firstLine(run)

@@ -1,4 +1,4 @@
-package budget
+package module
 
 import (
 	"errors"
@@ -16,9 +16,9 @@ const (
 	promptShare, minMemory = 16, 4 << 20
 )
 
-// Programs returns the limits for a program that makes model calls, based on the sandbox's limits.
-func (b Limits) Programs(l sandbox.Limits) (sandbox.Limits, error) {
-	rounds := min((b.Calls+b.Concurrency-1)/b.Concurrency, int(maxProgramTime/subCallTime))
+// programs returns the limits for a program that makes model calls, based on the sandbox's limits.
+func (o RLMOptions) programs(l sandbox.Limits) (sandbox.Limits, error) {
+	rounds := min((o.MaxCalls+o.Concurrency-1)/o.Concurrency, int(maxProgramTime/subCallTime))
 	l.Time = max(l.Time, min(l.Time+time.Duration(rounds)*subCallTime, maxProgramTime))
 	room := int(min(l.Memory/promptShare, 1<<30))
 	l.Argument, l.Result = max(l.Argument, room), max(l.Result, room)
