@@ -234,6 +234,41 @@ func TestConcurrent(t *testing.T) {
 	}
 }
 
+// What a call reserves is known from its options or from the capabilities of its model, and includes tools, schemas and
+// thinking.
+func TestReservation(t *testing.T) {
+	t.Parallel()
+	tool := llms.Tool{Type: "function", Function: &llms.FunctionDefinition{Name: "f", Description: strings.Repeat("x", 4000)}}
+	for name, c := range map[string]struct {
+		can     models.Capabilities
+		params  models.Params
+		options []llms.CallOption
+		want    int // tokens of output
+		input   int // at least
+	}{
+		"options":      {models.Capabilities{MaxTokens: 70}, models.Params{}, []llms.CallOption{llms.WithMaxTokens(50)}, 50, 2},
+		"capabilities": {models.Capabilities{MaxTokens: 70}, models.Params{ThinkingTokens: 5}, nil, 75, 2},
+		"unknown":      {models.Capabilities{}, models.Params{}, nil, 16_000, 2},
+		"replies":      {models.Capabilities{MaxTokens: 70}, models.Params{}, []llms.CallOption{llms.WithN(3)}, 210, 2},
+		"tools":        {models.Capabilities{}, models.Params{}, []llms.CallOption{llms.WithTools([]llms.Tool{tool})}, 16_000, 1000},
+		"schema": {models.Capabilities{}, models.Params{Schema: []byte(strings.Repeat(" ", 4000))}, nil, 16_000,
+			1000},
+	} {
+		var left budget.Limits
+		model := llmtest.Func(func(ctx context.Context, _ llmtest.Request) (llmtest.Reply, error) {
+			left = budget.Of(ctx).Left()
+			return llmtest.Reply{Text: "x"}, nil
+		})
+		ctx := models.WithParams(budget.With(t.Context(), budget.Limits{OutputTokens: 20_000, InputTokens: 20_000}), c.params)
+		if err := ask(ctx, model.With(c.can), c.options...); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if out, in := 20_000-left.OutputTokens, 20_000-left.InputTokens; out != c.want || in < c.input || in > c.input+100 {
+			t.Errorf("%s: %d tokens of input and %d of output were reserved", name, in, out)
+		}
+	}
+}
+
 // A reply that the budget cuts off is an error, and so is a call that has no room for a reply.
 func TestLoweredMaxTokens(t *testing.T) {
 	t.Parallel()

@@ -763,3 +763,21 @@ func numbered() *llmtest.Model {
 		return llmtest.Reply{Text: fmt.Sprintf("%s %d", r.Last(), r.N)}, nil
 	})
 }
+
+// A call that a budget refuses is not stored as a failure: with a better budget, it is made.
+func TestResumeAfterRefusal(t *testing.T) {
+	t.Parallel()
+	path, model := filepath.Join(t.TempDir(), "log"), script()
+	for _, limits := range []budget.Limits{{Cost: 1}, {Tokens: 5}, {Calls: -1}} {
+		log := openLog(t, path)
+		if _, err := ask(budget.With(t.Context(), limits), log.Model(model, "")); err == nil {
+			t.Errorf("%+v: there is no error", limits)
+		}
+		log.Close()
+	}
+	log := openLog(t, path)
+	defer log.Close()
+	if _, err := ask(budget.With(t.Context(), budget.Limits{Calls: 1}), log.Model(model, "")); err != nil {
+		t.Error(err)
+	}
+}
