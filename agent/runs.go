@@ -60,7 +60,7 @@ type RunInfo struct {
 	ID      string          `json:"id"`
 	State   RunState        `json:"state"`
 	Began   time.Time       `json:"began"`
-	Input   json.RawMessage `json:"input"`
+	Input   json.RawMessage `json:"input,omitempty"`
 	Output  json.RawMessage `json:"output,omitempty"`  // if it is done
 	Error   string          `json:"error,omitempty"`   // if it has failed
 	Waiting []Waiting       `json:"waiting,omitempty"` // the calls that wait for decisions

@@ -78,7 +78,7 @@ func TestEvents(t *testing.T) {
 	_, s, run := serve(t, "rest", ended)
 	last := `id: end
 event: failed
-data: {"id":"` + run[6:] + `","state":"failed","began":"0001-01-01T00:00:00Z","input":null,"error":"the run has failed"}
+data: {"id":"` + run[6:] + `","state":"failed","began":"0001-01-01T00:00:00Z","error":"the run has failed"}
 
 `
 	event := func(n string) string { return "id: " + n + "\nevent: Step\ndata: {\"n\":" + n + "}\n\n" }

@@ -120,8 +120,8 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		fmt.Fprintln(stderr, "usage: agent [flags] \"task\"\n       agent runs "+strings.Join(actions, "|")+" [flags] [ID]")
 		flags.PrintDefaults()
 	}
-	if len(args) > 1 && args[0] == "runs" {
-		c.action, args = args[1], args[2:]
+	if len(args) > 0 && args[0] == "runs" {
+		c.action, args = args[min(1, len(args)-1)], args[min(2, len(args)):]
 	}
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return 0

@@ -79,6 +79,7 @@ func TestRunsDone(t *testing.T) {
 func TestRunsArguments(t *testing.T) {
 	for args, want := range map[string]string{
 		"runs lists -journal x":               "write runs, then one of",
+		"runs":                                "write runs, then one of",
 		"runs list":                           "then -journal",
 		"runs list -journal x r-1":            "none for list",
 		"runs show -journal x":                "the ID of one run",

@@ -157,7 +157,8 @@ func newAgent(ctx context.Context, db *sql.DB, box *sandbox.Sandbox, name string
 		err = db.QueryRowContext(ctx, "INSERT INTO refunds (id) VALUES (?) RETURNING rowid", in.Order).Scan(&number)
 		return number, err
 	}
-	set, err := tools.NewSet(ctx, tools.Func("refund", "Refunds an order, and returns the number of the refund.", refund, &tools.Hints{Destructive: true}))
+	set, err := tools.NewSet(ctx, tools.Func("refund", "Refunds an order, and returns the number of the refund.", refund,
+		&tools.Hints{Class: tools.Effect, Destructive: true}))
 	if err != nil {
 		return nil, err
 	}
