@@ -279,7 +279,7 @@ func TestLoweredMaxTokens(t *testing.T) {
 	if e := spentError(t, ask(ctx, model)); e.Limit != "102 tokens" || e.Spent().OutputTokens != 100 {
 		t.Errorf("got %v", e)
 	}
-	if spentError(t, ask(ctx, model)); len(model.Requests()) != 1 || model.Requests()[0].Options.MaxTokens != 100 {
+	if _ = spentError(t, ask(ctx, model)); len(model.Requests()) != 1 || model.Requests()[0].Options.MaxTokens != 100 {
 		t.Errorf("asked %d times", len(model.Requests()))
 	}
 	ctx = budget.With(t.Context(), budget.Limits{Tokens: 50_000})
@@ -313,7 +313,7 @@ func TestWrappers(t *testing.T) {
 			t.Errorf("got %+v\nwant %+v", got, want)
 		}
 		_, err = lm.Ask(ctx, model, lm.Call{}, question("Another?"))
-		spentError(t, err)
+		_ = spentError(t, err)
 		// The model that is not tried because of its price is followed by one that is.
 		ctx = budget.With(t.Context(), budget.Limits{Cost: 1, Prices: map[string]budget.Price{"dear": {Input: 1e9}, "cheap": {}}})
 		if err := ask(ctx, models.Fallback(budget.Model(small, "dear"), budget.Model(large, "cheap"))); err != nil {
@@ -363,7 +363,7 @@ func TestModelsWithinModels(t *testing.T) {
 		}
 	}
 	ctx := budget.With(t.Context(), budget.Limits{Calls: 2})
-	if spentError(t, ask(ctx, router{costing(10, 0), 3, 25})); budget.Of(ctx).Spent().Calls != 2 {
+	if _ = spentError(t, ask(ctx, router{costing(10, 0), 3, 25})); budget.Of(ctx).Spent().Calls != 2 {
 		t.Errorf("spent %v", budget.Of(ctx).Spent())
 	}
 }
@@ -405,7 +405,7 @@ func TestTimeWhileWaiting(t *testing.T) {
 		for range 4 {
 			all.Go(func() {
 				if err := ask(ctx, model); err != nil {
-					spentError(t, err)
+					_ = spentError(t, err)
 				}
 			})
 		}
