@@ -181,6 +181,9 @@ func (h *handler) read(ctx context.Context, id, after string, texts chan<- strin
 	for e, err := range h.feed(ctx, id, after) {
 		var run agent.RunInfo
 		data := any(e.Public)
+		if h.Contents {
+			data = e.Data
+		}
 		if json.Unmarshal(e.Data, &run) == nil && string(run.State) == e.Type { // not an event of the module
 			data = shown(run)
 			if rests(run) {

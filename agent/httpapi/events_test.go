@@ -75,7 +75,7 @@ func ended(_ context.Context, id, after string) iter.Seq2[agent.RunEvent, error]
 
 func TestEvents(t *testing.T) {
 	t.Parallel()
-	_, s, run := serve(t, "rest", ended)
+	h, s, run := serve(t, "rest", ended)
 	last := `id: end
 event: failed
 data: {"id":"` + run[6:] + `","state":"failed","began":"0001-01-01T00:00:00Z","error":"the run has failed"}
@@ -92,6 +92,11 @@ data: {"id":"` + run[6:] + `","state":"failed","began":"0001-01-01T00:00:00Z","e
 		if err != nil || string(got) != test.want || resp.Header.Get("Content-Type") != "text/event-stream" {
 			t.Errorf("after %q: %v %q, %v", test.after, resp.Header, got, err)
 		}
+	}
+	h.Contents = true
+	got, err := io.ReadAll(openStream(t, s, run, "2").Body)
+	if want := "id: 3\nevent: Step\ndata: \"secret\"\n\n" + last; err != nil || string(got) != want {
+		t.Errorf("with contents: %q, %v", got, err)
 	}
 	if resp := openStream(t, s, run, "end"); resp.StatusCode != http.StatusNoContent {
 		t.Errorf("after the end: status %d", resp.StatusCode)

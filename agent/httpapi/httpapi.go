@@ -12,7 +12,7 @@
 //	POST /runs                      start a run, or return that of the same principal and Idempotency-Key
 //	GET /runs?after=ID              100 runs without inputs, outputs and tickets, the newest first
 //	GET /runs/{id}                  a run
-//	GET /runs/{id}/events           server-sent events; those of the module are without contents: see event.Public
+//	GET /runs/{id}/events           server-sent events; those of the module with Options.Contents, or as event.Public
 //	GET /runs/{id}/tickets          the tickets that wait
 //	PUT /runs/{id}/tickets/{ticket} an answer: {"approved", "reason", "args"}, {"outcome": {"state", "result"}} or
 //	                                {"repeat"}, as in agent.Decision; with the "round" of the ticket, if it has one
@@ -55,6 +55,10 @@ type Options struct {
 	// If May is nil, only the run's own principal may. A w with only an ID and a Round does not wait at the moment, but
 	// may begin to: return true only if the principal may answer any ticket of the run.
 	May func(ctx context.Context, principal string, run agent.RunInfo, w *agent.Waiting) bool
+
+	// Contents sends the events of the module with their contents: prompts, replies and their text while it arrives,
+	// arguments, results. Whoever may see the run gets them. By default, they are as [event.Public] describes.
+	Contents bool
 
 	MaxBody     int64                       // maximum size of a request's body in bytes; zero means 1 MiB
 	CrossOrigin *http.CrossOriginProtection // which other origins may change something; nil means none
