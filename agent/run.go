@@ -196,6 +196,7 @@ func (r *run) Journal(
 	}
 	if p := dispatch.PerformerOf(ctx); p != nil {
 		options.Elsewhere = p.Performs
+		options.OnSettled = func(id string, s journal.State) { p.Settled(key+":"+id, s) }
 	}
 	j, err := journal.Open(r.log.part(callsOf+key), &options)
 	if err != nil {

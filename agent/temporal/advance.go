@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/writ-go/writ/agent"
-	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/tools/journal"
 	"go.temporal.io/sdk/activity"
 )
@@ -18,9 +16,12 @@ import (
 // not made, unless the workflow says that it is in progress, or has its result.
 func (a *Agent) advance(ctx context.Context, in advance) (p progress, err error) {
 	defer beat(ctx)()
-	l, p, err := a.enter(ctx, in)
-	if l == nil || err != nil {
+	l, waiting, err := a.enter(ctx, in)
+	if err != nil {
 		return p, err
+	}
+	if l == nil {
+		return a.pause(ctx, waiting)
 	}
 	defer a.leave(in.Run, l)
 	l.deliver(in.Results)
@@ -29,18 +30,15 @@ func (a *Agent) advance(ctx context.Context, in advance) (p progress, err error)
 	}
 	l.mu.Lock()
 	ended, log := l.ended, l.log
-	if !ended { // before the log is synced
-		p = progress{State: agent.Running, Recorded: l.needless(in.Results), Jobs: l.jobs(in.Running, in.Room),
-			Queue: a.own, Busy: true}
-	}
+	p = progress{State: agent.Running, Recorded: l.needless(in.Results), Jobs: l.jobs(in.Running, in.Room), Queue: a.own}
 	l.mu.Unlock()
-	if ended {
-		a.mu.Lock()
-		a.drop(in.Run, l)
-		a.mu.Unlock()
-		return a.ended(ctx, l)
+	if !ended {
+		return p, log.Sync()
 	}
-	return p, log.Sync()
+	a.mu.Lock()
+	a.drop(in.Run, l)
+	a.mu.Unlock()
+	return a.ended(ctx, l)
 }
 
 // beat reports that an activity is alive until stop is called.
@@ -58,78 +56,46 @@ func beat(ctx context.Context) (stop func()) {
 	return cancel
 }
 
-// enter returns the run from memory, or makes it go on from its journal. It returns no run if it waits for decisions.
-func (a *Agent) enter(ctx context.Context, in advance) (*live, progress, error) {
+// enter returns the run from memory, or makes it go on from its journal. If the run waits for decisions, enter returns
+// the calls instead.
+func (a *Agent) enter(ctx context.Context, in advance) (*live, []agent.Waiting, error) {
 	a.mu.Lock()
 	l := a.lives[in.Run]
 	if l != nil {
-		a.use(l)
+		l.users++
+		l.idle.Stop()
 	}
 	a.mu.Unlock()
 	if l != nil {
-		return l, progress{}, nil
+		return l, nil, nil
 	}
-	l = newLive(a)
-	l.users = 1
-	l.idle = time.AfterFunc(time.Hour, func() { a.expire(in.Run, l) })
-	l.idle.Stop()
 	at, err := a.runs.Checkpoint(ctx, in.Run)
 	switch {
-	case errors.Is(err, agent.ErrNoRun):
-		if err = a.first(ctx, in, l); err != nil {
-			return nil, progress{}, err
+	case errors.Is(err, agent.ErrNoRun) && in.Input != nil:
+		input, err := load(ctx, a.options.Objects, *in.Input)
+		if err != nil {
+			return nil, nil, err
 		}
+		l = newLive(a, func(ctx context.Context) (json.RawMessage, error) { return a.begin(ctx, in.Run, input) })
 	case err != nil:
-		return nil, progress{}, err
+		return nil, nil, err
 	default:
-		if err := a.known(ctx, in, l); err != nil {
-			return nil, progress{}, err
-		}
-		decisions := a.decisions(ctx, in, l, at.Waiting)
+		decisions := a.decisions(ctx, in, at.Waiting)
 		if len(at.Waiting) > 0 && len(decisions) == 0 {
-			p, err := a.pause(ctx, at.Waiting)
-			p.Recorded = l.needless(in.Results)
-			return nil, p, err
+			return nil, at.Waiting, nil
 		}
-		l.start(func(ctx context.Context) (json.RawMessage, error) { return a.resume(ctx, at, decisions) })
+		l = newLive(a, func(ctx context.Context) (json.RawMessage, error) { return a.resume(ctx, at, decisions) })
 	}
+	l.users, l.idle = 1, time.AfterFunc(time.Hour, func() {})
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.lives[in.Run] = l
-	return l, progress{}, nil
-}
-
-// first begins the run.
-func (a *Agent) first(ctx context.Context, in advance, l *live) error {
-	if in.Input == nil {
-		return fmt.Errorf("temporal: the journal of %s is not in the store; give all workers the same one", in.Run)
-	}
-	input, err := load(ctx, a.options.Objects, *in.Input)
-	if err != nil {
-		return err
-	}
-	l.start(func(ctx context.Context) (json.RawMessage, error) { return a.begin(ctx, in.Run, input) })
-	return nil
-}
-
-// known notes the calls whose outcomes are in the journal.
-func (a *Agent) known(ctx context.Context, in advance, l *live) error {
-	if len(in.Results) == 0 {
-		return nil
-	}
-	all, err := a.runs.Calls(ctx, in.Run)
-	for run, entries := range all {
-		for _, e := range entries {
-			l.recorded[run+":"+e.ID] = e.State != dispatch.StateIntended && e.State != dispatch.StateDispatched &&
-				e.State != dispatch.StateUnknown
-		}
-	}
-	return err
+	return l, nil, nil
 }
 
 // decisions returns the valid answers to waiting calls. If the outcome of a call is unknown, but has come meanwhile, it
 // is the answer.
-func (a *Agent) decisions(ctx context.Context, in advance, l *live, waiting []agent.Waiting) map[string]agent.Decision {
+func (a *Agent) decisions(ctx context.Context, in advance, waiting []agent.Waiting) map[string]agent.Decision {
 	all := map[string]agent.Decision{}
 	for _, w := range waiting {
 		for _, answer := range in.Answers {
@@ -138,14 +104,11 @@ func (a *Agent) decisions(ctx context.Context, in advance, l *live, waiting []ag
 			}
 		}
 		for _, r := range in.Results {
-			if !w.Unknown || r.ID != w.ID || r.Lost != "" || r.Digest != digestOf(w.Args) {
+			if !w.Unknown || r.ID != w.ID || r.Digest != digestOf(w.Args) {
 				continue
 			}
-			var o outcome
-			text, err := load(ctx, a.options.Objects, r.Data)
-			if err == nil && json.Unmarshal(text, &o) == nil && o.Error == nil && o.Fatal == "" {
+			if o, err := a.outcomeOf(ctx, r); err == nil && o.Error == nil && o.Fatal == "" {
 				all[w.ID] = agent.Decision{Outcome: &journal.Reconciled{State: journal.StateOK, Result: o.Result}}
-				l.recorded[w.ID] = true
 			}
 		}
 	}
@@ -168,7 +131,7 @@ func (a *Agent) pause(ctx context.Context, waiting []agent.Waiting) (progress, e
 		for i, e := range w.Resembles {
 			w.Resembles[i] = journal.Entry{ID: e.ID, Tool: e.Tool, State: e.State}
 		}
-		p.Waiting = append(p.Waiting, Waiting{w, v})
+		p.Waiting = append(p.Waiting, waitingCall{w, v})
 	}
 	return p, nil
 }
@@ -184,40 +147,27 @@ func (a *Agent) ended(ctx context.Context, l *live) (p progress, err error) {
 	case l.err != nil:
 		return progress{State: agent.Failed, Error: l.err.Error()}, nil
 	}
-	v, err := keep(ctx, a.options.Objects, l.output, maxInline)
-	return progress{State: agent.Done, Output: &v}, err
-}
-
-// use keeps a run in memory until leave is called. The caller holds a.mu.
-func (a *Agent) use(l *live) {
-	l.users++
-	l.idle.Stop()
+	p = progress{State: agent.Done}
+	p.Output, err = keep(ctx, a.options.Objects, l.output, maxInline)
+	return p, err
 }
 
 // leave ends the use of a run. It stays in memory for some time.
 func (a *Agent) leave(run string, l *live) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if l.users--; l.users > 0 || a.lives[run] != l {
-		return
-	}
-	l.idle.Reset(a.options.CacheFor)
-	for other, o := range a.lives {
-		if len(a.lives) <= a.options.Cached {
-			return
-		}
-		if o.users == 0 && o != l {
-			a.drop(other, o)
-		}
-	}
-}
-
-// expire drops a run that nobody has used for some time.
-func (a *Agent) expire(run string, l *live) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if l.users == 0 {
+	switch l.users--; {
+	case l.users > 0 || a.lives[run] != l:
+	case len(a.lives) > a.options.Cached:
 		a.drop(run, l)
+	default:
+		l.idle = time.AfterFunc(a.options.CacheFor, func() {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			if l.users == 0 {
+				a.drop(run, l)
+			}
+		})
 	}
 }
 
@@ -226,7 +176,6 @@ func (a *Agent) drop(run string, l *live) {
 	if a.lives[run] == l {
 		delete(a.lives, run)
 	}
-	l.idle.Stop()
 	l.mu.Lock()
 	log := l.log
 	l.mu.Unlock()
