@@ -25,12 +25,14 @@ func (a *Agent) advance(ctx context.Context, in advance) (p progress, err error)
 	}
 	defer a.leave(in.Run, l)
 	l.deliver(in.Results)
-	if err := l.rest(ctx, in.Running); err != nil {
+	busy, err := l.rest(ctx, in.Running)
+	if err != nil {
 		return p, err
 	}
 	l.mu.Lock()
 	ended, log := l.ended, l.log
-	p = progress{State: agent.Running, Recorded: l.needless(in.Results), Jobs: l.jobs(in.Running, in.Room), Queue: a.own}
+	p = progress{State: agent.Running, Recorded: l.needless(in.Results), Jobs: l.jobs(in.Running, in.Room), Queue: a.own,
+		Busy: busy}
 	l.mu.Unlock()
 	if !ended {
 		return p, log.Sync()

@@ -14,6 +14,7 @@ import (
 	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/internal/durable"
 	"github.com/writ-go/writ/internal/effect"
+	"github.com/writ-go/writ/internal/place"
 	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/tools"
 )
@@ -29,6 +30,8 @@ type live struct {
 	mu       sync.Mutex
 	log      *ownedLog                 // nil until the run has opened it
 	changed  chan struct{}             // closed with every change
+	last     time.Time                 // when it was closed last
+	inside   int                       // the waiters, and those that have a result, but that their program still counts as waiting
 	waiting  []*waiter                 // in the order in which they began to wait
 	seen     map[int]bool              // the numbers of the results that came
 	early    []result                  // results that nobody wants yet
@@ -41,6 +44,7 @@ type live struct {
 // waiter is a job whose result has not come.
 type waiter struct {
 	job
+	ctx    context.Context
 	reply  chan result
 	ask    func(activity context.Context) error // makes a request to a model
 	asking bool
@@ -50,7 +54,7 @@ type liveKey struct{}
 
 // newLive returns a run that runs a module until it ends.
 func newLive(a *Agent, run func(ctx context.Context) (json.RawMessage, error)) *live {
-	l := &live{agent: a, changed: make(chan struct{}), seen: map[int]bool{}, recorded: map[string]dispatch.State{}}
+	l := &live{agent: a, changed: make(chan struct{}), last: time.Now(), seen: map[int]bool{}, recorded: map[string]dispatch.State{}}
 	ctx, end := context.WithCancel(context.WithValue(context.Background(), liveKey{}, l))
 	l.end = end
 	go func() {
@@ -65,7 +69,7 @@ func (l *live) change(f func()) {
 	defer l.mu.Unlock()
 	f()
 	close(l.changed)
-	l.changed = make(chan struct{})
+	l.changed, l.last = make(chan struct{}), time.Now()
 }
 
 // Performs implements [dispatch.Performer].
@@ -127,9 +131,11 @@ func (l *live) inTurn(ctx context.Context, ask func(ctx context.Context) error) 
 
 // await waits for the result of a job.
 func (l *live) await(ctx context.Context, w *waiter) (result, error) {
-	defer tools.Pause(ctx)()
-	w.reply = make(chan result, 1)
-	l.change(func() { l.add(w) })
+	back := tools.Pause(ctx)
+	w.ctx, w.reply = ctx, make(chan result, 1)
+	l.change(func() { l.add(w); l.inside++ })
+	defer l.change(func() { l.inside-- })
+	defer back()
 	asking := false
 	select {
 	case <-ctx.Done():
@@ -190,7 +196,9 @@ func (l *live) deliver(results []result) {
 // ask makes an attempt of a request. If the run went on from its journal, requests have other IDs, and any will do.
 func (l *live) ask(ctx context.Context, id string) error {
 	var w *waiter
-	find := func() bool {
+	err := l.until(ctx, func(quiet time.Duration) time.Duration {
+		l.mu.Lock()
+		defer l.mu.Unlock()
 		for _, o := range l.waiting {
 			if o.Ask && !o.asking && (w == nil || o.ID == id) {
 				w = o
@@ -198,57 +206,62 @@ func (l *live) ask(ctx context.Context, id string) error {
 		}
 		if w != nil {
 			w.asking = true
-		}
-		return w != nil
-	}
-	if err := l.until(ctx, func() time.Duration { // if nobody wants it any more, there is nothing to do
-		if find() {
 			return 0
 		}
-		return time.Second
-	}); err != nil || w == nil {
+		return time.Second - quiet // then nobody wants it any more
+	})
+	if err != nil || w == nil {
 		return err
 	}
 	defer l.change(func() { w.asking = false })
 	return w.ask(ctx)
 }
 
-// until waits until the run has ended, or until nothing has changed for as long as quiet says. If quiet returns a
-// negative duration, it waits for a change.
-func (l *live) until(ctx context.Context, quiet func() time.Duration) error {
+// until waits until the run has ended, or until done returns no positive duration. Done gets the time since the last
+// change. It is called again after each change, and after the duration that it returns.
+func (l *live) until(ctx context.Context, done func(quiet time.Duration) time.Duration) error {
 	for {
 		l.mu.Lock()
-		changed, ended, d := l.changed, l.ended, quiet()
+		changed, ended, quiet := l.changed, l.ended, time.Since(l.last)
 		l.mu.Unlock()
-		if ended || d == 0 {
+		if ended {
 			return nil
 		}
-		var silence <-chan time.Time
-		if d > 0 {
-			silence = time.After(d)
+		wait := done(quiet)
+		if wait <= 0 {
+			return nil
 		}
 		select {
 		case <-changed:
-		case <-silence:
-			return nil
+		case <-time.After(wait):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
-// rest waits until the run has ended, or until it seems to do nothing but wait for jobs. The durations only decide when
-// the workflow learns of further jobs.
-func (l *live) rest(ctx context.Context, running []string) error {
-	return l.until(ctx, func() time.Duration {
+// rest waits until the run has ended, or until it only waits for jobs. That is not known of modules that run others
+// concurrently: then, busy is true, and the durations only decide when the workflow learns of further jobs.
+func (l *live) rest(ctx context.Context, running []string) (busy bool, err error) {
+	err = l.until(ctx, func(quiet time.Duration) time.Duration {
+		l.mu.Lock()
+		waiting, inside, fresh := slices.Clone(l.waiting), l.inside, l.jobs(running, 1)
+		l.mu.Unlock()
+		busy = slices.ContainsFunc(waiting, func(w *waiter) bool { return durable.BranchOf(w.ctx) != "" })
+		works := func(w *waiter) bool { return !place.Idle(w.ctx) }
 		switch {
-		case len(l.jobs(running, 1)) > 0:
-			return 10 * time.Millisecond
-		case len(l.waiting) > 0:
-			return 100 * time.Millisecond
+		case len(waiting) == 0:
+			return time.Minute
+		case busy && len(fresh) > 0:
+			return 10*time.Millisecond - quiet
+		case busy:
+			return 100*time.Millisecond - quiet
+		case inside == len(waiting) && !slices.ContainsFunc(waiting, works):
+			return 0
 		}
-		return -1
+		return 2 * time.Millisecond
 	})
+	return busy, err
 }
 
 // jobs returns the jobs that are not in progress, at most room.

@@ -68,6 +68,7 @@ type progress struct {
 	Jobs     []job          `json:"jobs,omitempty"`
 	Recorded []int          `json:"recorded,omitempty"` // the numbers of the results that are not needed any more
 	Queue    string         `json:"queue,omitempty"`
+	Busy     bool           `json:"busy,omitempty"` // there may be more jobs soon
 }
 
 // askInput is the input of the activity that makes a request to a model.

@@ -237,6 +237,7 @@ func TestResultIsKept(t *testing.T) {
 			result, err := next.Call(ctx, c)
 			if c.Tool.Path() == "buy" && err == nil {
 				once.Do(func() {
+					defer tools.Pause(ctx)()
 					close(held)
 					<-ctx.Done()
 				})

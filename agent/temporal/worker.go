@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/writ-go/writ/agent"
-	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
 )
@@ -19,7 +18,7 @@ func (a *Agent) Worker(ctx context.Context, c client.Client, o worker.Options) e
 	shared := worker.New(c, a.TaskQueue(), o)
 	a.Register(shared)
 	own := worker.New(c, a.own, worker.Options{DisableWorkflowWorker: true, WorkerStopTimeout: o.WorkerStopTimeout})
-	own.RegisterActivityWithOptions(a.advance, activity.RegisterOptions{Name: a.name + activityAdvance})
+	a.registerRuns(own)
 	defer a.Close()
 	for _, w := range []worker.Worker{own, shared} {
 		if err := w.Start(); err != nil {

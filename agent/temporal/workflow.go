@@ -21,7 +21,7 @@ const (
 	decideName      = "decide"  // of the Update and of the Signal
 	waitingName     = "waiting" // of the Query
 
-	maxJobs         = 200       // in progress at the same time
+	maxJobs         = 24        // in progress at the same time: an activity takes 2 MB
 	maxFinished     = 1000      // in one execution of the workflow
 	maxDelivered    = 512 << 10 // bytes of results in one Advance
 	heartbeat       = 30 * time.Second
@@ -59,17 +59,19 @@ func (a *Agent) workflow(ctx workflow.Context, s state) (value, error) {
 		case f.full(ctx) && len(f.running) == 0 && len(f.waiting) == 0 && f.Finished == f.Delivered:
 			return f.renew(ctx, a.name)
 		}
-		if len(p.Jobs) > 0 || len(p.Recorded) > 0 {
-			poll = firstPoll
-		}
 		for _, j := range p.Jobs {
 			f.start(ctx, j)
 		}
 		news := func() bool { return f.Finished > f.Delivered || len(f.Answers) > 0 }
-		if len(f.waiting) > 0 {
+		if !p.Busy {
 			err = workflow.Await(ctx, news)
-		} else if _, err = workflow.AwaitWithTimeout(ctx, poll, news); err == nil && !news() {
-			poll *= 2 // the run may have wanted more after Advance returned
+		} else {
+			if poll *= 2; len(p.Jobs) > 0 || len(p.Recorded) > 0 {
+				poll = firstPoll
+			}
+			timed, cancel := workflow.WithCancel(ctx)
+			_, err = workflow.AwaitWithTimeout(timed, poll, news)
+			cancel()
 		}
 		if err != nil {
 			return value{}, err
