@@ -35,6 +35,7 @@ type live struct {
 	waiting  []*waiter                 // in the order in which they began to wait
 	seen     map[int]bool              // the numbers of the results that came
 	early    []result                  // results that nobody wants yet
+	replies  int                       // the requests to models that have ended
 	recorded map[string]dispatch.State // of the calls whose outcomes the journal has
 	ended    bool
 	output   json.RawMessage
@@ -120,6 +121,7 @@ func (l *live) inTurn(ctx context.Context, ask func(ctx context.Context) error) 
 		if ok && (e.Temporary() || activity.Err() != nil) && ctx.Err() == nil && attempts < o.Attempts {
 			return err
 		}
+		l.change(func() { l.replies++ })
 		w.reply <- result{}
 		return nil
 	}
@@ -213,8 +215,19 @@ func (l *live) ask(ctx context.Context, id string) error {
 	if err != nil || w == nil {
 		return err
 	}
-	defer l.change(func() { w.asking = false })
-	return w.ask(ctx)
+	err = w.ask(ctx)
+	l.change(func() { w.asking = false })
+	if err != nil {
+		return err
+	}
+	return l.until(ctx, func(quiet time.Duration) time.Duration { // so that the reply is not paid for again
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.log.replies >= l.replies {
+			return 0
+		}
+		return time.Second - quiet // it is not recorded: the run was canceled
+	})
 }
 
 // until waits until the run has ended, or until done returns no positive duration. Done gets the time since the last

@@ -1,6 +1,7 @@
 package temporal
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"sync"
@@ -19,7 +20,7 @@ func (s store) Open(ctx context.Context, run string) (journal.Log, error) {
 	if err != nil || !ok {
 		return log, err
 	}
-	owned := &ownedLog{Log: log}
+	owned := &ownedLog{Log: log, live: l}
 	l.change(func() { l.log = owned })
 	return owned, nil
 }
@@ -27,9 +28,11 @@ func (s store) Open(ctx context.Context, run string) (journal.Log, error) {
 // ownedLog is the log of a run. When it is closed, nothing more is recorded, although the run may go on.
 type ownedLog struct {
 	journal.Log
-	mu     sync.RWMutex
-	closed bool
-	broken atomic.Bool // an error of the log has occurred
+	live    *live
+	replies int // of models, that were recorded; guarded by live.mu
+	mu      sync.RWMutex
+	closed  bool
+	broken  atomic.Bool // an error of the log has occurred
 }
 
 var errDropped = errors.New("temporal: the worker has dropped the run")
@@ -49,7 +52,11 @@ func (o *ownedLog) do(f func() error) error {
 
 // Append implements [journal.Log].
 func (o *ownedLog) Append(record []byte) error {
-	return o.do(func() error { return o.Log.Append(record) })
+	err := o.do(func() error { return o.Log.Append(record) })
+	if err == nil && bytes.HasPrefix(record, []byte("model\t")) { // as the package agent writes it
+		o.live.change(func() { o.replies++ })
+	}
+	return err
 }
 
 // Sync implements [journal.Log].
