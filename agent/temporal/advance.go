@@ -1,6 +1,7 @@
 package temporal
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -62,37 +63,46 @@ func beat(ctx context.Context) (stop func()) {
 // the calls instead.
 func (a *Agent) enter(ctx context.Context, in advance) (*live, []agent.Waiting, error) {
 	a.mu.Lock()
-	l := a.lives[in.Run]
-	if l != nil {
-		l.users++
-		l.idle.Stop()
+	l, known := a.lives[in.Run]
+	if !known {
+		l = newLive(a)
+		a.lives[in.Run] = l
 	}
+	l.users++
+	l.idle.Stop()
 	a.mu.Unlock()
-	if l != nil {
+	if known {
 		return l, nil, nil
 	}
+	run, waiting, err := a.prepare(ctx, in)
+	if run != nil {
+		l.start(run)
+		return l, nil, nil
+	}
+	l.change(func() { l.ended, l.err = true, cmp.Or(err, errNotOwned) })
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.drop(in.Run, l)
+	return nil, waiting, err
+}
+
+// prepare returns a function that runs the module. It returns nil if the run waits for decisions.
+func (a *Agent) prepare(
+	ctx context.Context, in advance,
+) (run func(context.Context) (json.RawMessage, error), waiting []agent.Waiting, err error) {
 	at, err := a.runs.Checkpoint(ctx, in.Run)
-	switch {
-	case errors.Is(err, agent.ErrNoRun) && in.Input != nil:
+	if errors.Is(err, agent.ErrNoRun) && in.Input != nil {
 		input, err := load(ctx, a.options.Objects, *in.Input)
 		if err != nil {
 			return nil, nil, err
 		}
-		l = newLive(a, func(ctx context.Context) (json.RawMessage, error) { return a.begin(ctx, in.Run, input) })
-	case err != nil:
-		return nil, nil, err
-	default:
-		decisions := a.decisions(ctx, in, at.Waiting)
-		if len(at.Waiting) > 0 && len(decisions) == 0 {
-			return nil, at.Waiting, nil
-		}
-		l = newLive(a, func(ctx context.Context) (json.RawMessage, error) { return a.resume(ctx, at, decisions) })
+		return func(ctx context.Context) (json.RawMessage, error) { return a.begin(ctx, in.Run, input) }, nil, nil
 	}
-	l.users, l.idle = 1, time.AfterFunc(time.Hour, func() {})
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.lives[in.Run] = l
-	return l, nil, nil
+	decisions := a.decisions(ctx, in, at.Waiting)
+	if err != nil || len(at.Waiting) > 0 && len(decisions) == 0 {
+		return nil, at.Waiting, err
+	}
+	return func(ctx context.Context) (json.RawMessage, error) { return a.resume(ctx, at, decisions) }, nil, nil
 }
 
 // decisions returns the valid answers to waiting calls. If the outcome of a call is unknown, but has come meanwhile, it
@@ -144,7 +154,7 @@ func (a *Agent) ended(ctx context.Context, l *live) (p progress, err error) {
 	switch {
 	case ok && len(paused.Checkpoint.Waiting) > 0:
 		return a.pause(ctx, paused.Checkpoint.Waiting)
-	case ok, errors.Is(l.err, journal.ErrInUse), l.log == nil && l.err != nil, l.log != nil && l.log.broken.Load():
+	case ok, errors.Is(l.err, errNotOwned), l.log != nil && l.log.broken.Load():
 		return p, l.err
 	case l.err != nil:
 		return progress{State: agent.Failed, Error: l.err.Error()}, nil
@@ -179,10 +189,10 @@ func (a *Agent) drop(run string, l *live) {
 		delete(a.lives, run)
 	}
 	l.mu.Lock()
-	log := l.log
-	l.mu.Unlock()
-	if log != nil {
-		_ = log.Close() // what matters was synced
+	defer l.mu.Unlock()
+	l.dropped = true
+	if l.log != nil {
+		_ = l.log.Close() // what matters was synced
 	}
 	l.end()
 }

@@ -23,12 +23,14 @@ import (
 // [dispatch.Performer].
 type live struct {
 	agent *Agent
+	ctx   context.Context // of the module
 	end   context.CancelFunc
 	users int         // activities that use the run; guarded by agent.mu
 	idle  *time.Timer // drops the run; guarded by agent.mu
 
 	mu       sync.Mutex
 	log      *ownedLog                 // nil until the run has opened it
+	dropped  bool                      // the run must not open its log
 	changed  chan struct{}             // closed with every change
 	last     time.Time                 // when it was closed last
 	inside   int                       // the waiters, and those that have a result, but that their program still counts as waiting
@@ -53,16 +55,20 @@ type waiter struct {
 
 type liveKey struct{}
 
-// newLive returns a run that runs a module until it ends.
-func newLive(a *Agent, run func(ctx context.Context) (json.RawMessage, error)) *live {
-	l := &live{agent: a, changed: make(chan struct{}), last: time.Now(), seen: map[int]bool{}, recorded: map[string]dispatch.State{}}
-	ctx, end := context.WithCancel(context.WithValue(context.Background(), liveKey{}, l))
-	l.end = end
+func newLive(a *Agent) *live {
+	l := &live{agent: a, changed: make(chan struct{}), last: time.Now(), seen: map[int]bool{},
+		recorded: map[string]dispatch.State{}, idle: time.NewTimer(0)}
+	ctx := context.WithValue(context.Background(), liveKey{}, l)
+	l.ctx, l.end = context.WithCancel(durable.WithAsker(dispatch.WithPerformer(ctx, l), l.inTurn))
+	return l
+}
+
+// start runs a module until it ends.
+func (l *live) start(run func(ctx context.Context) (json.RawMessage, error)) {
 	go func() {
-		output, err := run(durable.WithAsker(dispatch.WithPerformer(ctx, l), l.inTurn))
+		output, err := run(l.ctx)
 		l.change(func() { l.ended, l.output, l.err = true, output, err })
 	}()
-	return l
 }
 
 func (l *live) change(f func()) {

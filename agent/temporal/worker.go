@@ -17,7 +17,8 @@ import (
 func (a *Agent) Worker(ctx context.Context, c client.Client, o worker.Options) error {
 	shared := worker.New(c, a.TaskQueue(), o)
 	a.Register(shared)
-	own := worker.New(c, a.own, worker.Options{DisableWorkflowWorker: true, WorkerStopTimeout: o.WorkerStopTimeout})
+	o.DisableWorkflowWorker = true
+	own := worker.New(c, a.own, o)
 	a.registerRuns(own)
 	defer a.Close()
 	for _, w := range []worker.Worker{own, shared} {

@@ -21,9 +21,8 @@ const (
 	decideName      = "decide"  // of the Update and of the Signal
 	waitingName     = "waiting" // of the Query
 
-	maxJobs         = 24        // in progress at the same time: an activity takes 2 MB
-	maxFinished     = 1000      // in one execution of the workflow
-	maxDelivered    = 512 << 10 // bytes of results in one Advance
+	maxJobs         = 24   // in progress at the same time: an activity takes 2 MB
+	maxFinished     = 1000 // in one execution of the workflow
 	heartbeat       = 30 * time.Second
 	ownQueueTimeout = 5 * time.Second // until the worker that has a run in memory counts as lost
 	firstPoll       = time.Second     // doubles until something happens
@@ -38,7 +37,6 @@ type flow struct {
 	running  []job
 	waiting  []waitingCall
 	answered map[string]bool
-	stop     error // a job cannot be run
 }
 
 // workflow is the workflow of an agent. It returns the run's answer.
@@ -57,7 +55,7 @@ func (a *Agent) workflow(ctx workflow.Context, s state) (value, error) {
 		case p.State == agent.Failed:
 			return value{}, temporal.NewNonRetryableApplicationError(p.Error, "RunFailed", nil)
 		case f.full(ctx) && len(f.running) == 0 && len(f.waiting) == 0 && f.Finished == f.Delivered:
-			return f.renew(ctx, a.name)
+			return value{}, workflow.NewContinueAsNewError(ctx, a.name, f.state)
 		}
 		for _, j := range p.Jobs {
 			f.start(ctx, j)
@@ -132,14 +130,6 @@ func (f *flow) check(a Answer) error {
 // full reports whether the execution is to start no further jobs, because its history is long.
 func (f *flow) full(ctx workflow.Context) bool {
 	return f.finished >= maxFinished || f.finished > 0 && workflow.GetInfo(ctx).GetContinueAsNewSuggested()
-}
-
-// renew goes on in a new execution of the workflow, with an empty history.
-func (f *flow) renew(ctx workflow.Context, name string) (value, error) {
-	if err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) }); err != nil {
-		return value{}, err
-	}
-	return value{}, workflow.NewContinueAsNewError(ctx, name, f.state)
 }
 
 // advance makes the run go on, with the results and decisions that have come.

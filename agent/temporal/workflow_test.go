@@ -235,3 +235,43 @@ submit({answer: "bought " + await buy({of: "x".repeat(3e6)})})`)
 			executions, len(s.done), len(model.Requests()), size.Load())
 	}
 }
+
+// A run that cannot begin fails, and is not tried again.
+func TestInvalidInput(t *testing.T) {
+	t.Parallel()
+	a, _ := newAgent(t, (&shop{}).set(t), Options{})
+	env := environment(t, a)
+	env.ExecuteWorkflow("bot", state{Input: value{JSON: []byte(`{"task": 5}`)}})
+	if err := env.GetWorkflowError(); err == nil || !strings.Contains(err.Error(), "input cannot be decoded") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A run that another worker owns is tried again until that worker gives it up.
+func TestOwnedRun(t *testing.T) {
+	t.Parallel()
+	s := &shop{}
+	dir, err := journal.OpenDir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ := newAgent(t, s.set(t), Options{Store: dir}, `submit({answer: String(await buy({of: "a"}))})`)
+	env := environment(t, a)
+	var owner journal.Log
+	env.SetOnActivityStartedListener(func(info *activity.Info, ctx context.Context, args converter.EncodedValues) {
+		var in advance
+		if _ = args.Get(&in); in.Run == "" || info.ActivityType.Name != "bot"+activityAdvance {
+			return
+		}
+		if owner == nil {
+			if owner, err = dir.Open(t.Context(), in.Run); err != nil {
+				t.Error(err)
+			}
+		} else if info.Attempt == 3 {
+			_ = owner.Close()
+		}
+	})
+	if got := answer(t, a, env); !strings.Contains(got, "1") {
+		t.Errorf("got %s", got)
+	}
+}
