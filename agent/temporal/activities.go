@@ -81,9 +81,9 @@ func (a *Agent) perform(ctx context.Context, j job) (o outcome, err error) {
 		o = outcome{Error: &tools.ToolError{Kind: tools.KindInvalidResult,
 			Message: "the call was made, but its result is not JSON"}}
 	}
-	lost := o.Error != nil && (o.Error.Kind == tools.KindUnavailable || dispatch.StateOf(o.Error) == dispatch.StateUnknown)
-	if lost && activity.GetInfo(ctx).Attempt < j.Attempts {
-		return o, o.Error
+	if e := o.Error; e != nil && (e.Kind == tools.KindUnavailable || dispatch.StateOf(e) == dispatch.StateUnknown) &&
+		activity.GetInfo(ctx).Attempt < j.Attempts {
+		return o, e
 	}
 	return o, nil
 }

@@ -32,8 +32,8 @@ func (a *Agent) advance(ctx context.Context, in advance) (p progress, err error)
 	}
 	l.mu.Lock()
 	ended, log := l.ended, l.log
-	p = progress{State: agent.Running, Recorded: l.needless(in.Results), Jobs: l.jobs(in.Running, in.Room), Queue: a.own,
-		Busy: busy}
+	p = progress{State: agent.Running, Recorded: l.needless(in.Results), Jobs: l.jobs(in.Running, in.Room),
+		Queue: a.own, Busy: busy}
 	l.mu.Unlock()
 	if !ended {
 		return p, log.Sync()

@@ -21,9 +21,8 @@ type mail struct {
 // A worker and a run of an agent. It needs a server.
 func Example() {
 	ctx := context.Background()
-	set, err := tools.NewSet(ctx, tools.Func("send", "Sends a mail.", func(ctx context.Context, m mail) (string, error) {
-		return "sent as " + tools.EffectID(ctx), nil
-	}, &tools.Hints{Class: tools.Effect}))
+	send := func(ctx context.Context, m mail) (string, error) { return "sent as " + tools.EffectID(ctx), nil }
+	set, err := tools.NewSet(ctx, tools.Func("send", "Sends a mail.", send, &tools.Hints{Class: tools.Effect}))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -33,7 +33,7 @@ type live struct {
 	dropped  bool                      // the run must not open its log
 	changed  chan struct{}             // closed with every change
 	last     time.Time                 // when it was closed last
-	inside   int                       // the waiters, and those that have a result, but that their program still counts as waiting
+	inside   int                       // the calls of await in progress, some of which have a result
 	waiting  []*waiter                 // in the order in which they began to wait
 	seen     map[int]bool              // the numbers of the results that came
 	early    []result                  // results that nobody wants yet
@@ -293,8 +293,8 @@ func (l *live) jobs(running []string, room int) (list []job) {
 	return list
 }
 
-// needless returns the numbers of the results that the workflow need not keep, because they are recorded. It keeps those
-// of calls that the journal calls unknown, for a person who would be asked about them.
+// needless returns the numbers of the results that the workflow can forget, because the journal has them. It does not
+// return those of calls whose outcome the journal calls unknown: they answer for a person.
 func (l *live) needless(results []result) (numbers []int) {
 	for _, r := range results {
 		id, _, _ := strings.Cut(r.ID, "#")

@@ -3,7 +3,6 @@ package temporal
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/writ-go/writ/agent"
@@ -31,7 +30,7 @@ func (a *Agent) Worker(ctx context.Context, c client.Client, o worker.Options) e
 	return nil
 }
 
-// Start starts a run as a workflow with this ID. [Result] returns its answer.
+// Start starts a run as a workflow with this ID. [Agent.Result] returns its answer.
 func (a *Agent) Start(ctx context.Context, c client.Client, id string, input any) (client.WorkflowRun, error) {
 	text, err := json.Marshal(input)
 	if err != nil {
@@ -41,7 +40,8 @@ func (a *Agent) Start(ctx context.Context, c client.Client, id string, input any
 	if err != nil {
 		return nil, err
 	}
-	return c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: id, TaskQueue: a.TaskQueue()}, a.name, state{Input: v})
+	o := client.StartWorkflowOptions{ID: id, TaskQueue: a.TaskQueue()}
+	return c.ExecuteWorkflow(ctx, o, a.name, state{Input: v})
 }
 
 // Result waits for a run's answer, and decodes it into out.
@@ -89,5 +89,5 @@ func (a *Agent) Decide(ctx context.Context, c client.Client, id, update string, 
 	if err != nil {
 		return err
 	}
-	return errors.Join(h.Get(ctx, nil))
+	return h.Get(ctx, nil)
 }

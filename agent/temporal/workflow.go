@@ -150,15 +150,16 @@ func (f *flow) advance(ctx workflow.Context) (p progress, err error) {
 		StartToCloseTimeout: 24 * time.Hour, HeartbeatTimeout: heartbeat,
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: 200 * time.Millisecond, MaximumInterval: 10 * time.Second},
 	}
+	activity := f.name + activityAdvance
 	err = errors.New("no worker has the run in memory")
 	if f.Queue != "" {
 		own := options
 		own.TaskQueue, own.ScheduleToStartTimeout = f.Queue, ownQueueTimeout
 		own.RetryPolicy = &temporal.RetryPolicy{MaximumAttempts: 1}
-		err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, own), f.name+activityAdvance, in).Get(ctx, &p)
+		err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, own), activity, in).Get(ctx, &p)
 	}
 	if err != nil && ctx.Err() == nil {
-		err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), f.name+activityAdvance, in).Get(ctx, &p)
+		err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), activity, in).Get(ctx, &p)
 	}
 	if err != nil {
 		return p, err

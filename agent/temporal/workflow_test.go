@@ -168,7 +168,8 @@ func TestModelErrors(t *testing.T) {
 	n := 0
 	model := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
 		if n++; n < 3 {
-			return llmtest.Reply{}, &models.Error{Kind: models.KindRateLimited, RetryAfter: time.Hour, Err: errors.New("busy")}
+			return llmtest.Reply{}, &models.Error{Kind: models.KindRateLimited, RetryAfter: time.Hour,
+				Err: errors.New("busy")}
 		}
 		return llmtest.Reply{Text: fences([]string{`submit({answer: "done"})`})[0]}, nil
 	})
