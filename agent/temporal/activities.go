@@ -92,7 +92,7 @@ func (a *Agent) perform(ctx context.Context, j job) (o outcome, err error) {
 func handle(ctx context.Context, b *tools.Binding, args json.RawMessage) (result json.RawMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			te := &tools.ToolError{Kind: tools.KindUnknown, Message: "the tool crashed; whether it took effect is unknown"}
+			te := tools.ToolError{Kind: tools.KindUnknown, Message: "the tool crashed; whether it took effect is unknown"}
 			err = te.WithCause(fmt.Errorf("temporal: %s panicked: %v\n%s", b.Path(), p, debug.Stack()))
 		}
 	}()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/agent"
+	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/tools/journal"
 	"go.temporal.io/sdk/activity"
 )
@@ -156,8 +157,10 @@ func (a *Agent) ended(ctx context.Context, l *live) (p progress, err error) {
 		return a.pause(ctx, paused.Checkpoint.Waiting)
 	case ok, errors.Is(l.err, errNotOwned), l.log != nil && l.log.broken.Load():
 		return p, l.err
+	case errors.Is(l.err, module.ErrNoAnswer), errors.Is(l.err, module.ErrMaxIters), errors.Is(l.err, module.ErrBudget):
+		return progress{State: agent.Failed, Error: l.err.Error(), Kind: noAnswer}, nil
 	case l.err != nil:
-		return progress{State: agent.Failed, Error: l.err.Error()}, nil
+		return progress{State: agent.Failed, Error: l.err.Error(), Kind: "RunFailed"}, nil
 	}
 	p = progress{State: agent.Done}
 	p.Output, err = keep(ctx, a.options.Objects, l.output, maxInline)

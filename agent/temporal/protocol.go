@@ -64,6 +64,7 @@ type progress struct {
 	State    agent.RunState `json:"state"`
 	Output   value          `json:"output"`
 	Error    string         `json:"error,omitempty"`
+	Kind     string         `json:"kind,omitempty"` // of the error
 	Waiting  []waitingCall  `json:"waiting,omitempty"`
 	Jobs     []job          `json:"jobs,omitempty"`
 	Recorded []int          `json:"recorded,omitempty"` // the numbers of the results that are not needed any more

@@ -3,10 +3,13 @@ package temporal
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/writ-go/writ/agent"
+	"github.com/writ-go/writ/module"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 )
 
@@ -44,10 +47,14 @@ func (a *Agent) Start(ctx context.Context, c client.Client, id string, input any
 	return c.ExecuteWorkflow(ctx, o, a.name, state{Input: v})
 }
 
-// Result waits for a run's answer, and decodes it into out.
+// Result waits for a run's answer, and decodes it into out. If the module has no answer, the error wraps
+// [module.ErrNoAnswer].
 func (a *Agent) Result(ctx context.Context, r client.WorkflowRun, out any) error {
 	var v value
 	if err := r.Get(ctx, &v); err != nil {
+		if e, ok := errors.AsType[*temporal.ApplicationError](err); ok && e.Type() == noAnswer {
+			return fmt.Errorf("%w: %w", module.ErrNoAnswer, err)
+		}
 		return err
 	}
 	text, err := load(ctx, a.options.Objects, v)

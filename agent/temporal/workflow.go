@@ -18,8 +18,9 @@ const (
 	activityAdvance = "Advance"
 	activityCall    = "Call"
 	activityAsk     = "Ask"
-	decideName      = "decide"  // of the Update and of the Signal
-	waitingName     = "waiting" // of the Query
+	decideName      = "decide"   // of the Update and of the Signal
+	waitingName     = "waiting"  // of the Query
+	noAnswer        = "NoAnswer" // the type of the error of a run without an answer
 
 	maxJobs         = 24   // in progress at the same time: an activity takes 2 MB
 	maxFinished     = 1000 // in one execution of the workflow
@@ -53,7 +54,7 @@ func (a *Agent) workflow(ctx workflow.Context, s state) (value, error) {
 		case p.State == agent.Done:
 			return p.Output, nil
 		case p.State == agent.Failed:
-			return value{}, temporal.NewNonRetryableApplicationError(p.Error, "RunFailed", nil)
+			return value{}, temporal.NewNonRetryableApplicationError(p.Error, p.Kind, nil)
 		case f.full(ctx) && len(f.running) == 0 && len(f.waiting) == 0 && f.Finished == f.Delivered:
 			return value{}, workflow.NewContinueAsNewError(ctx, a.name, f.state)
 		}

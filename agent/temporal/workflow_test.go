@@ -4,7 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -274,5 +278,61 @@ func TestOwnedRun(t *testing.T) {
 	})
 	if got := answer(t, a, env); !strings.Contains(got, "1") {
 		t.Errorf("got %s", got)
+	}
+}
+
+// Calls go to the queues of their tools, and runs to a queue for the version.
+func TestQueues(t *testing.T) {
+	t.Parallel()
+	s := &shop{}
+	queue := func(tool string) string { return map[string]string{"buy": "shop"}[tool] }
+	a, _ := newAgent(t, s.set(t), Options{Queue: queue, CallTimeout: time.Minute},
+		`submit({answer: String(await buy({of: "a"}) + await look({of: "b"}))})`)
+	env := environment(t, a)
+	var mu sync.Mutex
+	queues := map[string]string{}
+	env.RegisterActivityWithOptions(func(ctx context.Context, j job) (value, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		queues[j.Tool] = fmt.Sprint(activity.GetInfo(ctx).TaskQueue, " ", j.Queue, " ", j.Timeout, " ", j.Attempts)
+		return a.call(ctx, j)
+	}, activity.RegisterOptions{Name: "bot" + activityCall, DisableAlreadyRegisteredCheck: true})
+	answer(t, a, env)
+	if queues["buy"] != "shop shop 1m0s 1" || queues["look"] != a.TaskQueue()+" "+a.TaskQueue()+" 1m0s 5" {
+		t.Errorf("the queues are %v", queues)
+	}
+	other, _ := newAgent(t, s.set(t), Options{Version: "2"})
+	again, _ := newAgent(t, s.set(t), Options{})
+	if other.TaskQueue() == a.TaskQueue() || again.TaskQueue() != a.TaskQueue() {
+		t.Errorf("the queues are %s, %s and %s", a.TaskQueue(), again.TaskQueue(), other.TaskQueue())
+	}
+}
+
+// An object that is damaged is not used.
+func TestObjects(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	o, err := OpenDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := json.RawMessage(`"` + strings.Repeat("x", maxInline) + `"`)
+	var v value
+	for range 2 {
+		if v, err = keep(t.Context(), o, text, maxInline); err != nil || v.Key == "" || v.JSON != nil {
+			t.Fatalf("got %v, %v", v, err)
+		}
+	}
+	if got, err := load(t.Context(), o, v); err != nil || string(got) != string(text) {
+		t.Errorf("got %d bytes, %v", len(got), err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, v.Key), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := load(t.Context(), o, v); err == nil || !strings.Contains(err.Error(), "damaged") {
+		t.Errorf("got %v", err)
+	}
+	if short, err := keep(t.Context(), o, text[:9], maxInline); err != nil || short.Key != "" {
+		t.Errorf("got %v, %v", short, err)
 	}
 }
