@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/writ-go/writ/agent"
@@ -158,9 +159,9 @@ func (a *Agent) ended(ctx context.Context, l *live) (p progress, err error) {
 	case ok, errors.Is(l.err, errNotOwned), l.log != nil && l.log.broken.Load():
 		return p, l.err
 	case errors.Is(l.err, module.ErrNoAnswer), errors.Is(l.err, module.ErrMaxIters), errors.Is(l.err, module.ErrBudget):
-		return progress{State: agent.Failed, Error: l.err.Error(), Kind: noAnswer}, nil
+		return progress{State: agent.Failed, Error: fmt.Sprintf("%.10000v", l.err), Kind: noAnswer}, nil
 	case l.err != nil:
-		return progress{State: agent.Failed, Error: l.err.Error(), Kind: "RunFailed"}, nil
+		return progress{State: agent.Failed, Error: fmt.Sprintf("%.10000v", l.err), Kind: "RunFailed"}, nil
 	}
 	p = progress{State: agent.Done}
 	p.Output, err = keep(ctx, a.options.Objects, l.output, maxInline)

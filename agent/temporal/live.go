@@ -5,9 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -141,7 +139,11 @@ func (l *live) inTurn(ctx context.Context, ask func(ctx context.Context) error) 
 func (l *live) await(ctx context.Context, w *waiter) (result, error) {
 	back := tools.Pause(ctx)
 	w.ctx, w.reply = ctx, make(chan result, 1)
-	l.change(func() { l.add(w); l.inside++ })
+	l.change(func() {
+		l.waiting = append(l.waiting, w)
+		l.inside++
+		l.match()
+	})
 	defer l.change(func() { l.inside-- })
 	defer back()
 	asking := false
@@ -163,17 +165,6 @@ func (l *live) await(ctx context.Context, w *waiter) (result, error) {
 	default:
 		return result{}, context.Cause(ctx)
 	}
-}
-
-// add adds a waiter, or gives it the result that is already there. If a policy makes a call twice at the same time, the
-// second one has a number.
-func (l *live) add(w *waiter) {
-	id := w.ID
-	for n := 2; slices.ContainsFunc(l.waiting, func(o *waiter) bool { return o.ID == w.ID }); n++ {
-		w.ID = fmt.Sprintf("%s#%d", id, n)
-	}
-	l.waiting = append(l.waiting, w)
-	l.match()
 }
 
 // match gives results to the waiters that want them.
@@ -283,10 +274,12 @@ func (l *live) rest(ctx context.Context, running []string) (busy bool, err error
 	return busy, err
 }
 
-// jobs returns the jobs that are not in progress, at most room.
+// jobs returns the jobs that are not in progress, at most room. If a policy makes a call twice at the same time, the
+// second job begins when the first has ended.
 func (l *live) jobs(running []string, room int) (list []job) {
 	for _, w := range l.waiting {
-		if len(list) < room && !slices.Contains(running, w.ID) {
+		same := func(j job) bool { return j.ID == w.ID }
+		if len(list) < room && !slices.Contains(running, w.ID) && !slices.ContainsFunc(list, same) {
 			list = append(list, w.job)
 		}
 	}
@@ -297,8 +290,7 @@ func (l *live) jobs(running []string, room int) (list []job) {
 // return those of calls whose outcome the journal calls unknown: they answer for a person.
 func (l *live) needless(results []result) (numbers []int) {
 	for _, r := range results {
-		id, _, _ := strings.Cut(r.ID, "#")
-		if s := l.recorded[id]; s != "" && (s != dispatch.StateUnknown || r.Lost != "") {
+		if s := l.recorded[r.ID]; s != "" && (s != dispatch.StateUnknown || r.Lost != "") {
 			numbers = append(numbers, r.Number)
 		}
 	}

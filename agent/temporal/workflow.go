@@ -191,7 +191,7 @@ func (f *flow) start(ctx workflow.Context, j job) {
 	workflow.Go(ctx, func(ctx workflow.Context) {
 		r := result{ID: j.ID, Digest: j.Digest}
 		if err := future.Get(ctx, &r.Outcome); err != nil {
-			r.Lost = err.Error()
+			r.Lost = fmt.Sprintf("%.1000v", err)
 		}
 		f.finished++
 		f.Finished++
