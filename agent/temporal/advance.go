@@ -50,11 +50,12 @@ func (a *Agent) advance(ctx context.Context, in advance) (p progress, err error)
 func beat(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
-		for tick := time.Tick(heartbeat / 3); ctx.Err() == nil; {
-			activity.RecordHeartbeat(ctx)
+		for tick := time.Tick(heartbeat / 3); ; {
 			select {
 			case <-tick:
+				activity.RecordHeartbeat(ctx)
 			case <-ctx.Done():
+				return
 			}
 		}
 	}()
