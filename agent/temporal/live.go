@@ -250,26 +250,25 @@ func (l *live) until(ctx context.Context, done func(quiet time.Duration) time.Du
 	}
 }
 
-// rest waits until the run has ended, or until it only waits for jobs. That is not known of modules that run others
-// concurrently: then, busy is true, and the durations only decide when the workflow learns of further jobs.
+// rest waits until the run has ended, or until it only waits for jobs. If something else seems to take long, or if that
+// is not known, because the module runs others concurrently, rest returns busy. Then there may be more jobs soon.
 func (l *live) rest(ctx context.Context, running []string) (busy bool, err error) {
 	err = l.until(ctx, func(quiet time.Duration) time.Duration {
 		l.mu.Lock()
-		waiting, inside, fresh := slices.Clone(l.waiting), l.inside, l.jobs(running, 1)
+		waiting, inside, fresh := slices.Clone(l.waiting), l.inside, len(l.jobs(running, 1)) > 0
 		l.mu.Unlock()
-		busy = slices.ContainsFunc(waiting, func(w *waiter) bool { return durable.BranchOf(w.ctx) != "" })
+		concurrent := slices.ContainsFunc(waiting, func(w *waiter) bool { return durable.BranchOf(w.ctx) != "" })
 		works := func(w *waiter) bool { return !place.Idle(w.ctx) }
+		busy = concurrent || inside > len(waiting) || slices.ContainsFunc(waiting, works)
 		switch {
 		case len(waiting) == 0:
 			return time.Minute
-		case busy && len(fresh) > 0:
-			return 10*time.Millisecond - quiet
-		case busy:
-			return 100*time.Millisecond - quiet
-		case inside == len(waiting) && !slices.ContainsFunc(waiting, works):
+		case !busy:
 			return 0
+		case concurrent && fresh:
+			return 10*time.Millisecond - quiet
 		}
-		return 2 * time.Millisecond
+		return min(100*time.Millisecond-quiet, 2*time.Millisecond)
 	})
 	return busy, err
 }
