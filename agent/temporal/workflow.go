@@ -125,7 +125,10 @@ func (f *flow) check(a Answer) error {
 	case f.answered[a.Call]:
 		return fmt.Errorf("temporal: the call %s has a decision", a.Call)
 	}
-	return a.Decision.Check(f.waiting[i].Waiting)
+	if err := a.Decision.Check(f.waiting[i].Waiting); err != nil {
+		return fmt.Errorf("temporal: the decision on %s: %w", a.Call, err)
+	}
+	return nil
 }
 
 // full reports whether the execution is to start no further jobs, because its history is long.

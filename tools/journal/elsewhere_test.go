@@ -20,7 +20,9 @@ type performer struct {
 
 func (p *performer) Performs(b *tools.Binding) bool { return b.Name == "add" }
 
-func (p *performer) Settled(id string, s journal.State) { p.settled = append(p.settled, fmt.Sprint(id, " ", s)) }
+func (p *performer) Settled(id string, s journal.State) {
+	p.settled = append(p.settled, fmt.Sprint(id, " ", s))
+}
 
 func (p *performer) Perform(_ context.Context, _ *tools.Binding, args json.RawMessage) (json.RawMessage, error) {
 	return p.perform(args)
