@@ -263,7 +263,7 @@ func (r *run) Journal(
 		}
 	}
 	if j = r.journals[opened.Key]; j == nil {
-		if j, err = r.open(opened.Key, o); err != nil {
+		if j, err = r.open(opened.Key, elsewhere(ctx, opened.Key, o)); err != nil {
 			return nil, 0, err
 		}
 	}

@@ -259,10 +259,10 @@ func (x *Execution) ofAgent(ctx context.Context) context.Context {
 func (x *Execution) handle(ctx context.Context, args json.RawMessage) (result json.RawMessage, err error) {
 	defer x.recovered(&err, tools.KindUnknown, "the tool crashed; whether it took effect is unknown")
 	if !x.acts {
-		return x.call.Tool.Handler(ctx, args)
+		return x.answer(ctx, args)
 	}
 	counter := &effectCounter{outer: effectCounterOf(ctx)}
-	result, err = x.call.Tool.Handler(context.WithValue(ctx, effectCounterKey{}, counter), args)
+	result, err = x.answer(context.WithValue(ctx, effectCounterKey{}, counter), args)
 	return result, counter.mark(err)
 }
 

@@ -1,0 +1,204 @@
+package temporal
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/writ-go/writ/agent"
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/budget"
+	"github.com/writ-go/writ/tools/journal"
+	"go.temporal.io/sdk/activity"
+)
+
+// advance is the activity that makes a run go on, until it has ended or only waits for jobs. The workflow keeps what it
+// knows about the jobs until this activity has recorded it: that is why a call without an outcome in the journal was
+// not made, unless the workflow says that it is in progress, or has its result.
+func (a *Agent) advance(ctx context.Context, in advance) (p progress, err error) {
+	defer beat(ctx)()
+	l, waiting, err := a.enter(ctx, in)
+	if err != nil {
+		return p, err
+	}
+	if l == nil {
+		return a.pause(ctx, waiting)
+	}
+	defer a.leave(in.Run, l)
+	l.deliver(in.Results)
+	busy, err := l.rest(ctx, in.Running)
+	if err != nil {
+		return p, err
+	}
+	l.mu.Lock()
+	ended, log := l.ended, l.log
+	p = progress{State: agent.Running, Recorded: l.needless(in.Results), Jobs: l.jobs(in.Running, in.Room),
+		Queue: a.own, Busy: busy}
+	l.mu.Unlock()
+	if !ended {
+		return p, log.Sync()
+	}
+	a.mu.Lock()
+	a.drop(in.Run, l)
+	a.mu.Unlock()
+	return a.ended(ctx, l)
+}
+
+// beat reports that an activity is alive until stop is called.
+func beat(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		for tick := time.Tick(heartbeat / 3); ; {
+			select {
+			case <-tick:
+				activity.RecordHeartbeat(ctx)
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return cancel
+}
+
+// enter returns the run from memory, or makes it go on from its journal. If the run waits for decisions, enter returns
+// the calls instead.
+func (a *Agent) enter(ctx context.Context, in advance) (*live, []agent.Waiting, error) {
+	a.mu.Lock()
+	l, known := a.lives[in.Run]
+	if !known {
+		l = newLive(a)
+		a.lives[in.Run] = l
+	}
+	l.users++
+	l.idle.Stop()
+	a.mu.Unlock()
+	if known {
+		return l, nil, nil
+	}
+	run, waiting, err := a.prepare(ctx, in)
+	if run != nil {
+		l.start(run)
+		return l, nil, nil
+	}
+	l.change(func() { l.ended, l.err = true, cmp.Or(err, errNotOwned) })
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.drop(in.Run, l)
+	return nil, waiting, err
+}
+
+// prepare returns a function that runs the module. It returns nil if the run waits for decisions.
+func (a *Agent) prepare(
+	ctx context.Context, in advance,
+) (run func(context.Context) (json.RawMessage, error), waiting []agent.Waiting, err error) {
+	at, err := a.runs.Checkpoint(ctx, in.Run)
+	if errors.Is(err, agent.ErrNoRun) && in.Input != nil {
+		input, err := load(ctx, a.options.Objects, *in.Input)
+		if err != nil {
+			return nil, nil, err
+		}
+		return func(ctx context.Context) (json.RawMessage, error) { return a.begin(ctx, in.Run, input) }, nil, nil
+	}
+	decisions := a.decisions(ctx, in, at.Waiting)
+	if err != nil || len(at.Waiting) > 0 && len(decisions) == 0 {
+		return nil, at.Waiting, err
+	}
+	return func(ctx context.Context) (json.RawMessage, error) { return a.resume(ctx, at, decisions) }, nil, nil
+}
+
+// decisions returns the valid answers to waiting calls. If the outcome of a call is unknown, but has come meanwhile, it
+// is the answer.
+func (a *Agent) decisions(ctx context.Context, in advance, waiting []agent.Waiting) map[string]agent.Decision {
+	all := map[string]agent.Decision{}
+	for _, w := range waiting {
+		for _, answer := range in.Answers {
+			if answer.Call == w.ID && answer.Decision.Check(w) == nil {
+				all[w.ID] = answer.Decision
+			}
+		}
+		for _, r := range in.Results {
+			if !w.Unknown || r.ID != w.ID || r.Digest != digestOf(w.Args) {
+				continue
+			}
+			if o, err := a.outcomeOf(ctx, r); err == nil && o.Error == nil && o.Fatal == "" {
+				all[w.ID] = agent.Decision{Outcome: &journal.Reconciled{State: journal.StateOK, Result: o.Result}}
+			}
+		}
+	}
+	return all
+}
+
+// pause describes the calls that wait for decisions.
+func (a *Agent) pause(ctx context.Context, waiting []agent.Waiting) (progress, error) {
+	p := progress{State: agent.Paused}
+	for _, w := range waiting {
+		text, err := json.Marshal(w)
+		if err != nil {
+			return p, err
+		}
+		v, err := keep(ctx, a.options.Objects, text, 4<<10) // many may wait
+		if err != nil {
+			return p, err
+		}
+		w.Args, w.Resembles = nil, append([]journal.Entry(nil), w.Resembles...)
+		for i, e := range w.Resembles {
+			w.Resembles[i] = journal.Entry{ID: e.ID, Tool: e.Tool, State: e.State}
+		}
+		p.Waiting = append(p.Waiting, waitingCall{w, v})
+	}
+	return p, nil
+}
+
+// ended returns how a run has ended. An error means that it can go on.
+func (a *Agent) ended(ctx context.Context, l *live) (p progress, err error) {
+	paused, ok := errors.AsType[*agent.PausedError](l.err)
+	switch {
+	case ok && len(paused.Checkpoint.Waiting) > 0:
+		return a.pause(ctx, paused.Checkpoint.Waiting)
+	case ok, errors.Is(l.err, errNotOwned), l.log != nil && l.log.broken.Load():
+		return p, l.err
+	case errors.Is(l.err, module.ErrNoAnswer), errors.Is(l.err, module.ErrMaxIters), errors.Is(l.err, budget.ErrSpent):
+		return progress{State: agent.Failed, Error: fmt.Sprintf("%.10000v", l.err), Kind: noAnswer}, nil
+	case l.err != nil:
+		return progress{State: agent.Failed, Error: fmt.Sprintf("%.10000v", l.err), Kind: "RunFailed"}, nil
+	}
+	p = progress{State: agent.Done}
+	p.Output, err = keep(ctx, a.options.Objects, l.output, maxInline)
+	return p, err
+}
+
+// leave ends the use of a run. It stays in memory for some time.
+func (a *Agent) leave(run string, l *live) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch l.users--; {
+	case l.users > 0 || a.lives[run] != l:
+	case len(a.lives) > a.options.Cached:
+		a.drop(run, l)
+	default:
+		l.idle = time.AfterFunc(a.options.CacheFor, func() {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			if l.users == 0 {
+				a.drop(run, l)
+			}
+		})
+	}
+}
+
+// drop removes a run from memory, as if its process had ended: nothing more is recorded. The caller holds a.mu.
+func (a *Agent) drop(run string, l *live) {
+	if a.lives[run] == l {
+		delete(a.lives, run)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.dropped = true
+	if l.log != nil {
+		_ = l.log.Close() // what matters was synced
+	}
+	l.end()
+}
