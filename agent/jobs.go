@@ -66,12 +66,14 @@ const retryAfter = 5 * time.Second
 
 // turn makes an attempt at a run whose turn has come.
 func (r *Runner) turn(ctx context.Context, j *job) error {
-	info, err := r.attempt(ctx, j)
+	info, end, err := r.attempt(ctx, j)
+	defer r.lock(info.ID).Unlock() // nobody makes the run wait for its turn before this one has ended
+	end()
 	info.Input = nil
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	j.run, j.cancel, j.info = nil, nil, info
-	if err != nil && info.State == Interrupted {
+	if err != nil && info.State == Interrupted && !errors.Is(err, ErrNoRun) {
 		if !errors.Is(err, journal.ErrInUse) {
 			r.options.Logger.Error("agent: a run could not go on; it is tried again", "run", info.ID, "error", err)
 		}
@@ -85,32 +87,43 @@ func (r *Runner) turn(ctx context.Context, j *job) error {
 	return err
 }
 
-// attempt runs a run until it ends or pauses, and returns its description. Another process may have run it meanwhile.
-// If the store fails, or another process has the run, the run is interrupted.
-func (r *Runner) attempt(ctx context.Context, j *job) (info RunInfo, err error) {
+// attempt runs a run until it ends or pauses, and returns its description, and a function that gives the run up. Another
+// process may have run it meanwhile, or removed it. If the store fails, or another process has the run, the run is
+// interrupted.
+func (r *Runner) attempt(ctx context.Context, j *job) (info RunInfo, end func(), err error) {
 	info = j.info
-	lock := r.lock(info.ID)
-	owned, err := r.runs.open(ctx, info.ID)
-	lock.Unlock()
-	if err != nil {
-		info.State = Interrupted
-		return info, err
+	info.State = Interrupted
+	open := func() (*run, error) {
+		defer r.lock(info.ID).Unlock()
+		return r.runs.open(ctx, info.ID)
 	}
-	defer owned.close()
-	if info, err = owned.info(); err != nil || info.State != Queued && info.State != Interrupted || r.stopped() != nil {
-		return info, err
+	owned, err := open()
+	for try := 0; errors.Is(err, journal.ErrInUse) && try < 5; try++ { // another process may only look at the run
+		time.Sleep(20 * time.Millisecond)
+		owned, err = open()
+	}
+	if err != nil {
+		return info, func() {}, err
+	}
+	now, err := owned.info()
+	if err != nil {
+		return info, owned.close, err
+	}
+	if now.State != Queued && now.State != Interrupted || r.stopped() != nil {
+		return now, owned.close, nil
 	}
 	owned.managed = true
 	if info, err = owned.goOn(); err != nil {
 		info.State = Interrupted
-		return info, err
+		return info, owned.close, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r.mu.Lock()
 	if r.closed {
 		r.mu.Unlock()
-		return owned.left()
+		info, err = owned.left()
+		return info, owned.close, err
 	}
 	j.run, j.cancel = owned, cancel
 	events := j.watch()
@@ -118,7 +131,7 @@ func (r *Runner) attempt(ctx context.Context, j *job) (info RunInfo, err error) 
 	events.state(info, false)
 	err = r.run(ctx, owned, info, events.add)
 	info, bad := owned.left()
-	return info, errors.Join(err, bad)
+	return info, owned.close, errors.Join(err, bad)
 }
 
 // Recover queues the runs that are queued or interrupted, according to the store, because their process has ended. Call

@@ -3,11 +3,14 @@ package agent
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/writ-go/writ/internal/dispatch"
+	"github.com/writ-go/writ/internal/effect"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 )
@@ -90,12 +93,21 @@ func (r *Runs) prune(ctx context.Context, id string, keep Retention) (remove, co
 	return false, true, log.Replace(records)
 }
 
-// hasUnknown reports whether the outcome of a call that may have had an effect is unknown.
+// hasUnknown reports whether the outcome of a call that may have had an effect is unknown. The effects of a call that
+// runs a module are in the journals of that module.
 func (r *run) hasUnknown() (bool, error) {
+	within := map[string]bool{}
+	for _, record := range r.log.parts["within"] { // newRun has read it
+		var o effect.Opening
+		_ = json.Unmarshal(record, &o)
+		call, _, _ := strings.Cut(o.Call, "#")
+		within[call] = true
+	}
 	for _, key := range r.log.journals {
 		entries, err := journal.Read(r.log.part(callsOf + key))
 		if err != nil || slices.ContainsFunc(entries, func(e journal.Entry) bool {
-			return e.Class != tools.Read && (e.State == journal.StateUnknown || e.State == dispatch.StateDispatched)
+			return e.Class != tools.Read && !within[key+":"+e.ID] &&
+				(e.State == journal.StateUnknown || e.State == dispatch.StateDispatched)
 		}) {
 			return true, err
 		}

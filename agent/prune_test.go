@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/agent"
+	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 )
 
@@ -107,5 +108,38 @@ func TestCompact(t *testing.T) {
 	}
 	if all, err := runs.Rollback(t.Context(), "r-1", o.tools(t)); err != nil || len(all.Left) != 1 {
 		t.Errorf("rollback: %v, %v", all, err)
+	}
+}
+
+// A run that was cancelled during the work of a sub-agent is removed, unless the sub-agent has an unknown outcome.
+func TestPruneSubAgents(t *testing.T) {
+	t.Parallel()
+	box := open(t)
+	for class, want := range map[tools.Class]int{tools.Read: 1, tools.Effect: 0} {
+		begun := make(chan bool)
+		work := tools.Func("work", "Works.", func(ctx context.Context, _ mail) (string, error) {
+			begun <- true
+			<-ctx.Done()
+			return "", ctx.Err()
+		}, &tools.Hints{Class: class})
+		clerk := agentTool("clerk", member(t, box, setOf(t, work), `await work({to: "x"})`, ""))
+		runs := agent.NewRuns(journal.NewMemory())
+		r, err := agent.NewRunner(runs, member(t, box, setOf(t, clerk), `await clerk({task: "c"})`, ""), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Start(t.Context(), agent.RunRequest{ID: "r-1", Input: input("Work.")}); err != nil {
+			t.Fatal(err)
+		}
+		<-begun
+		if err := r.Cancel(t.Context(), "r-1"); err != nil {
+			t.Fatal(err)
+		}
+		if p, err := runs.Prune(t.Context(), agent.Retention{Runs: 1}); err != nil || len(p.Removed) != want {
+			t.Errorf("%v: got %v, %v", class, p, err)
+		}
+		if err := r.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
 	}
 }

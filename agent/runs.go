@@ -168,22 +168,33 @@ func execute[In, Out any](
 	ctx = effect.With(ctx, effect.ID{}) // the run is the same if another run's call starts or resumes it
 	ctx = durable.With(policy.WithDesk(ctx, r), r)
 	ctx = tools.WithPolicies(module.Observe(ctx, r.observe), r.gate)
-	if r.prepare != nil {
-		ctx = r.prepare(ctx)
-	}
-	pred, err := runModule(ctx, m, in)
+	var pred *module.Prediction[Out]
+	err := safely(fmt.Sprintf("agent: Run of %T", m), func() (err error) {
+		if r.prepare != nil {
+			ctx = r.prepare(ctx)
+		}
+		if pred, err = m.Run(ctx, in); err == nil && pred == nil {
+			err = fmt.Errorf("agent: %T returned neither a prediction nor an error", m)
+		}
+		return err
+	})
 	if err == nil {
 		err = r.sync(ctx)
 	}
 	if err == nil && r.paused.Load() { // the module has answered without the part that paused
 		err = place.ErrPaused
 	}
+	var output json.RawMessage
+	if err == nil {
+		err = safely(fmt.Sprintf("agent: the answer of run %s", r.id), func() (err error) {
+			if output, err = json.Marshal(pred.Output); err != nil {
+				err = fmt.Errorf("agent: the answer of run %s cannot be recorded: %w", r.id, err)
+			}
+			return err
+		})
+	}
 	if err != nil {
 		return nil, r.ended(ctx, err)
-	}
-	output, err := json.Marshal(pred.Output)
-	if err != nil {
-		return nil, fmt.Errorf("agent: the answer of run %s cannot be recorded: %w", r.id, err)
 	}
 	if err := r.finish(milestone{State: Done, Output: output}); err != nil {
 		return nil, err
@@ -191,19 +202,14 @@ func execute[In, Out any](
 	return pred, nil
 }
 
-// runModule runs a module. It returns either a prediction or an error, even if the module panics.
-func runModule[In, Out any](
-	ctx context.Context, m module.Module[In, Out], in In,
-) (pred *module.Prediction[Out], err error) {
+// safely returns the error of f, even if f panics.
+func safely(what string, f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = &models.PanicError{In: fmt.Sprintf("agent: Run of %T", m), Value: p, Stack: debug.Stack()}
+			err = &models.PanicError{In: what, Value: p, Stack: debug.Stack()}
 		}
 	}()
-	if pred, err = m.Run(ctx, in); err == nil && pred == nil {
-		err = fmt.Errorf("agent: %T returned neither a prediction nor an error", m)
-	}
-	return pred, err
+	return f()
 }
 
 // Pause makes a run in progress pause: it asks no model and makes no call any more. Once the calls in progress have

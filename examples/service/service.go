@@ -94,7 +94,7 @@ func serve(ctx context.Context, addr, file, model string) error {
 		return err
 	}
 	server := &http.Server{
-		Handler: authenticate(api), ReadHeaderTimeout: 10 * time.Second,
+		Handler: authenticate(api), ReadTimeout: 5 * time.Second,
 		BaseContext: func(net.Listener) context.Context { return ctx }, // streams of events end when ctx is done
 	}
 	stopped := make(chan error, 1)

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -134,7 +136,8 @@ func TestKill(t *testing.T) {
 	s.until("ann GET "+run, "over 2")
 }
 
-// SIGTERM ends streams of events at once, lets the run pause, and ends the process without an error.
+// SIGTERM ends streams of events at once, lets the run pause, and ends the process without an error, even if a client
+// never sends the rest of a request.
 func TestShutdown(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no such signal")
@@ -152,6 +155,16 @@ func TestShutdown(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stream.Body.Close()
+	slow, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	_, _ = fmt.Fprint(slow, "POST /runs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ann-token\r\n"+
+		"Content-Type: application/json\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n")
+	if _, err := slow.Read(make([]byte, 1)); err != nil { // the service reads the body
+		t.Fatal(err)
+	}
 	if err := s.service.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
