@@ -442,3 +442,44 @@ func TestHugeUsage(t *testing.T) {
 		t.Errorf("spent %v", e.Spent())
 	}
 }
+
+// The name of a model is not that of the models that it calls, which would have its price.
+func TestNameOfCallingModel(t *testing.T) {
+	t.Parallel()
+	dear := costing(1000, 10).With(models.Capabilities{Model: "dear"})
+	router := budget.Model(lm.Func(func(ctx context.Context, messages []llms.MessageContent,
+		_ []llms.CallOption) (*llms.ContentResponse, error) {
+		return lm.Generate(ctx, dear, messages)
+	}), "router")
+	prices := map[string]budget.Price{"router": {}, "dear": {Input: 1000}}
+	ctx := budget.With(t.Context(), budget.Limits{Cost: 1.5, Prices: prices})
+	if err := errors.Join(ask(ctx, router), ask(ctx, router)); err != nil {
+		t.Fatal(err)
+	}
+	if e := spentError(t, ask(ctx, router)); e.Spent().Cost != 2 || e.Spent().Calls != 2 {
+		t.Errorf("spent %v", e.Spent())
+	}
+}
+
+// A reply that breaks off is charged for what was streamed.
+func TestBrokenStream(t *testing.T) {
+	t.Parallel()
+	broken := lm.Func(func(ctx context.Context, _ []llms.MessageContent,
+		options []llms.CallOption) (*llms.ContentResponse, error) {
+		_ = lm.Options(options).StreamingFunc(ctx, []byte(strings.Repeat("four", 60)))
+		return nil, errors.New("unexpected EOF")
+	})
+	ctx := budget.With(t.Context(), budget.Limits{OutputTokens: 100})
+	stream := func() error {
+		_, err := lm.Ask(ctx, broken, lm.Call{OnText: func(string) {}}, question("Capital?"), llms.WithMaxTokens(100))
+		return err
+	}
+	for range 2 {
+		if err := stream(); err == nil || errors.Is(err, budget.ErrSpent) {
+			t.Fatalf("got %v", err)
+		}
+	}
+	if e := spentError(t, stream()); e.Spent().OutputTokens != 120 || e.Spent().Estimated != 2 {
+		t.Errorf("spent %v", e.Spent())
+	}
+}

@@ -120,7 +120,8 @@ func (n *node) Reserve(ctx context.Context, c lm.Charge) (
 	if f.output < want {
 		tokens = f.output / c.Replies
 	}
-	return lm.WithMeter(lm.WithStep(ctx, nil), call), tokens, func(reply lm.Reply, err error) error {
+	within = lm.WithMeter(lm.WithStep(lm.WithName(ctx, ""), nil), call) // the models that it calls have other names
+	return within, tokens, func(reply lm.Reply, err error) error {
 		n.tree.Lock()
 		defer n.tree.Unlock()
 		call.settle(spentOn(c, price, priced, reply, err))

@@ -154,5 +154,5 @@ func Used(reply Reply, err error, input int) (u Usage, estimated bool) {
 	for _, call := range reply.ToolCalls {
 		n += len(call.FunctionCall.Name) + len(call.FunctionCall.Arguments)
 	}
-	return Usage{Input: input, Output: Tokens(n)}, true
+	return Usage{Input: input, Output: Tokens(max(n, reply.streamed))}, true
 }
