@@ -17,7 +17,7 @@ import (
 // the transaction, which may have waited for a lock.
 type dialect struct {
 	replace *strings.Replacer
-	begin   string
+	begin   string   // in which {idle} is for how many milliseconds a lost client may keep its locks
 	lock    string   // makes concurrent migrations wait
 	commits string   // asks whether commits are durable
 	unsafe  []string // the answers that mean that they are not
@@ -26,7 +26,8 @@ type dialect struct {
 var postgres = &dialect{
 	replace: strings.NewReplacer("{now}", "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint",
 		"{age}", "created, run"),
-	begin:   "BEGIN ISOLATION LEVEL READ COMMITTED",
+	begin: "BEGIN ISOLATION LEVEL READ COMMITTED; " +
+		"SET LOCAL idle_in_transaction_session_timeout = {idle}",
 	lock:    "SELECT pg_advisory_xact_lock(7022274591623847)",
 	commits: "SHOW synchronous_commit",
 	unsafe:  []string{"off"},
@@ -102,7 +103,8 @@ func (s *Store) transact(ctx context.Context, f func(session) error) error {
 	}
 	defer conn.Close()
 	t := session{ctx, conn, s.dialect}
-	if _, err = t.exec(s.dialect.begin); err == nil {
+	begin := strings.ReplaceAll(s.dialect.begin, "{idle}", fmt.Sprint((s.lease / 3).Milliseconds()))
+	if _, err = t.exec(begin); err == nil {
 		err = f(t)
 	}
 	if err == nil {

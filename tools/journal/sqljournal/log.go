@@ -17,6 +17,8 @@ import (
 const (
 	maxRecord = 64 << 20
 	maxLog    = 1 << 30 // of the records that are read
+
+	perRow = 20 * time.Millisecond // for the answer of a distant database
 )
 
 // ErrLeaseLost is returned by the log of a run whose lease was not renewed in time, or that has another owner. The log
@@ -184,15 +186,23 @@ func (l *log) Replace(records [][]byte) error {
 	return nil
 }
 
-// write writes rows. If the database fails, it tries again while the lease is valid.
+// write writes rows. If the database fails, it tries again while the lease is valid, but not for long if it is only the
+// rows that cannot be written, because then the lease is still renewed.
 func (l *log) write(rows []row, replace bool) error {
 	size := 0
 	for _, r := range rows {
 		size += len(r.data)
 	}
-	limit := l.store.lease/3 + time.Duration(size>>20)*time.Second
+	limit := l.store.lease/3 + time.Duration(size>>20)*time.Second + time.Duration(len(rows))*perRow
+	end := time.Now().Add(l.store.lease + limit)
+	deadline := func() time.Time {
+		if lease := l.deadline(); lease.Before(end) {
+			return lease
+		}
+		return end
+	}
 	var before time.Time
-	err := retry(l.ctx, limit, l.deadline, func(ctx context.Context) error {
+	err := retry(l.ctx, limit, deadline, func(ctx context.Context) error {
 		return l.store.transact(ctx, func(s session) (err error) {
 			before, err = l.insert(s, rows, replace)
 			return err

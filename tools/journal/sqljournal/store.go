@@ -132,10 +132,10 @@ func (s *Store) Runs(ctx context.Context) (runs []string, err error) {
 // Remove implements [journal.Store].
 func (s *Store) Remove(ctx context.Context, run string) error {
 	err := s.retry(ctx, func(t session) error {
-		_, err := t.exec("DELETE FROM writ_runs WHERE run = $1 AND lease_until <= {now}", run)
-		if err == nil {
+		n, err := t.exec("DELETE FROM writ_runs WHERE run = $1 AND lease_until <= {now}", run)
+		if err == nil && n == 0 { // the records may be those of an owner that creates the run now
 			inUse := func(*sql.Rows) error { return journal.ErrInUse }
-			err = t.query(inUse, "SELECT 1 FROM writ_runs WHERE run = $1", run)
+			return t.query(inUse, "SELECT 1 FROM writ_runs WHERE run = $1", run)
 		}
 		if err == nil {
 			_, err = t.exec("DELETE FROM writ_records WHERE run = $1", run)
