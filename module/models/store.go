@@ -99,7 +99,8 @@ type exchange struct {
 
 	Retry bool `json:"retry,omitempty"`
 
-	line int // in the file, from 1
+	line  int  // in the file, from 1
+	again bool // the request failed and is sent again, but what it has spent counts
 }
 
 // StoreStats counts the requests of a [Store] since it was opened.
@@ -175,6 +176,7 @@ func (s *Store) add(n int, line []byte) error {
 		s.loaded = append(s.loaded, e)
 	default:
 		e.Request = nil // only Replay needs it
+		e.again = e.Failure != nil && e.Failure.Kind == KindOverBudget
 	}
 	s.kept[occurrence{e.Key, e.N}] = e
 	return nil
@@ -188,7 +190,7 @@ func (s *Store) add(n int, line []byte) error {
 // time until it has a good reply for the rest. With Resume, the order of concurrent requests does not matter, unless
 // they are identical; give them different labels then. If Resume cannot write a reply, the error is an *[Error] of kind
 // [KindUnknown], which is returned together with the reply; later requests fail without reaching the model. Requests
-// that were canceled or over a budget are not stored.
+// that were canceled or refused by a budget are not stored.
 //
 // A model opened with Replay has the capabilities of the model in the file's first line.
 func (s *Store) Model(model llms.Model, label string) llms.Model {
@@ -310,7 +312,8 @@ func cacheable(r *llms.ContentResponse) bool {
 func (s *Store) inOrder(ctx context.Context, e *exchange, options []llms.CallOption, c lm.Charge,
 	ask func(context.Context) (*llms.ContentResponse, error)) (*llms.ContentResponse, error) {
 	meter := lm.MeterOf(ctx)
-	if old := s.next(e); old != nil {
+	old, again := s.next(e)
+	if old != nil && !again {
 		var reply response
 		_ = json.Unmarshal(old.Reply, &reply) // add has decoded the reply; a failed request may have none
 		var err error
@@ -335,10 +338,13 @@ func (s *Store) inOrder(ctx context.Context, e *exchange, options []llms.CallOpt
 	if meter != nil {
 		ctx, spent = meter.Record(ctx)
 	}
+	if meter != nil && old != nil {
+		lm.MeterOf(ctx).Replay(ctx, false, c, old.Spent, lm.Reply{}, old.Failure.error())
+	}
 	r, err := ask(ctx)
 	e.Spent = spent()
 	if failed, ok := errors.AsType[*Error](err); ok {
-		if failed.Kind == KindCancelled || failed.Kind == KindOverBudget || lm.Refused(err) {
+		if failed.Kind == KindCancelled || lm.Refused(err) {
 			return r, err
 		}
 		e.Failure = failureOf(failed, s.redact)
@@ -358,19 +364,20 @@ func (s *Store) inOrder(ctx context.Context, e *exchange, options []llms.CallOpt
 	return r, err
 }
 
-// next counts an occurrence of a request, and returns its stored exchange, or nil.
-func (s *Store) next(e *exchange) *exchange {
+// next counts an occurrence of a request, and returns its stored exchange, or nil, and whether it is sent again.
+func (s *Store) next(e *exchange) (old *exchange, again bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e.N = s.asked[e.Key]
 	s.asked[e.Key]++
-	old := s.kept[occurrence{e.Key, e.N}]
-	if old != nil {
+	old = s.kept[occurrence{e.Key, e.N}]
+	again = old != nil && old.again
+	if old != nil && !again {
 		s.stats.Hits++
 	} else {
 		s.stats.Misses++
 	}
-	return old
+	return old, again
 }
 
 // append writes an exchange to the file, if there is one.
@@ -386,8 +393,8 @@ func (s *Store) append(e *exchange) error {
 }
 
 // RetryFailures marks all failed requests, so that they are sent to the model again when they are repeated: by this
-// program, or by the next one that opens the store with Resume. Call it before the program ends because of errors, such
-// as an expired key.
+// program, or by the next one that opens the store with Resume. What they have spent still counts in the budgets of the
+// run. Call it before the program ends because of errors, such as an expired key.
 func (s *Store) RetryFailures() error {
 	s.mu.Lock()
 	s.forgetFailures()
@@ -396,7 +403,10 @@ func (s *Store) RetryFailures() error {
 }
 
 func (s *Store) forgetFailures() {
-	maps.DeleteFunc(s.kept, func(_ occurrence, e *exchange) bool { return e.Failure != nil })
+	maps.DeleteFunc(s.kept, func(_ occurrence, e *exchange) bool {
+		e.again = e.Failure != nil
+		return e.again && s.options.Mode == Replay
+	})
 }
 
 // Len returns the number of replies that Resume or Replay found in the file.
