@@ -443,6 +443,27 @@ func TestHugeUsage(t *testing.T) {
 	}
 }
 
+// Absurdly large options do not disable a limit.
+func TestHugeOptions(t *testing.T) {
+	t.Parallel()
+	for name, options := range map[string][]llms.CallOption{
+		"tokens":             {llms.WithMaxTokens(math.MaxInt)},
+		"replies":            {llms.WithN(math.MaxInt)},
+		"tokens and replies": {llms.WithMaxTokens(math.MaxInt/4 + 1), llms.WithN(4)},
+	} {
+		ctx := budget.With(t.Context(), budget.Limits{OutputTokens: 1 << 27})
+		model := costing(1, 1<<26)
+		for range 2 {
+			if err := ask(ctx, model, options...); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		if err := ask(ctx, model, options...); !errors.Is(err, budget.ErrSpent) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
 // The name of a model is not that of the models that it calls, which would have its price.
 func TestNameOfCallingModel(t *testing.T) {
 	t.Parallel()
