@@ -16,7 +16,7 @@ import (
 
 const (
 	maxRecord = 64 << 20
-	maxLog    = 1 << 30 // of the records that are read
+	maxLog    = 1 << 30 // of all records, which are read into memory
 
 	perRow = 20 * time.Millisecond // for the answer of a distant database
 )
@@ -55,6 +55,7 @@ type row struct {
 	seq  int64
 	sum  chain.Sum
 	data []byte
+	size int // of all records up to this one
 }
 
 // firstRow comes before the first record.
@@ -68,8 +69,11 @@ func (r row) after(record []byte) (row, error) {
 	if len(record) > maxRecord || bytes.IndexByte(record, '\n') >= 0 {
 		return r, errors.New("the record has a line break or more than 64 MiB")
 	}
+	if r.size+len(record) > maxLog {
+		return r, errors.New("the records of the run have more than 1 GiB, and could not be read again")
+	}
 	_, sum := r.sum.Append(nil, record)
-	return row{r.seq + 1, sum, append([]byte{}, record...)}, nil
+	return row{r.seq + 1, sum, append([]byte{}, record...), r.size + len(record)}, nil
 }
 
 // claim takes the lease of a run that nobody owns, creates the run if it is new, and reads it. It may be repeated.
@@ -104,7 +108,6 @@ func (l *log) claim(s session) error {
 
 // read reads the records.
 func (l *log) read(s session, first row) error {
-	size := 0
 	l.records, l.last = nil, first
 	return s.query(func(rows *sql.Rows) error {
 		var seq int64
@@ -113,7 +116,7 @@ func (l *log) read(s session, first row) error {
 			return err
 		}
 		next, err := l.last.after(data)
-		if size += len(data); err != nil || next.seq != seq || !bytes.Equal(next.sum[:], sum) || size > maxLog {
+		if err != nil || next.seq != seq || !bytes.Equal(next.sum[:], sum) {
 			return fmt.Errorf("%w: record %d has changed, is missing or is too large", errDamaged, l.last.seq+1)
 		}
 		l.records, l.last = append(l.records, next.data), next
