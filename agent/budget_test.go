@@ -74,20 +74,21 @@ func TestBudgetOfFailedRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	down := &models.Error{Kind: models.KindTransient, MaybeCharged: true, Err: errors.New("down")}
 	for name, c := range map[string]struct {
 		limits budget.Limits
 		reply  llmtest.Reply
 		err    error
 		calls  int
 	}{
-		"failed calls": {budget.Limits{Calls: 3}, llmtest.Reply{},
-			&models.Error{Kind: models.KindTransient, MaybeCharged: true, Err: errors.New("down")}, 3},
+		"failed calls": {budget.Limits{Calls: 3}, llmtest.Reply{}, down, 3},
+		"one of two":   {budget.Limits{Calls: 1}, llmtest.Reply{}, down, 1},
 		"replies that are cut off": {budget.Limits{OutputTokens: 100},
 			llmtest.Reply{Text: "so", StopReason: "length", InputTokens: 1, OutputTokens: 100}, nil, 1},
 	} {
 		runs := agent.NewRuns(journal.NewMemory())
 		model := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) { return c.reply, c.err })
-		m := &within{module: module.NewPredict(sig, model, nil), limits: c.limits}
+		m := &within{module: module.NewPredict(sig, models.Fallback(model, model), nil), limits: c.limits}
 		_, err := agent.Start(t.Context(), runs, "r-1", m, task)
 		for range 5 {
 			at, bad := runs.Checkpoint(t.Context(), "r-1")

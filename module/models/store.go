@@ -99,8 +99,10 @@ type exchange struct {
 
 	Retry bool `json:"retry,omitempty"`
 
-	line  int  // in the file, from 1
-	again bool // the request failed and is sent again, but what it has spent counts
+	// Again says that the request failed and is sent again, but what it has spent counts.
+	Again bool `json:"again,omitempty"`
+
+	line int // in the file, from 1
 }
 
 // StoreStats counts the requests of a [Store] since it was opened.
@@ -176,7 +178,6 @@ func (s *Store) add(n int, line []byte) error {
 		s.loaded = append(s.loaded, e)
 	default:
 		e.Request = nil // only Replay needs it
-		e.again = e.Failure != nil && e.Failure.Kind == KindOverBudget
 	}
 	s.kept[occurrence{e.Key, e.N}] = e
 	return nil
@@ -344,7 +345,8 @@ func (s *Store) inOrder(ctx context.Context, e *exchange, options []llms.CallOpt
 	r, err := ask(ctx)
 	e.Spent = spent()
 	if failed, ok := errors.AsType[*Error](err); ok {
-		if failed.Kind == KindCancelled || lm.Refused(err) {
+		e.Again = failed.Kind == KindOverBudget || lm.Refused(err)
+		if failed.Kind == KindCancelled || e.Again && len(e.Spent) <= len("{}") {
 			return r, err
 		}
 		e.Failure = failureOf(failed, s.redact)
@@ -371,7 +373,7 @@ func (s *Store) next(e *exchange) (old *exchange, again bool) {
 	e.N = s.asked[e.Key]
 	s.asked[e.Key]++
 	old = s.kept[occurrence{e.Key, e.N}]
-	again = old != nil && old.again
+	again = old != nil && old.Again
 	if old != nil && !again {
 		s.stats.Hits++
 	} else {
@@ -404,8 +406,8 @@ func (s *Store) RetryFailures() error {
 
 func (s *Store) forgetFailures() {
 	maps.DeleteFunc(s.kept, func(_ occurrence, e *exchange) bool {
-		e.again = e.Failure != nil
-		return e.again && s.options.Mode == Replay
+		e.Again = e.Failure != nil
+		return e.Again && s.options.Mode == Replay
 	})
 }
 
