@@ -2,6 +2,7 @@ package budget_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
+	"github.com/writ-go/writ/tools"
 )
 
 func question(text string) []llms.MessageContent {
@@ -382,6 +384,29 @@ func TestTime(t *testing.T) {
 		e := spentError(t, err)
 		if e.Limit != "1.5s" || e.Spent().Calls != 2 || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v after %v", err, e.Spent())
+		}
+	})
+}
+
+// The time of a budget also ends work whose context is no longer canceled.
+func TestTimeWithoutCancel(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx := context.WithoutCancel(budget.With(t.Context(), budget.Limits{Time: time.Minute}))
+		model, called := costing(1, 1), 0
+		tool := (*tools.Set)(nil).Policies(ctx)[0](tools.CallerFunc(
+			func(context.Context, tools.Call) (json.RawMessage, error) { called++; return nil, nil }))
+		for _, over := range []bool{false, true} {
+			_, err := tool.Call(ctx, tools.Call{})
+			for _, err := range []error{ask(ctx, model), err} {
+				if errors.Is(err, budget.ErrSpent) != over || err != nil != over {
+					t.Errorf("got %v", err)
+				}
+			}
+			time.Sleep(time.Minute)
+		}
+		if called != 1 || len(model.Requests()) != 1 {
+			t.Errorf("%d calls of the tool, %d of the model", called, len(model.Requests()))
 		}
 	})
 }

@@ -164,6 +164,8 @@ func (n *node) fit(c lm.Charge, price Price, want int) (f fitting) {
 		}
 		l := b.limits
 		switch used := b.calls() + max(1-credit.Calls, 0); {
+		case b.over():
+			f.err = &Error{l.Time.String(), b}
 		case l.Steps > 0 && c.Step != nil && !c.Step.Charged && n.spent.Steps >= l.Steps:
 			f.err = &Error{display.Plural(l.Steps, "step"), b}
 		case l.Calls > 0 && used > l.Calls:

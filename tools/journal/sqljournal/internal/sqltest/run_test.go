@@ -176,7 +176,8 @@ func TestLeaseLostBetweenRequests(t *testing.T) {
 			eventually(t, d.store(t, 0), "run")
 			f.set(nil, nil)
 		}}
-		if _, err = agent.Start(t.Context(), agent.NewRuns(s), "run", m, task); !errors.Is(err, sqljournal.ErrLeaseLost) {
+		_, err = agent.Start(t.Context(), agent.NewRuns(s), "run", m, task)
+		if !errors.Is(err, sqljournal.ErrLeaseLost) {
 			t.Errorf("the run ends with %v", err)
 		}
 		if n := len(model.Requests()); n != 1 {
