@@ -70,11 +70,14 @@ type session struct {
 		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	}
 	*dialect
+	limit time.Duration // of each exec; 0 is none
 }
 
 // exec returns the number of rows that a statement has changed.
 func (s session) exec(statement string, args ...any) (int64, error) {
-	r, err := s.conn.ExecContext(s.ctx, s.replace.Replace(statement), args...)
+	ctx, cancel := limited(s.ctx, s.limit)
+	defer cancel()
+	r, err := s.conn.ExecContext(ctx, s.replace.Replace(statement), args...)
 	if err != nil {
 		return 0, err
 	}
@@ -95,14 +98,16 @@ func (s session) query(add func(*sql.Rows) error, query string, args ...any) err
 }
 
 // transact calls f in a transaction that writes. It does not use [sql.Tx], because some drivers do not interrupt its
-// Commit, or leave the transaction open if Commit fails.
-func (s *Store) transact(ctx context.Context, f func(session) error) error {
-	conn, err := s.db.Conn(ctx)
+// Commit, or leave the transaction open if Commit fails. The limit is that of each statement; 0 is none.
+func (s *Store) transact(ctx context.Context, limit time.Duration, f func(session) error) error {
+	connecting, cancel := limited(ctx, limit)
+	defer cancel()
+	conn, err := s.db.Conn(connecting)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	t := session{ctx, conn, s.dialect}
+	t := session{ctx, conn, s.dialect, limit}
 	begin := strings.ReplaceAll(s.dialect.begin, "{idle}", fmt.Sprint((s.lease / 3).Milliseconds()))
 	if _, err = t.exec(begin); err == nil {
 		err = f(t)
@@ -118,6 +123,13 @@ func (s *Store) transact(ctx context.Context, f func(session) error) error {
 		}
 	}
 	return err
+}
+
+func limited(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if limit == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, limit)
 }
 
 // retry calls f until it succeeds, its error says that it always fails, or the deadline, which may move, is near. Each

@@ -17,8 +17,6 @@ import (
 const (
 	maxRecord = 64 << 20
 	maxLog    = 1 << 30 // of all records, which are read into memory
-
-	perRow = 20 * time.Millisecond // for the answer of a distant database
 )
 
 // ErrLeaseLost is returned by the log of a run whose lease was not renewed in time, or that has another owner. The log
@@ -196,7 +194,7 @@ func (l *log) write(rows []row, replace bool) error {
 	for _, r := range rows {
 		size += len(r.data)
 	}
-	limit := l.store.lease/3 + time.Duration(size>>20)*time.Second + time.Duration(len(rows))*perRow
+	limit := l.store.lease/3 + time.Duration(size>>20)*time.Second // of a statement: a distant database is slow
 	end := time.Now().Add(l.store.lease + limit)
 	deadline := func() time.Time {
 		if lease := l.deadline(); lease.Before(end) {
@@ -205,8 +203,8 @@ func (l *log) write(rows []row, replace bool) error {
 		return end
 	}
 	var before time.Time
-	err := retry(l.ctx, limit, deadline, func(ctx context.Context) error {
-		return l.store.transact(ctx, func(s session) (err error) {
+	err := retry(l.ctx, l.store.lease+limit, deadline, func(ctx context.Context) error {
+		return l.store.transact(ctx, limit, func(s session) (err error) {
 			before, err = l.insert(s, rows, replace)
 			return err
 		})

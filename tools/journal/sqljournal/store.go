@@ -95,7 +95,7 @@ func migrate(t session) error {
 func (s *Store) retry(ctx context.Context, f func(session) error) error {
 	end := time.Now().Add(5 * time.Second)
 	return retry(ctx, 10*time.Second, func() time.Time { return end }, func(ctx context.Context) error {
-		return s.transact(ctx, f)
+		return s.transact(ctx, 0, f)
 	})
 }
 
@@ -119,7 +119,7 @@ func (s *Store) Open(ctx context.Context, run string) (journal.Log, error) {
 
 // Runs implements [journal.Store].
 func (s *Store) Runs(ctx context.Context) (runs []string, err error) {
-	err = session{ctx, s.db, s.dialect}.query(func(rows *sql.Rows) error {
+	err = session{ctx, s.db, s.dialect, 0}.query(func(rows *sql.Rows) error {
 		runs = append(runs, "")
 		return rows.Scan(&runs[len(runs)-1])
 	}, "SELECT run FROM writ_runs ORDER BY {age}")

@@ -49,13 +49,13 @@ func TestManyRecordsInDistantDatabase(t *testing.T) {
 		l := storetest.OpenRun(t, s, "run")
 		f.set(func(ctx context.Context, _ string, _ []driver.NamedValue) error {
 			select {
-			case <-time.After(5 * time.Millisecond):
+			case <-time.After(20 * time.Millisecond):
 			case <-ctx.Done():
 			}
 			return ctx.Err()
 		}, nil)
 		var records []string
-		for i := range 300 {
+		for i := range 60 {
 			records = append(records, fmt.Sprint(i))
 		}
 		storetest.Append(t, l, records...)
