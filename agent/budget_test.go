@@ -10,6 +10,7 @@ import (
 	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
+	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools/journal"
 )
 
@@ -62,5 +63,42 @@ func TestBudgetOfResumedRun(t *testing.T) {
 	before.ToolCalls++
 	if s := budget.Of(again).Spent(); m.spent != before || s != (budget.Spent{ToolCalls: 1}) {
 		t.Errorf("spent %+v, and %+v within the run, want %+v", s, m.spent, before)
+	}
+}
+
+// The calls that made a run fail still count when it is resumed. Otherwise, whoever resumes it again and again would
+// spend without a limit.
+func TestBudgetOfFailedRun(t *testing.T) {
+	t.Parallel()
+	sig, err := signature.New[agent.Task, agent.Answer]("Do it.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	down := &models.Error{Kind: models.KindTransient, MaybeCharged: true, Err: errors.New("down")}
+	for name, c := range map[string]struct {
+		limits budget.Limits
+		reply  llmtest.Reply
+		err    error
+		calls  int
+	}{
+		"failed calls": {budget.Limits{Calls: 3}, llmtest.Reply{}, down, 3},
+		"one of two":   {budget.Limits{Calls: 1}, llmtest.Reply{}, down, 1},
+		"replies that are cut off": {budget.Limits{OutputTokens: 100},
+			llmtest.Reply{Text: "so", StopReason: "length", InputTokens: 1, OutputTokens: 100}, nil, 1},
+	} {
+		runs := agent.NewRuns(journal.NewMemory())
+		model := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) { return c.reply, c.err })
+		m := &within{module: module.NewPredict(sig, models.Fallback(model, model), nil), limits: c.limits}
+		_, err := agent.Start(t.Context(), runs, "r-1", m, task)
+		for range 5 {
+			at, bad := runs.Checkpoint(t.Context(), "r-1")
+			if err == nil || bad != nil {
+				t.Fatalf("%s: %v, %v", name, err, bad)
+			}
+			_, err = agent.Resume(t.Context(), runs, m, at, nil)
+		}
+		if n := len(model.Requests()); n != c.calls || !errors.Is(err, budget.ErrSpent) || m.spent.Calls != n {
+			t.Errorf("%s: %v after %d calls; spent %v", name, err, n, m.spent)
+		}
 	}
 }

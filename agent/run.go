@@ -222,7 +222,8 @@ func (r *run) attempts() (times int) {
 	return times
 }
 
-// sync makes the journals durable. The error may also be that the run is not repeated as it was recorded.
+// sync makes the journals durable. The error may also be that the run is not repeated as it was recorded, or has
+// another owner.
 func (r *run) sync(ctx context.Context) error {
 	r.mu.Lock()
 	journals := slices.Collect(maps.Values(r.journals))
@@ -232,7 +233,7 @@ func (r *run) sync(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return r.log.log.Sync() // which may have lost the run to another owner
 }
 
 // Journal implements [durable.Run]. The name of a journal is the same when the module runs again.

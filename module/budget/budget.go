@@ -103,6 +103,9 @@ func Of(ctx context.Context) *Budget {
 	return nil
 }
 
+// over reports whether the time of the budget is over. The context may not know, as with context.WithoutCancel.
+func (b *Budget) over() bool { return !b.ends.IsZero() && !time.Now().Before(b.ends) }
+
 // all returns the budget and those around it.
 func (b *Budget) all() (list []*Budget) {
 	if b == nil {

@@ -2,6 +2,7 @@ package budget_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
+	"github.com/writ-go/writ/tools"
 )
 
 func question(text string) []llms.MessageContent {
@@ -386,6 +388,29 @@ func TestTime(t *testing.T) {
 	})
 }
 
+// The time of a budget also ends work whose context is no longer canceled.
+func TestTimeWithoutCancel(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx := context.WithoutCancel(budget.With(t.Context(), budget.Limits{Time: time.Minute}))
+		model, called := costing(1, 1), 0
+		tool := (*tools.Set)(nil).Policies(ctx)[0](tools.CallerFunc(
+			func(context.Context, tools.Call) (json.RawMessage, error) { called++; return nil, nil }))
+		for _, over := range []bool{false, true} {
+			_, err := tool.Call(ctx, tools.Call{})
+			for _, err := range []error{ask(ctx, model), err} {
+				if errors.Is(err, budget.ErrSpent) != over || err != nil != over {
+					t.Errorf("got %v", err)
+				}
+			}
+			time.Sleep(time.Minute)
+		}
+		if called != 1 || len(model.Requests()) != 1 {
+			t.Errorf("%d calls of the tool, %d of the model", called, len(model.Requests()))
+		}
+	})
+}
+
 // panics is a model that panics.
 type panics struct{ llms.Model }
 
@@ -439,6 +464,68 @@ func TestHugeUsage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if e := spentError(t, ask(ctx, model)); e.Spent().InputTokens != 1<<30 {
+		t.Errorf("spent %v", e.Spent())
+	}
+}
+
+// Absurdly large options do not disable a limit.
+func TestHugeOptions(t *testing.T) {
+	t.Parallel()
+	for name, options := range map[string][]llms.CallOption{
+		"tokens":             {llms.WithMaxTokens(math.MaxInt)},
+		"replies":            {llms.WithN(math.MaxInt)},
+		"tokens and replies": {llms.WithMaxTokens(math.MaxInt/4 + 1), llms.WithN(4)},
+	} {
+		ctx := budget.With(t.Context(), budget.Limits{OutputTokens: 1 << 27})
+		model := costing(1, 1<<26)
+		for range 2 {
+			if err := ask(ctx, model, options...); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		if err := ask(ctx, model, options...); !errors.Is(err, budget.ErrSpent) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+// The name of a model is not that of the models that it calls, which would have its price.
+func TestNameOfCallingModel(t *testing.T) {
+	t.Parallel()
+	dear := costing(1000, 10).With(models.Capabilities{Model: "dear"})
+	router := budget.Model(lm.Func(func(ctx context.Context, messages []llms.MessageContent,
+		_ []llms.CallOption) (*llms.ContentResponse, error) {
+		return lm.Generate(ctx, dear, messages)
+	}), "router")
+	prices := map[string]budget.Price{"router": {}, "dear": {Input: 1000}}
+	ctx := budget.With(t.Context(), budget.Limits{Cost: 1.5, Prices: prices})
+	if err := errors.Join(ask(ctx, router), ask(ctx, router)); err != nil {
+		t.Fatal(err)
+	}
+	if e := spentError(t, ask(ctx, router)); e.Spent().Cost != 2 || e.Spent().Calls != 2 {
+		t.Errorf("spent %v", e.Spent())
+	}
+}
+
+// A reply that breaks off is charged for what was streamed.
+func TestBrokenStream(t *testing.T) {
+	t.Parallel()
+	broken := lm.Func(func(ctx context.Context, _ []llms.MessageContent,
+		options []llms.CallOption) (*llms.ContentResponse, error) {
+		_ = lm.Options(options).StreamingFunc(ctx, []byte(strings.Repeat("four", 60)))
+		return nil, errors.New("unexpected EOF")
+	})
+	ctx := budget.With(t.Context(), budget.Limits{OutputTokens: 100})
+	stream := func() error {
+		_, err := lm.Ask(ctx, broken, lm.Call{OnText: func(string) {}}, question("Capital?"), llms.WithMaxTokens(100))
+		return err
+	}
+	for range 2 {
+		if err := stream(); err == nil || errors.Is(err, budget.ErrSpent) {
+			t.Fatalf("got %v", err)
+		}
+	}
+	if e := spentError(t, stream()); e.Spent().OutputTokens != 120 || e.Spent().Estimated != 2 {
 		t.Errorf("spent %v", e.Spent())
 	}
 }

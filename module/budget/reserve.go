@@ -120,7 +120,8 @@ func (n *node) Reserve(ctx context.Context, c lm.Charge) (
 	if f.output < want {
 		tokens = f.output / c.Replies
 	}
-	return lm.WithMeter(lm.WithStep(ctx, nil), call), tokens, func(reply lm.Reply, err error) error {
+	within = lm.WithMeter(lm.WithStep(lm.WithName(ctx, ""), nil), call) // the models that it calls have other names
+	return within, tokens, func(reply lm.Reply, err error) error {
 		n.tree.Lock()
 		defer n.tree.Unlock()
 		call.settle(spentOn(c, price, priced, reply, err))
@@ -163,6 +164,8 @@ func (n *node) fit(c lm.Charge, price Price, want int) (f fitting) {
 		}
 		l := b.limits
 		switch used := b.calls() + max(1-credit.Calls, 0); {
+		case b.over():
+			f.err = &Error{l.Time.String(), b}
 		case l.Steps > 0 && c.Step != nil && !c.Step.Charged && n.spent.Steps >= l.Steps:
 			f.err = &Error{display.Plural(l.Steps, "step"), b}
 		case l.Calls > 0 && used > l.Calls:

@@ -53,6 +53,9 @@ func (n *node) useTool() error {
 		if b.bad != nil {
 			return tools.Fatal(b.bad)
 		}
+		if b.over() {
+			return tools.Fatal(&Error{b.limits.Time.String(), b})
+		}
 		if l := b.limits.ToolCalls; l > 0 && b.node.spent.ToolCalls >= l {
 			spent := &Error{display.Plural(l, "tool call"), b}
 			te := &tools.ToolError{Kind: tools.KindBudget,

@@ -64,6 +64,8 @@ func TestBudgetEstimates(t *testing.T) {
 	guess := budget.Spent{Calls: 1, InputTokens: 2, Estimated: 1, Unpriced: 1}
 	replied := guess
 	replied.OutputTokens = 2
+	stopped := guess
+	stopped.OutputTokens = 1
 	for name, c := range map[string]struct {
 		model llms.Model
 		heard func(context.Context, []byte) error // returns what the caller says about a chunk
@@ -73,9 +75,9 @@ func TestBudgetEstimates(t *testing.T) {
 		"cut":         {openAI.open(t, begun.URL), nil, guess},
 		"turned away": {script(errOverloaded), nil, budget.Spent{Calls: 1, Unpriced: 1}},
 		"the caller stops": {openAI.open(t, stream.URL),
-			func(context.Context, []byte) error { return errors.New("enough") }, guess},
+			func(context.Context, []byte) error { return errors.New("enough") }, stopped},
 		"an error in a stream": {anthropicAI.open(t, overloaded.URL),
-			func(context.Context, []byte) error { return nil }, guess},
+			func(context.Context, []byte) error { return nil }, replied},
 	} {
 		ctx := budget.With(t.Context(), budget.Limits{})
 		_, _ = lm.Generate(ctx, c.model, question("Capital?"), llms.WithStreamingFunc(c.heard))

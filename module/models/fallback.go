@@ -42,7 +42,7 @@ func Fallback(models ...llms.Model) llms.Model {
 			tapped, tap := lm.NewTap(options)
 			response, err := lm.Generate(ctx, model, messages, tapped...)
 			failure := (*Error)(nil)
-			if tap.Close() || !errors.As(err, &failure) || ctx.Err() != nil || failure.Kind == KindRefused {
+			if tap.Close() > 0 || !errors.As(err, &failure) || ctx.Err() != nil || failure.Kind == KindRefused {
 				noteFailed(response, failures)
 				return response, lm.Charged(err, charged)
 			}

@@ -62,7 +62,7 @@ func (r *retry) generate(ctx context.Context, messages []llms.MessageContent,
 		tapped, tap := lm.NewTap(options)
 		response, err := lm.Generate(ctx, r.model, messages, tapped...)
 		charged = charged || lm.MaybeCharged(err)
-		if tap.Close() || attempt == r.options.Attempts || !again(err) {
+		if tap.Close() > 0 || attempt == r.options.Attempts || !again(err) {
 			noteFailed(response, failures)
 			return response, lm.Charged(err, charged)
 		}

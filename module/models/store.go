@@ -99,6 +99,9 @@ type exchange struct {
 
 	Retry bool `json:"retry,omitempty"`
 
+	// Again says that the request failed and is sent again, but what it has spent counts.
+	Again bool `json:"again,omitempty"`
+
 	line int // in the file, from 1
 }
 
@@ -188,7 +191,7 @@ func (s *Store) add(n int, line []byte) error {
 // time until it has a good reply for the rest. With Resume, the order of concurrent requests does not matter, unless
 // they are identical; give them different labels then. If Resume cannot write a reply, the error is an *[Error] of kind
 // [KindUnknown], which is returned together with the reply; later requests fail without reaching the model. Requests
-// that were canceled or over a budget are not stored.
+// that were canceled or refused by a budget are not stored.
 //
 // A model opened with Replay has the capabilities of the model in the file's first line.
 func (s *Store) Model(model llms.Model, label string) llms.Model {
@@ -310,7 +313,8 @@ func cacheable(r *llms.ContentResponse) bool {
 func (s *Store) inOrder(ctx context.Context, e *exchange, options []llms.CallOption, c lm.Charge,
 	ask func(context.Context) (*llms.ContentResponse, error)) (*llms.ContentResponse, error) {
 	meter := lm.MeterOf(ctx)
-	if old := s.next(e); old != nil {
+	old, again := s.next(e)
+	if old != nil && !again {
 		var reply response
 		_ = json.Unmarshal(old.Reply, &reply) // add has decoded the reply; a failed request may have none
 		var err error
@@ -335,10 +339,14 @@ func (s *Store) inOrder(ctx context.Context, e *exchange, options []llms.CallOpt
 	if meter != nil {
 		ctx, spent = meter.Record(ctx)
 	}
+	if meter != nil && old != nil {
+		lm.MeterOf(ctx).Replay(ctx, false, c, old.Spent, lm.Reply{}, old.Failure.error())
+	}
 	r, err := ask(ctx)
 	e.Spent = spent()
 	if failed, ok := errors.AsType[*Error](err); ok {
-		if failed.Kind == KindCancelled || failed.Kind == KindOverBudget || lm.Refused(err) {
+		e.Again = failed.Kind == KindOverBudget || lm.Refused(err)
+		if failed.Kind == KindCancelled || e.Again && len(e.Spent) <= len("{}") {
 			return r, err
 		}
 		e.Failure = failureOf(failed, s.redact)
@@ -358,19 +366,20 @@ func (s *Store) inOrder(ctx context.Context, e *exchange, options []llms.CallOpt
 	return r, err
 }
 
-// next counts an occurrence of a request, and returns its stored exchange, or nil.
-func (s *Store) next(e *exchange) *exchange {
+// next counts an occurrence of a request, and returns its stored exchange, or nil, and whether it is sent again.
+func (s *Store) next(e *exchange) (old *exchange, again bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e.N = s.asked[e.Key]
 	s.asked[e.Key]++
-	old := s.kept[occurrence{e.Key, e.N}]
-	if old != nil {
+	old = s.kept[occurrence{e.Key, e.N}]
+	again = old != nil && old.Again
+	if old != nil && !again {
 		s.stats.Hits++
 	} else {
 		s.stats.Misses++
 	}
-	return old
+	return old, again
 }
 
 // append writes an exchange to the file, if there is one.
@@ -386,8 +395,8 @@ func (s *Store) append(e *exchange) error {
 }
 
 // RetryFailures marks all failed requests, so that they are sent to the model again when they are repeated: by this
-// program, or by the next one that opens the store with Resume. Call it before the program ends because of errors, such
-// as an expired key.
+// program, or by the next one that opens the store with Resume. What they have spent still counts in the budgets of the
+// run. Call it before the program ends because of errors, such as an expired key.
 func (s *Store) RetryFailures() error {
 	s.mu.Lock()
 	s.forgetFailures()
@@ -396,7 +405,10 @@ func (s *Store) RetryFailures() error {
 }
 
 func (s *Store) forgetFailures() {
-	maps.DeleteFunc(s.kept, func(_ occurrence, e *exchange) bool { return e.Failure != nil })
+	maps.DeleteFunc(s.kept, func(_ occurrence, e *exchange) bool {
+		e.Again = e.Failure != nil
+		return e.Again && s.options.Mode == Replay
+	})
 }
 
 // Len returns the number of replies that Resume or Replay found in the file.

@@ -101,9 +101,10 @@ func exchange(ctx context.Context, model llms.Model, messages []llms.MessageCont
 	defer func() { err = settle(reply, err) }()
 	tapped, tap := NewTap(options)
 	response, err = generate(within, model, messages, tapped)
-	begun := tap.Close()
+	streamed := tap.Close()
 	reply = merge(response, options)
-	if err = failed(ctx, err, begun); err == nil {
+	reply.streamed = streamed
+	if err = failed(ctx, err, streamed > 0); err == nil {
 		err = judge(reply)
 	}
 	return response, reply, err

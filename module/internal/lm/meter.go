@@ -46,6 +46,8 @@ type Charge struct {
 // Step is a step of a module. The first call that is made for it is charged for it.
 type Step struct{ Charged bool }
 
+const maxReplies = 1 << 20
+
 type meterKey struct{}
 type stepKey struct{}
 type nameKey struct{}
@@ -94,9 +96,11 @@ func ChargeOf(ctx context.Context, model llms.Model, messages []llms.MessageCont
 		Output: max(o.MaxTokens, 0), Replies: max(o.N, o.CandidateCount, 1), Think: max(params.ThinkingTokens, 0),
 	}
 	c.Step, _ = ctx.Value(stepKey{}).(*Step)
+	c.Think = min(c.Think, maxCount)
 	if c.Output == 0 && can.MaxTokens > 0 {
-		c.Output = can.MaxTokens + c.Think // providers add the tokens for thinking to their default
+		c.Output = min(can.MaxTokens, maxCount) + c.Think // providers add the tokens for thinking to their default
 	}
+	c.Output, c.Replies = min(c.Output, maxCount), min(c.Replies, maxReplies) // their product must not overflow
 	return c
 }
 
@@ -154,5 +158,5 @@ func Used(reply Reply, err error, input int) (u Usage, estimated bool) {
 	for _, call := range reply.ToolCalls {
 		n += len(call.FunctionCall.Name) + len(call.FunctionCall.Arguments)
 	}
-	return Usage{Input: input, Output: Tokens(n)}, true
+	return Usage{Input: input, Output: Tokens(max(n, reply.streamed))}, true
 }

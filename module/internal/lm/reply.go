@@ -23,8 +23,9 @@ type Reply struct {
 	StopReason string   // why the reply ended, in the provider's words
 	Failed     string   // the errors of the attempts before
 
-	refusal string // the stop reason, if it is a refusal
-	ended   bool   // the provider gave a stop reason or tool calls
+	refusal  string // the stop reason, if it is a refusal
+	ended    bool   // the provider gave a stop reason or tool calls
+	streamed int    // the bytes that were streamed, also of a reply that broke off
 }
 
 // hasContent reports whether the response has a reply, even if its text is empty.

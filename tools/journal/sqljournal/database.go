@@ -17,7 +17,7 @@ import (
 // the transaction, which may have waited for a lock.
 type dialect struct {
 	replace *strings.Replacer
-	begin   string
+	begin   string   // in which {idle} is for how many milliseconds a lost client may keep its locks
 	lock    string   // makes concurrent migrations wait
 	commits string   // asks whether commits are durable
 	unsafe  []string // the answers that mean that they are not
@@ -26,7 +26,8 @@ type dialect struct {
 var postgres = &dialect{
 	replace: strings.NewReplacer("{now}", "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint",
 		"{age}", "created, run"),
-	begin:   "BEGIN ISOLATION LEVEL READ COMMITTED",
+	begin: "BEGIN ISOLATION LEVEL READ COMMITTED; " +
+		"SET LOCAL idle_in_transaction_session_timeout = {idle}",
 	lock:    "SELECT pg_advisory_xact_lock(7022274591623847)",
 	commits: "SHOW synchronous_commit",
 	unsafe:  []string{"off"},
@@ -69,11 +70,14 @@ type session struct {
 		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	}
 	*dialect
+	limit time.Duration // of each exec; 0 is none
 }
 
 // exec returns the number of rows that a statement has changed.
 func (s session) exec(statement string, args ...any) (int64, error) {
-	r, err := s.conn.ExecContext(s.ctx, s.replace.Replace(statement), args...)
+	ctx, cancel := limited(s.ctx, s.limit)
+	defer cancel()
+	r, err := s.conn.ExecContext(ctx, s.replace.Replace(statement), args...)
 	if err != nil {
 		return 0, err
 	}
@@ -94,15 +98,18 @@ func (s session) query(add func(*sql.Rows) error, query string, args ...any) err
 }
 
 // transact calls f in a transaction that writes. It does not use [sql.Tx], because some drivers do not interrupt its
-// Commit, or leave the transaction open if Commit fails.
-func (s *Store) transact(ctx context.Context, f func(session) error) error {
-	conn, err := s.db.Conn(ctx)
+// Commit, or leave the transaction open if Commit fails. The limit is that of each statement; 0 is none.
+func (s *Store) transact(ctx context.Context, limit time.Duration, f func(session) error) error {
+	connecting, cancel := limited(ctx, limit)
+	defer cancel()
+	conn, err := s.db.Conn(connecting)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	t := session{ctx, conn, s.dialect}
-	if _, err = t.exec(s.dialect.begin); err == nil {
+	t := session{ctx, conn, s.dialect, limit}
+	begin := strings.ReplaceAll(s.dialect.begin, "{idle}", fmt.Sprint((s.lease / 3).Milliseconds()))
+	if _, err = t.exec(begin); err == nil {
 		err = f(t)
 	}
 	if err == nil {
@@ -116,6 +123,13 @@ func (s *Store) transact(ctx context.Context, f func(session) error) error {
 		}
 	}
 	return err
+}
+
+func limited(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if limit == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, limit)
 }
 
 // retry calls f until it succeeds, its error says that it always fails, or the deadline, which may move, is near. Each

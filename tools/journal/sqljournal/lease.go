@@ -35,7 +35,7 @@ func (l *log) renew() {
 		}
 		before := time.Now()
 		ctx, cancel := context.WithTimeout(l.ctx, lease/6)
-		err := l.own(session{ctx, l.store.db, l.store.dialect}, "")
+		err := l.own(session{ctx, l.store.db, l.store.dialect, 0}, "")
 		if cancel(); err == nil || errors.Is(err, ErrLeaseLost) {
 			_ = l.renewed(before, err)
 		}
@@ -83,7 +83,7 @@ func (l *log) fail(err error) error {
 func (l *log) release(limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	_, err := session{ctx, l.store.db, l.store.dialect}.exec(
+	_, err := session{ctx, l.store.db, l.store.dialect, 0}.exec(
 		"UPDATE writ_runs SET owner = '', lease_until = 0 WHERE run = $1 AND owner = $2", l.run, l.owner)
 	return err
 }

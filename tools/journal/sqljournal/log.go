@@ -16,7 +16,7 @@ import (
 
 const (
 	maxRecord = 64 << 20
-	maxLog    = 1 << 30 // of the records that are read
+	maxLog    = 1 << 30 // of all records, which are read into memory
 )
 
 // ErrLeaseLost is returned by the log of a run whose lease was not renewed in time, or that has another owner. The log
@@ -53,6 +53,7 @@ type row struct {
 	seq  int64
 	sum  chain.Sum
 	data []byte
+	size int // of all records up to this one
 }
 
 // firstRow comes before the first record.
@@ -66,8 +67,11 @@ func (r row) after(record []byte) (row, error) {
 	if len(record) > maxRecord || bytes.IndexByte(record, '\n') >= 0 {
 		return r, errors.New("the record has a line break or more than 64 MiB")
 	}
+	if r.size+len(record) > maxLog {
+		return r, errors.New("the records of the run have more than 1 GiB, and could not be read again")
+	}
 	_, sum := r.sum.Append(nil, record)
-	return row{r.seq + 1, sum, append([]byte{}, record...)}, nil
+	return row{r.seq + 1, sum, append([]byte{}, record...), r.size + len(record)}, nil
 }
 
 // claim takes the lease of a run that nobody owns, creates the run if it is new, and reads it. It may be repeated.
@@ -102,7 +106,6 @@ func (l *log) claim(s session) error {
 
 // read reads the records.
 func (l *log) read(s session, first row) error {
-	size := 0
 	l.records, l.last = nil, first
 	return s.query(func(rows *sql.Rows) error {
 		var seq int64
@@ -111,7 +114,7 @@ func (l *log) read(s session, first row) error {
 			return err
 		}
 		next, err := l.last.after(data)
-		if size += len(data); err != nil || next.seq != seq || !bytes.Equal(next.sum[:], sum) || size > maxLog {
+		if err != nil || next.seq != seq || !bytes.Equal(next.sum[:], sum) {
 			return fmt.Errorf("%w: record %d has changed, is missing or is too large", errDamaged, l.last.seq+1)
 		}
 		l.records, l.last = append(l.records, next.data), next
@@ -184,16 +187,24 @@ func (l *log) Replace(records [][]byte) error {
 	return nil
 }
 
-// write writes rows. If the database fails, it tries again while the lease is valid.
+// write writes rows. If the database fails, it tries again while the lease is valid, but not for long if it is only the
+// rows that cannot be written, because then the lease is still renewed.
 func (l *log) write(rows []row, replace bool) error {
 	size := 0
 	for _, r := range rows {
 		size += len(r.data)
 	}
-	limit := l.store.lease/3 + time.Duration(size>>20)*time.Second
+	limit := l.store.lease/3 + time.Duration(size>>20)*time.Second // of a statement: a distant database is slow
+	end := time.Now().Add(l.store.lease + limit)
+	deadline := func() time.Time {
+		if lease := l.deadline(); lease.Before(end) {
+			return lease
+		}
+		return end
+	}
 	var before time.Time
-	err := retry(l.ctx, limit, l.deadline, func(ctx context.Context) error {
-		return l.store.transact(ctx, func(s session) (err error) {
+	err := retry(l.ctx, l.store.lease+limit, deadline, func(ctx context.Context) error {
+		return l.store.transact(ctx, limit, func(s session) (err error) {
 			before, err = l.insert(s, rows, replace)
 			return err
 		})

@@ -95,7 +95,7 @@ func migrate(t session) error {
 func (s *Store) retry(ctx context.Context, f func(session) error) error {
 	end := time.Now().Add(5 * time.Second)
 	return retry(ctx, 10*time.Second, func() time.Time { return end }, func(ctx context.Context) error {
-		return s.transact(ctx, f)
+		return s.transact(ctx, 0, f)
 	})
 }
 
@@ -119,7 +119,7 @@ func (s *Store) Open(ctx context.Context, run string) (journal.Log, error) {
 
 // Runs implements [journal.Store].
 func (s *Store) Runs(ctx context.Context) (runs []string, err error) {
-	err = session{ctx, s.db, s.dialect}.query(func(rows *sql.Rows) error {
+	err = session{ctx, s.db, s.dialect, 0}.query(func(rows *sql.Rows) error {
 		runs = append(runs, "")
 		return rows.Scan(&runs[len(runs)-1])
 	}, "SELECT run FROM writ_runs ORDER BY {age}")
@@ -132,10 +132,10 @@ func (s *Store) Runs(ctx context.Context) (runs []string, err error) {
 // Remove implements [journal.Store].
 func (s *Store) Remove(ctx context.Context, run string) error {
 	err := s.retry(ctx, func(t session) error {
-		_, err := t.exec("DELETE FROM writ_runs WHERE run = $1 AND lease_until <= {now}", run)
-		if err == nil {
+		n, err := t.exec("DELETE FROM writ_runs WHERE run = $1 AND lease_until <= {now}", run)
+		if err == nil && n == 0 { // the records may be those of an owner that creates the run now
 			inUse := func(*sql.Rows) error { return journal.ErrInUse }
-			err = t.query(inUse, "SELECT 1 FROM writ_runs WHERE run = $1", run)
+			return t.query(inUse, "SELECT 1 FROM writ_runs WHERE run = $1", run)
 		}
 		if err == nil {
 			_, err = t.exec("DELETE FROM writ_records WHERE run = $1", run)

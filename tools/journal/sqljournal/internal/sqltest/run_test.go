@@ -2,16 +2,20 @@ package sqltest
 
 import (
 	"context"
+	"database/sql/driver"
 	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/writ-go/writ/agent"
+	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 	"github.com/writ-go/writ/tools/journal/sqljournal"
@@ -140,4 +144,44 @@ func resume(t *testing.T, w *world, d *database, unknown string, programs []stri
 	if err != nil || !strings.Contains(pred.Output.Answer, "yes") {
 		t.Fatalf("%v, %v", pred, err)
 	}
+}
+
+// twice asks a model twice, without tools.
+type twice struct {
+	ask     *module.Predict[agent.Task, agent.Answer]
+	between func()
+}
+
+func (m twice) Run(ctx context.Context, in agent.Task) (*module.Prediction[agent.Answer], error) {
+	if _, err := m.ask.Run(ctx, in); err != nil {
+		return nil, err
+	}
+	m.between()
+	return m.ask.Run(ctx, in)
+}
+
+// A run whose lease has ended does not ask the model, even if there is nothing to write.
+func TestLeaseLostBetweenRequests(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, d *database) {
+		var f faults
+		s, err := sqljournal.Open(t.Context(), d.openFaulty(t, &f), &sqljournal.Options{Lease: time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const yes = "[[ ## answer ## ]]\nyes\n\n[[ ## completed ## ]]"
+		model := llmtest.New(yes, yes)
+		sig := signature.Must(signature.New[agent.Task, agent.Answer]("Do it."))
+		m := twice{module.NewPredict(sig, model, nil), func() {
+			f.set(func(context.Context, string, []driver.NamedValue) error { return errDown }, nil)
+			eventually(t, d.store(t, 0), "run")
+			f.set(nil, nil)
+		}}
+		_, err = agent.Start(t.Context(), agent.NewRuns(s), "run", m, task)
+		if !errors.Is(err, sqljournal.ErrLeaseLost) {
+			t.Errorf("the run ends with %v", err)
+		}
+		if n := len(model.Requests()); n != 1 {
+			t.Errorf("the model was asked %d times", n)
+		}
+	})
 }
