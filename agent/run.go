@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/internal/durable"
 	"github.com/writ-go/writ/internal/effect"
@@ -192,6 +193,9 @@ func (r *run) Journal(
 		options.OnRepeat = func(id string, c tools.Call, like []journal.Entry) (*tools.Repeat, error) {
 			return r.onRepeat(key+":"+id, c, like)
 		}
+	}
+	if p := dispatch.PerformerOf(ctx); p != nil {
+		options.Elsewhere = p.Performs
 	}
 	j, err := journal.Open(r.log.part(callsOf+key), &options)
 	if err != nil {

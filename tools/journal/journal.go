@@ -32,6 +32,11 @@ type Options struct {
 	// not fit, the call is held, and the model decides. An error ends the run. OnRepeat must not wait, or use the
 	// Journal. Its answer is recorded. For a person's answer, see agent.Runs.
 	OnRepeat func(id string, c tools.Call, like []Entry) (*tools.Repeat, error)
+
+	// Elsewhere, if set, reports whether the calls of a tool are made by somebody else, who knows which calls were made
+	// and who keeps their outcomes until they are recorded. If such a call has no outcome in the log, it is made again,
+	// whatever its class: whoever makes it returns the outcome of the call that was made.
+	Elsewhere func(b *tools.Binding) bool
 }
 
 // Reconciled says what has become of a call whose outcome was unknown.

@@ -91,7 +91,8 @@ func (j *Journal) repeat(op *operation, c tools.Call, all []*tools.Binding) (dis
 	e.call, e.all = c, all
 	tip := j.tip(e)
 	answer, again := tip.replay()
-	again = again || c.Tool.Module != nil // a module's calls are recorded, too: it goes on where it was
+	elsewhere := j.options.Elsewhere != nil && j.options.Elsewhere(c.Tool)
+	again = again || elsewhere || c.Tool.Module != nil // a module's calls are recorded, too: it goes on where it was
 	switch {
 	case answer != nil:
 		return replayed{e, answer, tip}, nil
@@ -101,7 +102,7 @@ func (j *Journal) repeat(op *operation, c tools.Call, all []*tools.Binding) (dis
 		j.fail(&UnknownError{Entry: unknown})
 		return nil, j.failed
 	}
-	e.again = tip.called && tip.State != StateRejected && tip.Class != tools.Read
+	e.again = !elsewhere && tip.called && tip.State != StateRejected && tip.Class != tools.Read
 	return e, nil
 }
 

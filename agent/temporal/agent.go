@@ -1,0 +1,171 @@
+package temporal
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/agent"
+	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+)
+
+// Options configures an [Agent]. The Store and the Objects are required. All workers of an agent need the same options,
+// except for Cached and CacheFor.
+type Options struct {
+	// Store keeps the journals of the runs. All workers must reach it.
+	Store journal.Store
+
+	// Objects keeps large values. All workers must reach it.
+	Objects Objects
+
+	// Tools are the tools whose calls are activities. The module has them, too, with its policies. Other tools are
+	// called within [Agent]'s activity Advance.
+	Tools *tools.Set
+
+	// Models are the models whose requests are activities. They come from [Model].
+	Models []llms.Model
+
+	// Version separates workers whose modules behave differently, such as those with other tools or instructions: runs
+	// stay with workers that have the same Version. The default is "".
+	Version string
+
+	// Queue, if set, names the task queue for the calls of a tool, by its path. If Queue is nil or returns "", the call
+	// is made by the workers of the agent. See [Agent.RegisterTools].
+	Queue func(tool string) string
+
+	// CallTimeout and AskTimeout limit an attempt of a call and of a request. Zero means 10 minutes. If a call whose
+	// class is Effect or Unclassified takes longer, its outcome is unknown.
+	CallTimeout, AskTimeout time.Duration
+
+	// Attempts is the number of attempts of requests, and of calls whose class is Read or Idempotent. Zero means 5.
+	Attempts int
+
+	// Cached is the number of runs that a worker keeps in memory while it waits for their calls. Zero means 64.
+	Cached int
+
+	// CacheFor is how long a worker keeps a run in memory while nothing happens. Until then, no other worker can take
+	// the run from a worker that lives. Zero means 30 seconds.
+	CacheFor time.Duration
+}
+
+// Agent runs a module on Temporal. It is safe for concurrent use.
+type Agent struct {
+	name    string
+	options Options
+	tools   map[string]*tools.Binding // by path
+	models  map[string]llms.Model
+	runs    *agent.Runs
+	version string
+	own     string // the task queue of this process, for the runs that it has in memory
+	begin   func(ctx context.Context, run string, input json.RawMessage) (json.RawMessage, error)
+	resume  func(ctx context.Context, c agent.Checkpoint, d map[string]agent.Decision) (json.RawMessage, error)
+
+	mu    sync.Mutex
+	lives map[string]*live // by run; guarded by mu
+}
+
+// New returns an Agent. The name is that of its workflow, and begins the names of its task queues.
+func New[In, Out any](name string, m module.Module[In, Out], o *Options) (*Agent, error) {
+	if o == nil || o.Store == nil || o.Objects == nil || name == "" {
+		return nil, errors.New("temporal: an agent needs a name, a Store and Objects; set them")
+	}
+	a := &Agent{name: name, options: *o, lives: map[string]*live{}, version: version(o.Version),
+		tools: map[string]*tools.Binding{}, models: map[string]llms.Model{}, runs: agent.NewRuns(store{o.Store})}
+	a.own = a.TaskQueue() + "-" + rand.Text()[:12]
+	for _, b := range o.Tools.Bindings() {
+		if b.Module == nil {
+			a.tools[b.Path()] = b
+		}
+	}
+	for _, m := range o.Models {
+		named, ok := m.(interface{ base() *remote })
+		if !ok {
+			return nil, fmt.Errorf("temporal: a %T has no name; make the models in Options.Models with Model", m)
+		}
+		a.models[named.base().name] = named.base().Model
+	}
+	c := &a.options
+	c.CallTimeout, c.AskTimeout = cmp.Or(c.CallTimeout, 10*time.Minute), cmp.Or(c.AskTimeout, 10*time.Minute)
+	c.Attempts, c.Cached, c.CacheFor = cmp.Or(c.Attempts, 5), cmp.Or(c.Cached, 64), cmp.Or(c.CacheFor, 30*time.Second)
+	a.begin = func(ctx context.Context, run string, input json.RawMessage) (json.RawMessage, error) {
+		var in In
+		if err := json.Unmarshal(input, &in); err != nil {
+			return nil, fmt.Errorf("temporal: the input cannot be decoded: %w", err)
+		}
+		return encoded(agent.Start(ctx, a.runs, run, m, in))
+	}
+	a.resume = func(ctx context.Context, c agent.Checkpoint, d map[string]agent.Decision) (json.RawMessage, error) {
+		return encoded(agent.Resume(ctx, a.runs, m, c, d))
+	}
+	return a, nil
+}
+
+func encoded[Out any](p *module.Prediction[Out], err error) (json.RawMessage, error) {
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(p.Output)
+}
+
+// version returns a hash of what decides how a recorded run is repeated.
+func version(definition string) string {
+	text := []string{definition, runtime.Version(), runtime.GOARCH}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range append(info.Deps, &info.Main) {
+			if m.Path == "github.com/writ-go/writ" || m.Path == "github.com/dop251/goja" {
+				m = cmp.Or(m.Replace, m)
+				text = append(text, m.Path, m.Version, m.Sum)
+			}
+		}
+	}
+	return digestOf(fmt.Appendf(nil, "%q", text))[:8]
+}
+
+func digestOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return fmt.Sprintf("%x", sum[:8])
+}
+
+// TaskQueue returns the name of the task queue for the agent's workflows. It differs between versions of Writ, of its
+// engine and of Go, between architectures, and between Options.Version, so that a run stays with workers that can
+// repeat it.
+func (a *Agent) TaskQueue() string { return a.name + "-" + a.version }
+
+// Register registers the workflow and the activities at a worker for [Agent.TaskQueue].
+func (a *Agent) Register(r worker.Registry) {
+	r.RegisterWorkflowWithOptions(a.workflow, workflow.RegisterOptions{Name: a.name})
+	r.RegisterActivityWithOptions(a.advance, activity.RegisterOptions{Name: a.name + activityAdvance})
+	r.RegisterActivityWithOptions(a.ask, activity.RegisterOptions{Name: a.name + activityAsk})
+	a.RegisterTools(r)
+}
+
+// RegisterTools registers the activity that makes calls, at a worker for a task queue that Options.Queue returns.
+func (a *Agent) RegisterTools(r worker.Registry) {
+	r.RegisterActivityWithOptions(a.call, activity.RegisterOptions{Name: a.name + activityCall})
+}
+
+// Close drops the runs that the process has in memory, so that other workers can take them. Call it after the workers
+// have stopped.
+func (a *Agent) Close() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, run := range slices.Collect(maps.Keys(a.lives)) {
+		a.drop(run)
+	}
+}

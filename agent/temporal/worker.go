@@ -1,0 +1,93 @@
+package temporal
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/writ-go/writ/agent"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+)
+
+// Worker runs the agent's workflows and activities in this process until ctx is done, and then stops. The options apply
+// to the worker for [Agent.TaskQueue]. Another worker receives the activities of the runs that this process has in
+// memory.
+func (a *Agent) Worker(ctx context.Context, c client.Client, o worker.Options) error {
+	shared := worker.New(c, a.TaskQueue(), o)
+	a.Register(shared)
+	own := worker.New(c, a.own, worker.Options{DisableWorkflowWorker: true, WorkerStopTimeout: o.WorkerStopTimeout})
+	own.RegisterActivityWithOptions(a.advance, activity.RegisterOptions{Name: a.name + activityAdvance})
+	defer a.Close()
+	for _, w := range []worker.Worker{own, shared} {
+		if err := w.Start(); err != nil {
+			return fmt.Errorf("temporal: the worker of %s cannot start: %w", a.name, err)
+		}
+		defer w.Stop()
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// Start starts a run as a workflow with this ID. [Result] returns its answer.
+func (a *Agent) Start(ctx context.Context, c client.Client, id string, input any) (client.WorkflowRun, error) {
+	text, err := json.Marshal(input)
+	if err != nil {
+		return nil, fmt.Errorf("temporal: the input of %s: %w", id, err)
+	}
+	v, err := keep(ctx, a.options.Objects, text, maxInline)
+	if err != nil {
+		return nil, err
+	}
+	return c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: id, TaskQueue: a.TaskQueue()}, a.name, state{Input: v})
+}
+
+// Result waits for a run's answer, and decodes it into out.
+func (a *Agent) Result(ctx context.Context, r client.WorkflowRun, out any) error {
+	var v Value
+	if err := r.Get(ctx, &v); err != nil {
+		return err
+	}
+	text, err := load(ctx, a.options.Objects, v)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, out)
+}
+
+// Waiting returns the calls of a run that wait for decisions.
+func (a *Agent) Waiting(ctx context.Context, c client.Client, id string) ([]agent.Waiting, error) {
+	answer, err := c.QueryWorkflow(ctx, id, "", waitingName)
+	if err != nil {
+		return nil, err
+	}
+	var short []Waiting
+	if err := answer.Get(&short); err != nil {
+		return nil, err
+	}
+	list := make([]agent.Waiting, len(short))
+	for i, w := range short {
+		text, err := load(ctx, a.options.Objects, w.Call)
+		if err == nil {
+			err = json.Unmarshal(text, &list[i])
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// Decide answers a call of a run that waits. An invalid answer, or one to a call that does not wait, is an error, and
+// changes nothing. The update is the ID of the answer: the same one again does nothing. Decide needs a worker that
+// runs. If there is none, signal the workflow with the name "decide" and an [Answer]; an invalid one is ignored then.
+func (a *Agent) Decide(ctx context.Context, c client.Client, id, update string, answer Answer) error {
+	h, err := c.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{WorkflowID: id, UpdateID: update,
+		UpdateName: decideName, Args: []any{answer}, WaitForStage: client.WorkflowUpdateStageCompleted})
+	if err != nil {
+		return err
+	}
+	return errors.Join(h.Get(ctx, nil))
+}

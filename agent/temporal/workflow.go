@@ -1,0 +1,221 @@
+package temporal
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/writ-go/writ/agent"
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+)
+
+// Names of the parts of a workflow, and the limits of what it does at once.
+const (
+	activityAdvance = "Advance"
+	activityCall    = "Call"
+	activityAsk     = "Ask"
+	decideName      = "decide"  // of the Update and of the Signal
+	waitingName     = "waiting" // of the Query
+
+	maxJobs      = 200       // in progress at the same time
+	maxFinished  = 1000      // in one execution of the workflow
+	maxDelivered = 512 << 10 // bytes of results in one Advance
+	heartbeat    = 30 * time.Second
+	firstPoll    = time.Second // doubles until something happens
+)
+
+// flow is an execution of a workflow. It computes nothing that takes time, and reads no objects.
+type flow struct {
+	state
+	name     string
+	finished int // jobs that have ended in this execution
+	running  []job
+	waiting  []Waiting
+	answered map[string]bool
+	stop     error // a job cannot be run
+}
+
+// workflow is the workflow of an agent. It returns the run's answer.
+func (a *Agent) workflow(ctx workflow.Context, s state) (Value, error) {
+	f := &flow{state: s, name: a.name, answered: map[string]bool{}}
+	if f.Run == "" {
+		f.Run = runOf(workflow.GetInfo(ctx))
+	}
+	if err := f.handle(ctx); err != nil {
+		return Value{}, err
+	}
+	for poll := firstPoll; ; {
+		p, err := f.advance(ctx)
+		switch {
+		case err != nil:
+			return Value{}, err
+		case p.State == agent.Done:
+			return *p.Output, nil
+		case p.State == agent.Failed:
+			return Value{}, temporal.NewNonRetryableApplicationError(p.Error, "RunFailed", nil)
+		case f.full(ctx) && len(f.running) == 0 && len(f.waiting) == 0 && f.Finished == f.Delivered:
+			return f.renew(ctx, a.name)
+		}
+		if len(p.Jobs) > 0 || len(p.Recorded) > 0 {
+			poll = firstPoll
+		}
+		for _, j := range p.Jobs {
+			f.start(ctx, j)
+		}
+		news := func() bool { return f.Finished > f.Delivered || len(f.Answers) > 0 }
+		if !p.Busy {
+			err = workflow.Await(ctx, news)
+		} else if _, err = workflow.AwaitWithTimeout(ctx, poll, news); err == nil && !news() {
+			poll *= 2 // the run may have wanted more after Advance returned
+		}
+		if err != nil {
+			return Value{}, err
+		}
+	}
+}
+
+// runOf returns the ID of the run in the journal. It differs if a workflow's ID is used again.
+func runOf(info *workflow.Info) string {
+	id := strings.Map(func(r rune) rune {
+		if strings.ContainsRune("-._", r) || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, info.WorkflowExecution.ID)
+	first := strings.ReplaceAll(cmp.Or(info.FirstRunID, info.WorkflowExecution.RunID), "-", "")
+	return fmt.Sprintf("w%.80s.%.32s", id, first)
+}
+
+// handle registers what a workflow answers.
+func (f *flow) handle(ctx workflow.Context) error {
+	accept := func(_ workflow.Context, a Answer) error {
+		f.Answers, f.answered[a.Call] = append(f.Answers, a), true
+		return nil
+	}
+	err := workflow.SetUpdateHandlerWithOptions(ctx, decideName, accept,
+		workflow.UpdateHandlerOptions{Validator: func(_ workflow.Context, a Answer) error { return f.check(a) }})
+	if err != nil {
+		return err
+	}
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		signals := workflow.GetSignalChannel(ctx, decideName)
+		for a := (Answer{}); signals.Receive(ctx, &a); a = (Answer{}) {
+			if err := f.check(a); err != nil {
+				workflow.GetLogger(ctx).Warn("temporal: a signal was ignored", "error", err)
+				continue
+			}
+			_ = accept(ctx, a)
+		}
+	})
+	return workflow.SetQueryHandler(ctx, waitingName, func() ([]Waiting, error) {
+		return slices.DeleteFunc(slices.Clone(f.waiting), func(w Waiting) bool { return f.answered[w.ID] }), nil
+	})
+}
+
+// check says why an answer is not accepted.
+func (f *flow) check(a Answer) error {
+	i := slices.IndexFunc(f.waiting, func(w Waiting) bool { return w.ID == a.Call })
+	switch {
+	case i < 0:
+		return fmt.Errorf("temporal: no call %.200s waits for a decision", a.Call)
+	case f.answered[a.Call]:
+		return fmt.Errorf("temporal: the call %s has a decision", a.Call)
+	}
+	return a.Decision.Check(f.waiting[i].Waiting)
+}
+
+// full reports whether the execution is to start no further jobs, because its history is long.
+func (f *flow) full(ctx workflow.Context) bool {
+	return f.finished >= maxFinished || workflow.GetInfo(ctx).GetContinueAsNewSuggested()
+}
+
+// renew goes on in a new execution of the workflow, with an empty history.
+func (f *flow) renew(ctx workflow.Context, name string) (Value, error) {
+	if err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) }); err != nil {
+		return Value{}, err
+	}
+	return Value{}, workflow.NewContinueAsNewError(ctx, name, f.state)
+}
+
+// advance makes the run go on, with the results and decisions that have come.
+func (f *flow) advance(ctx workflow.Context) (p progress, err error) {
+	in := advance{Run: f.Run, Results: f.delivered(), Answers: slices.Clone(f.Answers), Room: maxJobs - len(f.running)}
+	for _, j := range f.running {
+		in.Running = append(in.Running, j.ID)
+	}
+	if !f.Began {
+		in.Input = &f.Input
+	}
+	if f.full(ctx) {
+		in.Room = 0
+	}
+	options := workflow.ActivityOptions{ // a run may compute for long
+		StartToCloseTimeout: 24 * time.Hour, HeartbeatTimeout: heartbeat,
+		RetryPolicy: &temporal.RetryPolicy{InitialInterval: 200 * time.Millisecond, MaximumInterval: 10 * time.Second},
+	}
+	err = errors.New("no worker has the run in memory")
+	if f.Queue != "" {
+		own := options
+		own.TaskQueue, own.ScheduleToStartTimeout = f.Queue, 5*time.Second
+		own.RetryPolicy = &temporal.RetryPolicy{MaximumAttempts: 1}
+		err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, own), f.name+activityAdvance, in).Get(ctx, &p)
+	}
+	if err != nil && ctx.Err() == nil {
+		err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), f.name+activityAdvance, in).Get(ctx, &p)
+	}
+	if err != nil {
+		return p, err
+	}
+	f.Began, f.Queue, f.Answers = true, p.Queue, f.Answers[len(in.Answers):]
+	f.Results = slices.DeleteFunc(f.Results, func(r result) bool { return slices.Contains(p.Recorded, r.Number) })
+	f.waiting = p.Waiting
+	clear(f.answered)
+	for _, a := range f.Answers {
+		f.answered[a.Call] = true
+	}
+	return p, nil
+}
+
+// delivered returns the results that fit into one Advance, the oldest first, and at least one that is new.
+func (f *flow) delivered() []result {
+	size, last := 0, f.Delivered
+	for i, r := range f.Results {
+		if size += len(r.Data.JSON); size > maxDelivered && f.Delivered > last {
+			return slices.Clone(f.Results[:i])
+		}
+		f.Delivered = max(f.Delivered, r.Number)
+	}
+	return slices.Clone(f.Results)
+}
+
+// start starts a job.
+func (f *flow) start(ctx workflow.Context, j job) {
+	f.running = append(f.running, j)
+	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue: j.Queue, StartToCloseTimeout: j.Timeout, HeartbeatTimeout: heartbeat,
+		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: j.Attempts, MaximumInterval: time.Minute},
+	})
+	activity := f.name + activityCall
+	if j.Ask {
+		activity = f.name + activityAsk
+	}
+	future := workflow.ExecuteActivity(ctx, activity, j)
+	workflow.Go(ctx, func(ctx workflow.Context) {
+		r := result{ID: j.ID, Digest: j.Digest, Ask: j.Ask}
+		if err := future.Get(ctx, &r.Data); err != nil {
+			r.Lost = err.Error()
+			late, ok := errors.AsType[*temporal.TimeoutError](err)
+			r.Late = ok && late.TimeoutType() == enums.TIMEOUT_TYPE_START_TO_CLOSE
+		}
+		f.finished++
+		f.Finished++
+		r.Number = f.Finished
+		f.running = slices.DeleteFunc(f.running, func(o job) bool { return o.ID == j.ID })
+		f.Results = append(f.Results, r)
+	})
+}
