@@ -7,6 +7,7 @@ require (
 	github.com/writ-go/writ v0.0.0
 	go.temporal.io/api v1.62.2
 	go.temporal.io/sdk v1.41.1
+	golang.org/x/term v0.47.0
 )
 
 require (
