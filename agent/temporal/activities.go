@@ -33,7 +33,7 @@ func (a *Agent) callJob(b *tools.Binding, id effect.ID) job {
 
 // call is the activity that makes a call. Its error means that there is no outcome.
 func (a *Agent) call(ctx context.Context, j job) (Value, error) {
-	defer beat(ctx)()
+	defer a.beat(ctx)()
 	b := a.tools[j.Name]
 	if b == nil {
 		return a.outcome(ctx, outcome{Error: &tools.ToolError{Kind: tools.KindUnavailable,
@@ -156,7 +156,7 @@ func (r *remote) GenerateContent(
 
 // ask is the activity that makes a request to a model. Temporary errors are tried again.
 func (a *Agent) ask(ctx context.Context, j job) (Value, error) {
-	defer beat(ctx)()
+	defer a.beat(ctx)()
 	m := a.models[j.Name]
 	if m == nil {
 		return Value{}, fmt.Errorf("temporal: the worker has no model %q; add it to Options.Models", j.Name)

@@ -17,7 +17,7 @@ import (
 // knows about the jobs until this activity has recorded it: that is why a call without an outcome in the journal was
 // not made, unless the workflow says that it is in progress, or has its result.
 func (a *Agent) advance(ctx context.Context, in advance) (p progress, err error) {
-	defer beat(ctx)()
+	defer a.beat(ctx)()
 	l, p, err := a.enter(ctx, in)
 	if l == nil || err != nil {
 		return p, err
@@ -41,10 +41,10 @@ func (a *Agent) advance(ctx context.Context, in advance) (p progress, err error)
 }
 
 // beat reports that an activity is alive until stop is called.
-func beat(ctx context.Context) (stop func()) {
+func (a *Agent) beat(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
-		for tick := time.Tick(heartbeat / 3); ctx.Err() == nil; {
+		for tick := time.Tick(a.options.Heartbeat / 3); ctx.Err() == nil; {
 			activity.RecordHeartbeat(ctx)
 			select {
 			case <-tick:

@@ -22,10 +22,9 @@ const (
 	decideName      = "decide"  // of the Update and of the Signal
 	waitingName     = "waiting" // of the Query
 
-	maxJobs      = 200       // in progress at the same time
-	maxFinished  = 1000      // in one execution of the workflow
-	maxDelivered = 512 << 10 // bytes of results in one Advance
-	heartbeat    = 30 * time.Second
+	maxJobs      = 200         // in progress at the same time
+	maxFinished  = 1000        // in one execution of the workflow
+	maxDelivered = 512 << 10   // bytes of results in one Advance
 	firstPoll    = time.Second // doubles until something happens
 )
 
@@ -33,7 +32,8 @@ const (
 type flow struct {
 	state
 	name     string
-	finished int // jobs that have ended in this execution
+	beat     time.Duration // Options.Heartbeat
+	finished int           // jobs that have ended in this execution
 	running  []job
 	waiting  []Waiting
 	answered map[string]bool
@@ -42,7 +42,7 @@ type flow struct {
 
 // workflow is the workflow of an agent. It returns the run's answer.
 func (a *Agent) workflow(ctx workflow.Context, s state) (Value, error) {
-	f := &flow{state: s, name: a.name, answered: map[string]bool{}}
+	f := &flow{state: s, name: a.name, beat: a.options.Heartbeat, answered: map[string]bool{}}
 	if f.Run == "" {
 		f.Run = runOf(workflow.GetInfo(ctx))
 	}
@@ -155,7 +155,7 @@ func (f *flow) advance(ctx workflow.Context) (p progress, err error) {
 		in.Room = 0
 	}
 	options := workflow.ActivityOptions{ // a run may compute for long
-		StartToCloseTimeout: 24 * time.Hour, HeartbeatTimeout: heartbeat,
+		StartToCloseTimeout: 24 * time.Hour, HeartbeatTimeout: f.beat,
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: 200 * time.Millisecond, MaximumInterval: 10 * time.Second},
 	}
 	err = errors.New("no worker has the run in memory")
@@ -197,7 +197,7 @@ func (f *flow) delivered() []result {
 func (f *flow) start(ctx workflow.Context, j job) {
 	f.running = append(f.running, j)
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue: j.Queue, StartToCloseTimeout: j.Timeout, HeartbeatTimeout: heartbeat,
+		TaskQueue: j.Queue, StartToCloseTimeout: j.Timeout, HeartbeatTimeout: f.beat,
 		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: j.Attempts, MaximumInterval: time.Minute},
 	})
 	activity := f.name + activityCall

@@ -78,6 +78,7 @@ func (c config) define(box *sandbox.Sandbox, worker string) (*temporal.Agent, er
 	}
 	return temporal.New("clerk", bot, &temporal.Options{
 		Store: store, Objects: objects, Tools: set, Models: []llms.Model{model}, CallTimeout: time.Minute,
+		Heartbeat: 5 * time.Second,
 	})
 }
 
