@@ -37,7 +37,8 @@ type order struct {
 // script is what the model replies: a program for the task that main gives.
 const script = "```js\n" + `const [, n, customer] = task.match(/(\d+) orders of ([\w-]+)/);
 const orders = Array.from({ length: Number(n) }, (_, i) => customer + "/" + (i + 1));
-while (orders.length) await Promise.all(orders.splice(0, 4).map(order => ship({ order })));
+const atOnce = /one at a time/.test(task) ? 1 : 4;
+while (orders.length) await Promise.all(orders.splice(0, atOnce).map(order => ship({ order })));
 if (/refund/.test(task)) await refund({ order: customer + "/7" });
 submit({ answer: "Shipped " + n + " orders of " + customer + "." });
 ` + "```"
