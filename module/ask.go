@@ -73,7 +73,7 @@ func toolsRefused(err error) bool {
 
 // send sends a conversation to the model, records the request and the response, and charges the budgets.
 func (r *run) send(ctx context.Context, step int, messages []conversation.Message) (err error) {
-	model, err := durable.Model(ctx, r.predictor.Model, r.path)
+	model, err := durable.Model(ctx, inTurn(ctx, r.predictor.Model), r.path)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/internal/effect"
 	"github.com/writ-go/writ/module/models"
@@ -76,7 +75,7 @@ func cutLast(id string) (run, entry string, ok bool) {
 	return id[:i], id[i+1:], true
 }
 
-func (a *Agent) outcome(ctx context.Context, o any) (Value, error) {
+func (a *Agent) outcome(ctx context.Context, o outcome) (Value, error) {
 	text, err := json.Marshal(o)
 	if err != nil {
 		return Value{}, err
@@ -95,84 +94,19 @@ func handle(ctx context.Context, b *tools.Binding, args json.RawMessage) (result
 	return b.Handler(ctx, args)
 }
 
-// Model returns a model with a name. In a run of an [Agent], its requests are activities, which any worker makes with
-// the model of this name in its Options.Models. Elsewhere, the model is m.
-func Model(name string, m llms.Model) llms.Model {
-	r := &remote{Model: m, name: name}
-	if _, ok := m.(interface{ Capabilities() models.Capabilities }); ok {
-		return capable{r}
-	}
-	return r
-}
-
-// remote is a model whose requests may be made elsewhere.
-type remote struct {
-	llms.Model
-	name string
-}
-
-func (r *remote) base() *remote { return r }
-
-// capable is a remote model that states its capabilities.
-type capable struct{ *remote }
-
-// Capabilities returns what the model can do.
-func (c capable) Capabilities() models.Capabilities { return models.CapabilitiesOf(c.Model) }
-
-// GenerateContent implements [llms.Model].
-func (r *remote) GenerateContent(
-	ctx context.Context, messages []llms.MessageContent, options ...llms.CallOption,
-) (*llms.ContentResponse, error) {
-	l, ok := ctx.Value(liveKey{}).(*live)
-	if !ok || l.agent.models[r.name] == nil {
-		return r.Model.GenerateContent(ctx, messages, options...)
-	}
-	q, ok := requestOf(ctx, messages, options)
-	if !ok {
-		return r.Model.GenerateContent(ctx, messages, options...)
-	}
-	text, err := json.Marshal(q)
-	if err != nil {
-		return nil, &models.Error{Kind: models.KindInvalid, Err: err}
-	}
-	o := l.agent.options
-	end, err := l.want(ctx, job{ID: "ask:" + r.name + ":" + digestOf(text), Ask: true, Name: r.name,
-		Queue: l.agent.TaskQueue(), Timeout: o.AskTimeout, Attempts: int32(o.Attempts)}, text)
-	if err != nil {
-		return nil, err
-	}
-	if end.Lost != "" {
-		return nil, &models.Error{Kind: models.KindTransient, MaybeCharged: true, Err: errors.New(end.Lost)}
-	}
-	var answer reply
-	if text, err = load(ctx, o.Objects, end.Data); err == nil {
-		err = json.Unmarshal(text, &answer)
-	}
-	if err != nil {
-		return nil, &models.Error{Kind: models.KindUnknown, MaybeCharged: true, Err: err}
-	}
-	return answer.response()
-}
-
-// ask is the activity that makes a request to a model. Temporary errors are tried again.
-func (a *Agent) ask(ctx context.Context, j job) (Value, error) {
+// ask is the activity that makes a request to a model, for a run in the memory of this process. The run gets the reply
+// at once. If the run is not in memory any more, it first goes on from its journal.
+func (a *Agent) ask(ctx context.Context, in askInput) error {
 	defer a.beat(ctx)()
-	m := a.models[j.Name]
-	if m == nil {
-		return Value{}, fmt.Errorf("temporal: the worker has no model %q; add it to Options.Models", j.Name)
+	l, _, err := a.enter(ctx, advance{Run: in.Run})
+	if l == nil || err != nil {
+		return err
 	}
-	var q request
-	text, err := load(ctx, a.options.Objects, j.Data)
-	if err == nil {
-		err = json.Unmarshal(text, &q)
+	defer a.leave(in.Run, l)
+	err = l.ask(ctx, in.ID)
+	if e, ok := errors.AsType[*models.Error](err); ok {
+		return temporal.NewApplicationErrorWithOptions(e.Error(), "Model",
+			temporal.ApplicationErrorOptions{NextRetryDelay: e.RetryAfter})
 	}
-	if err != nil {
-		return Value{}, err
-	}
-	response, err := q.send(ctx, models.Retry(m, &models.RetryOptions{Attempts: 1})) // which classifies the error
-	if e, ok := errors.AsType[*models.Error](err); ok && e.Temporary() && activity.GetInfo(ctx).Attempt < j.Attempts {
-		return Value{}, temporal.NewApplicationErrorWithOptions(e.Error(), "Model",
-			temporal.ApplicationErrorOptions{Cause: err, NextRetryDelay: e.RetryAfter})
-	}
-	return a.outcome(ctx, replyOf(response, err))
+	return err
 }

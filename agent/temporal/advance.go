@@ -35,6 +35,9 @@ func (a *Agent) advance(ctx context.Context, in advance) (p progress, err error)
 	}
 	l.mu.Unlock()
 	if ended {
+		a.mu.Lock()
+		a.drop(in.Run, l)
+		a.mu.Unlock()
 		return a.ended(ctx, l)
 	}
 	return p, log.Sync()
@@ -60,8 +63,7 @@ func (a *Agent) enter(ctx context.Context, in advance) (*live, progress, error) 
 	a.mu.Lock()
 	l := a.lives[in.Run]
 	if l != nil {
-		l.users++
-		l.idle.Stop()
+		a.use(l)
 	}
 	a.mu.Unlock()
 	if l != nil {
@@ -186,18 +188,17 @@ func (a *Agent) ended(ctx context.Context, l *live) (p progress, err error) {
 	return progress{State: agent.Done, Output: &v}, err
 }
 
-// leave ends the use of a run. It stays in memory if it has not ended.
+// use keeps a run in memory until leave is called. The caller holds a.mu.
+func (a *Agent) use(l *live) {
+	l.users++
+	l.idle.Stop()
+}
+
+// leave ends the use of a run. It stays in memory for some time.
 func (a *Agent) leave(run string, l *live) {
-	l.mu.Lock()
-	ended := l.ended
-	l.mu.Unlock()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if l.users--; l.users > 0 || a.lives[run] != l {
-		return
-	}
-	if ended {
-		a.drop(run)
 		return
 	}
 	l.idle.Reset(a.options.CacheFor)
@@ -206,7 +207,7 @@ func (a *Agent) leave(run string, l *live) {
 			return
 		}
 		if o.users == 0 && o != l {
-			a.drop(other)
+			a.drop(other, o)
 		}
 	}
 }
@@ -215,15 +216,16 @@ func (a *Agent) leave(run string, l *live) {
 func (a *Agent) expire(run string, l *live) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.lives[run] == l && l.users == 0 {
-		a.drop(run)
+	if l.users == 0 {
+		a.drop(run, l)
 	}
 }
 
 // drop removes a run from memory, as if its process had ended: nothing more is recorded. The caller holds a.mu.
-func (a *Agent) drop(run string) {
-	l := a.lives[run]
-	delete(a.lives, run)
+func (a *Agent) drop(run string, l *live) {
+	if a.lives[run] == l {
+		delete(a.lives, run)
+	}
 	l.idle.Stop()
 	l.mu.Lock()
 	log := l.log

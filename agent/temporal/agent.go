@@ -8,14 +8,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"time"
 
-	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/agent"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/tools"
@@ -37,9 +34,6 @@ type Options struct {
 	// Tools are the tools whose calls are activities. The module has them, too, with its policies. Other tools are
 	// called within [Agent]'s activity Advance.
 	Tools *tools.Set
-
-	// Models are the models whose requests are activities. They come from [Model].
-	Models []llms.Model
 
 	// Version separates workers whose modules behave differently, such as those with other tools or instructions: runs
 	// stay with workers that have the same Version. The default is "".
@@ -73,7 +67,6 @@ type Agent struct {
 	name    string
 	options Options
 	tools   map[string]*tools.Binding // by path
-	models  map[string]llms.Model
 	runs    *agent.Runs
 	version string
 	own     string // the task queue of this process, for the runs that it has in memory
@@ -90,19 +83,12 @@ func New[In, Out any](name string, m module.Module[In, Out], o *Options) (*Agent
 		return nil, errors.New("temporal: an agent needs a name, a Store and Objects; set them")
 	}
 	a := &Agent{name: name, options: *o, lives: map[string]*live{}, version: version(o.Version),
-		tools: map[string]*tools.Binding{}, models: map[string]llms.Model{}, runs: agent.NewRuns(store{o.Store})}
+		tools: map[string]*tools.Binding{}, runs: agent.NewRuns(store{o.Store})}
 	a.own = a.TaskQueue() + "-" + rand.Text()[:12]
 	for _, b := range o.Tools.Bindings() {
 		if b.Module == nil {
 			a.tools[b.Path()] = b
 		}
-	}
-	for _, m := range o.Models {
-		named, ok := m.(interface{ base() *remote })
-		if !ok {
-			return nil, fmt.Errorf("temporal: a %T has no name; make the models in Options.Models with Model", m)
-		}
-		a.models[named.base().name] = named.base().Model
 	}
 	c := &a.options
 	c.CallTimeout, c.AskTimeout = cmp.Or(c.CallTimeout, 10*time.Minute), cmp.Or(c.AskTimeout, 10*time.Minute)
@@ -170,7 +156,7 @@ func (a *Agent) RegisterTools(r worker.Registry) {
 func (a *Agent) Close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, run := range slices.Collect(maps.Keys(a.lives)) {
-		a.drop(run)
+	for run, l := range a.lives {
+		a.drop(run, l)
 	}
 }

@@ -2,6 +2,7 @@ package temporal
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +13,9 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/internal/dispatch"
+	"github.com/writ-go/writ/internal/durable"
 	"github.com/writ-go/writ/internal/effect"
+	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 )
@@ -40,7 +43,11 @@ type live struct {
 // waiter is a job whose result has not come.
 type waiter struct {
 	job
-	reply chan result
+	reply chan result // of a call
+
+	turn   chan turn     // of a request to a model
+	gone   chan struct{} // closed when nobody waits for the turn
+	asking bool          // guarded by live.mu
 }
 
 type liveKey struct{}
@@ -54,7 +61,7 @@ func (l *live) start(run func(ctx context.Context) (json.RawMessage, error)) {
 	ctx, end := context.WithCancel(context.WithValue(context.Background(), liveKey{}, l))
 	l.end = end
 	go func() {
-		output, err := run(dispatch.WithPerformer(ctx, l))
+		output, err := run(durable.WithAsker(dispatch.WithPerformer(ctx, l), l.inTurn))
 		l.change(func() { l.ended, l.output, l.err = true, output, err })
 	}()
 }
@@ -112,13 +119,13 @@ func (l *live) Perform(ctx context.Context, b *tools.Binding, args json.RawMessa
 	return o.Result, nil
 }
 
-// want waits for the result of a job.
-func (l *live) want(ctx context.Context, j job, data json.RawMessage) (r result, err error) {
-	if j.Data, err = keep(ctx, l.agent.options.Objects, data, maxInline); err != nil {
+// want waits for the result of a call.
+func (l *live) want(ctx context.Context, j job, args json.RawMessage) (r result, err error) {
+	if j.Data, err = keep(ctx, l.agent.options.Objects, args, maxInline); err != nil {
 		return r, (&tools.ToolError{Kind: tools.KindUnavailable, Message: "the call was not made"}).WithCause(err)
 	}
+	j.Digest = digestOf(args)
 	defer tools.Pause(ctx)()
-	j.Digest = digestOf(data)
 	w := &waiter{job: j, reply: make(chan result, 1)}
 	l.change(func() { l.add(w) })
 	select {
@@ -135,7 +142,83 @@ func (l *live) want(ctx context.Context, j job, data json.RawMessage) (r result,
 	}
 }
 
-// add adds a waiter, or gives it the result that is already there. Equal requests at the same time are numbered.
+// inTurn is a [durable.Asker]. Each attempt of an activity makes the request once.
+func (l *live) inTurn(ctx context.Context, ask func(ctx context.Context) error) (err error) {
+	o := l.agent.options
+	w := &waiter{turn: make(chan turn, 1), gone: make(chan struct{}), job: job{ID: "ask:" + rand.Text(), Ask: true, Queue: l.agent.own,
+		Timeout: o.AskTimeout, Attempts: int32(o.Attempts)}}
+	defer tools.Pause(ctx)()
+	defer close(w.gone)
+	defer l.change(func() { l.remove(w) })
+	l.change(func() { l.waiting = append(l.waiting, w) })
+	for attempt := 1; ; attempt++ {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case t := <-w.turn:
+			request, cancel := context.WithCancel(ctx)
+			stop := context.AfterFunc(t.ctx, cancel)
+			err = ask(request)
+			stop()
+			cancel()
+			e, ok := errors.AsType[*models.Error](err)
+			again := ok && (e.Temporary() || t.ctx.Err() != nil) && ctx.Err() == nil && attempt < o.Attempts
+			if !again {
+				t.done <- nil
+				return err
+			}
+			t.done <- err
+		}
+	}
+}
+
+// turn is an attempt of a request to a model.
+type turn struct {
+	ctx  context.Context // of the activity
+	done chan<- error    // an error if there is to be another attempt
+}
+
+// ask makes an attempt of a request. If the run went on from its journal, requests have other IDs, and any will do.
+func (l *live) ask(ctx context.Context, id string) error {
+	for {
+		l.mu.Lock()
+		changed, w := l.changed, (*waiter)(nil)
+		for _, o := range l.waiting {
+			if o.Ask && !o.asking && (w == nil || o.ID == id) {
+				w = o
+			}
+		}
+		if w != nil {
+			w.asking = true
+		}
+		ended := l.ended
+		l.mu.Unlock()
+		switch {
+		case w != nil:
+			defer l.change(func() { w.asking = false })
+			done := make(chan error, 1)
+			w.turn <- turn{ctx, done}
+			select {
+			case err := <-done:
+				return err
+			case <-w.gone:
+				return nil
+			}
+		case ended:
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-time.After(time.Second): // nobody wants it any more
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// add adds a waiter, or gives it the result that is already there. If a policy makes a call twice at the same time, the
+// second one has a number.
 func (l *live) add(w *waiter) {
 	id := w.ID
 	for n := 2; slices.ContainsFunc(l.waiting, func(o *waiter) bool { return o.ID == w.ID }); n++ {
@@ -221,14 +304,14 @@ func (l *live) jobs(running []string, room int) (list []job) {
 func (l *live) needless(results []result) (numbers []int) {
 	recorded := func(r result) bool {
 		id, _, _ := strings.Cut(r.ID, "#")
-		return r.Ask || l.recorded[id] // if the reply of a model is lost, it is paid for again
+		return l.recorded[id]
 	}
 	for _, r := range results {
 		if recorded(r) {
 			numbers = append(numbers, r.Number)
 		}
 	}
-	l.early = slices.DeleteFunc(l.early, func(r result) bool { return !r.Ask && recorded(r) })
+	l.early = slices.DeleteFunc(l.early, recorded)
 	return numbers
 }
 

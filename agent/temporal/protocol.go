@@ -13,9 +13,9 @@ type job struct {
 	ID     string `json:"id"`               // the ID of the journal's entry in its run: r-1/1c9b2f04d7aa:E7
 	Effect string `json:"effect,omitempty"` // the ID of the effect of a call
 	Ask    bool   `json:"ask,omitempty"`    // it is a request to a model
-	Name   string `json:"name"`             // the tool's path, or the model's name
-	Digest string `json:"digest"`           // a hash of the arguments or of the request
-	Data   Value  `json:"data"`             // the arguments or the request
+	Name   string `json:"name,omitempty"`   // the tool's path
+	Digest string `json:"digest,omitempty"` // a hash of the arguments
+	Data   Value  `json:"data"`             // the arguments
 
 	Queue    string        `json:"queue"`
 	Timeout  time.Duration `json:"timeout"` // of an attempt
@@ -24,11 +24,10 @@ type job struct {
 
 // result is the end of a job.
 type result struct {
-	Number int    `json:"number"` // of the result in the workflow, from 1
-	ID     string `json:"id"`     // of the job
-	Digest string `json:"digest"` // of the job
-	Ask    bool   `json:"ask,omitempty"`
-	Data   Value  `json:"data"`           // an outcome or a reply
+	Number int    `json:"number"`         // of the result in the workflow, from 1
+	ID     string `json:"id"`             // of the job
+	Digest string `json:"digest"`         // of the job
+	Data   Value  `json:"data"`           // an outcome
 	Lost   string `json:"lost,omitempty"` // why there is no Data
 	Late   bool   `json:"late,omitempty"` // a time limit was reached
 }
@@ -44,6 +43,12 @@ type state struct {
 
 	Finished  int `json:"finished,omitempty"`  // the number of results
 	Delivered int `json:"delivered,omitempty"` // the number of the last result that an Advance had
+}
+
+// askInput is the input of the activity that makes a request to a model.
+type askInput struct {
+	Run string `json:"run"`
+	ID  string `json:"id"` // of the job
 }
 
 // advance is the input of the activity that makes a run go on.

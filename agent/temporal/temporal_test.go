@@ -2,7 +2,9 @@ package temporal
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +19,8 @@ import (
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 	"github.com/writ-go/writ/tools/policy"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/testsuite"
 )
 
@@ -80,13 +84,12 @@ func newAgent(t *testing.T, set *tools.Set, o Options, programs ...string) (*Age
 
 func agentWith(t *testing.T, set *tools.Set, o Options, model llms.Model) *Agent {
 	t.Helper()
-	box, err := sandbox.NewInProcess(nil)
+	box, err := sandbox.NewInProcess(&sandbox.Options{Limits: sandbox.Limits{Argument: 4 << 20}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { box.Close() })
-	named := Model("main", model)
-	bot, err := agent.New(named, &agent.Options{Sandbox: box,
+	bot, err := agent.New(model, &agent.Options{Sandbox: box,
 		Tools: set.With(policy.If(policy.Destructive(), policy.Approve(nil)))})
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +102,7 @@ func agentWith(t *testing.T, set *tools.Set, o Options, model llms.Model) *Agent
 			t.Fatal(err)
 		}
 	}
-	o.Tools, o.Models = set, []llms.Model{named}
+	o.Tools = set
 	a, err := New[agent.Task, agent.Answer]("bot", bot, &o)
 	if err != nil {
 		t.Fatal(err)
@@ -112,6 +115,7 @@ func agentWith(t *testing.T, set *tools.Set, o Options, model llms.Model) *Agent
 func environment(t *testing.T, a *Agent) *testsuite.TestWorkflowEnvironment {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
+	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetTestTimeout(time.Minute)
 	a.Register(env)
@@ -141,14 +145,16 @@ func answer(t *testing.T, a *Agent, env *testsuite.TestWorkflowEnvironment) stri
 
 var _ module.Module[agent.Task, agent.Answer] = (*agent.Agent)(nil)
 
+const twoSteps = `const list = await Promise.all([buy({of: "a"}), buy({of: "b"}), look({of: "c"})]);
+for (const of of ["d", "e"]) await buy({of});
+console.log(list.length)`
+
 func TestRun(t *testing.T) {
 	t.Parallel()
 	s := &shop{}
-	a, model := newAgent(t, s.set(t), Options{},
-		`const list = await Promise.all([buy({of: "a"}), buy({of: "b"}), look({of: "c"})]);
-console.log(list.length)`, `submit({answer: String(await buy({of: "d"}))})`)
+	a, model := newAgent(t, s.set(t), Options{}, twoSteps, `submit({answer: String(await buy({of: "f"}))})`)
 	got := answer(t, a, environment(t, a))
-	if s.String() != "buy:a buy:b buy:d look:c" || !strings.Contains(got, "4") || len(model.Requests()) != 2 {
+	if s.String() != "buy:a buy:b buy:d buy:e buy:f look:c" || !strings.Contains(got, "6") || len(model.Requests()) != 2 {
 		t.Errorf("got %s; the tools did %s", got, s)
 	}
 	for _, id := range s.ids {
@@ -156,5 +162,60 @@ console.log(list.length)`, `submit({answer: String(await buy({of: "d"}))})`)
 			t.Errorf("the ID of an effect is %q", id)
 		}
 	}
-	_ = fmt.Sprint
+}
+
+// killed registers the agent so that the worker dies in some of the activities that make a run go on: after or before
+// the workflow gets what the activity returns.
+func killed(t *testing.T, a *Agent, when func(n int) (dies, lost bool)) *testsuite.TestWorkflowEnvironment {
+	t.Helper()
+	env := environment(t, a)
+	var mu sync.Mutex
+	n := 0
+	env.RegisterActivityWithOptions(func(ctx context.Context, in advance) (progress, error) {
+		p, err := a.advance(ctx, in)
+		mu.Lock()
+		defer mu.Unlock()
+		n++
+		dies, lost := when(n)
+		if dies {
+			a.Close()
+		}
+		if lost {
+			return progress{}, errors.New("the worker has died")
+		}
+		return p, err
+	}, activity.RegisterOptions{Name: "bot" + activityAdvance, DisableAlreadyRegisteredCheck: true})
+	return env
+}
+
+// Effects happen once, whenever a worker dies.
+func TestKilledWorkers(t *testing.T) {
+	t.Parallel()
+	whens := map[string]func(n int) (dies, lost bool){
+		"always":         func(int) (bool, bool) { return true, false },
+		"every second":   func(n int) (bool, bool) { return n%2 == 0, n%2 == 0 },
+		"answer is lost": func(n int) (bool, bool) { return false, n%3 != 0 },
+	}
+	for k := range 8 {
+		whens[fmt.Sprint("after ", k)] = func(n int) (bool, bool) { return n == k, false }
+		whens[fmt.Sprint("in ", k)] = func(n int) (bool, bool) { return n == k, n == k }
+	}
+	for name, when := range whens {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &shop{}
+			dir, err := journal.OpenDir(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, _ := newAgent(t, s.set(t), Options{Store: dir}, twoSteps, `submit({answer: String(await buy({of: "f"}))})`)
+			got := answer(t, a, killed(t, a, when))
+			if s.String() != "buy:a buy:b buy:d buy:e buy:f look:c" || !strings.Contains(got, "6") {
+				t.Errorf("got %s; the tools did %s", got, s)
+			}
+			if len(slices.Compact(slices.Sorted(slices.Values(s.ids)))) != 6 {
+				t.Errorf("the IDs of the effects are %q", s.ids)
+			}
+		})
+	}
 }

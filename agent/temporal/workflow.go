@@ -22,10 +22,11 @@ const (
 	decideName      = "decide"  // of the Update and of the Signal
 	waitingName     = "waiting" // of the Query
 
-	maxJobs      = 200         // in progress at the same time
-	maxFinished  = 1000        // in one execution of the workflow
-	maxDelivered = 512 << 10   // bytes of results in one Advance
-	firstPoll    = time.Second // doubles until something happens
+	maxJobs         = 200             // in progress at the same time
+	maxFinished     = 1000            // in one execution of the workflow
+	maxDelivered    = 512 << 10       // bytes of results in one Advance
+	ownQueueTimeout = 5 * time.Second // until the worker that has a run in memory counts as lost
+	firstPoll       = time.Second     // doubles until something happens
 )
 
 // flow is an execution of a workflow. It computes nothing that takes time, and reads no objects.
@@ -131,7 +132,7 @@ func (f *flow) check(a Answer) error {
 
 // full reports whether the execution is to start no further jobs, because its history is long.
 func (f *flow) full(ctx workflow.Context) bool {
-	return f.finished >= maxFinished || workflow.GetInfo(ctx).GetContinueAsNewSuggested()
+	return f.finished >= maxFinished || f.finished > 0 && workflow.GetInfo(ctx).GetContinueAsNewSuggested()
 }
 
 // renew goes on in a new execution of the workflow, with an empty history.
@@ -161,7 +162,7 @@ func (f *flow) advance(ctx workflow.Context) (p progress, err error) {
 	err = errors.New("no worker has the run in memory")
 	if f.Queue != "" {
 		own := options
-		own.TaskQueue, own.ScheduleToStartTimeout = f.Queue, 5*time.Second
+		own.TaskQueue, own.ScheduleToStartTimeout = f.Queue, ownQueueTimeout
 		own.RetryPolicy = &temporal.RetryPolicy{MaximumAttempts: 1}
 		err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, own), f.name+activityAdvance, in).Get(ctx, &p)
 	}
@@ -190,23 +191,25 @@ func (f *flow) delivered() []result {
 		}
 		f.Delivered = max(f.Delivered, r.Number)
 	}
+	f.Delivered = f.Finished // some were requests to models
 	return slices.Clone(f.Results)
 }
 
-// start starts a job.
+// start starts a job. The run itself gets the reply of a model.
 func (f *flow) start(ctx workflow.Context, j job) {
 	f.running = append(f.running, j)
-	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+	options := workflow.ActivityOptions{
 		TaskQueue: j.Queue, StartToCloseTimeout: j.Timeout, HeartbeatTimeout: f.beat,
 		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: j.Attempts, MaximumInterval: time.Minute},
-	})
-	activity := f.name + activityCall
-	if j.Ask {
-		activity = f.name + activityAsk
 	}
-	future := workflow.ExecuteActivity(ctx, activity, j)
+	activity, in := f.name+activityCall, any(j)
+	if j.Ask {
+		activity, in = f.name+activityAsk, askInput{f.Run, j.ID}
+		options.ScheduleToStartTimeout = ownQueueTimeout
+	}
+	future := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), activity, in)
 	workflow.Go(ctx, func(ctx workflow.Context) {
-		r := result{ID: j.ID, Digest: j.Digest, Ask: j.Ask}
+		r := result{ID: j.ID, Digest: j.Digest}
 		if err := future.Get(ctx, &r.Data); err != nil {
 			r.Lost = err.Error()
 			late, ok := errors.AsType[*temporal.TimeoutError](err)
@@ -216,6 +219,8 @@ func (f *flow) start(ctx workflow.Context, j job) {
 		f.Finished++
 		r.Number = f.Finished
 		f.running = slices.DeleteFunc(f.running, func(o job) bool { return o.ID == j.ID })
-		f.Results = append(f.Results, r)
+		if !j.Ask {
+			f.Results = append(f.Results, r)
+		}
 	})
 }

@@ -73,3 +73,18 @@ func Journal(ctx context.Context, predictor string, inputs any, o *journal.Optio
 	}
 	return journal.New(o), nil
 }
+
+// Asker makes the requests to models of a run when it is their turn. It calls ask at least once, unless the request is
+// not to be made, and returns the error of the last call.
+type Asker func(ctx context.Context, ask func(ctx context.Context) error) error
+
+type askerKey struct{}
+
+// WithAsker returns a context for whose requests to models a decides when they are made.
+func WithAsker(ctx context.Context, a Asker) context.Context { return context.WithValue(ctx, askerKey{}, a) }
+
+// AskerOf returns the Asker of a context, or nil.
+func AskerOf(ctx context.Context) Asker {
+	a, _ := ctx.Value(askerKey{}).(Asker)
+	return a
+}

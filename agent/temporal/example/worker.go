@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/agent"
 	"github.com/writ-go/writ/agent/temporal"
 	"github.com/writ-go/writ/module/llmtest"
@@ -62,9 +61,9 @@ func (c config) define(box *sandbox.Sandbox, worker string) (*temporal.Agent, er
 		return nil, err
 	}
 	set = set.With(policy.If(policy.Destructive(), policy.Approve(nil)))
-	model := temporal.Model("planner", llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+	model := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
 		return llmtest.Reply{Text: script}, nil
-	}))
+	})
 	bot, err := agent.New(model, &agent.Options{Sandbox: box, Tools: set})
 	if err != nil {
 		return nil, err
@@ -78,7 +77,7 @@ func (c config) define(box *sandbox.Sandbox, worker string) (*temporal.Agent, er
 		return nil, err
 	}
 	return temporal.New("clerk", bot, &temporal.Options{
-		Store: store, Objects: objects, Tools: set, Models: []llms.Model{model}, CallTimeout: time.Minute,
+		Store: store, Objects: objects, Tools: set, CallTimeout: time.Minute,
 		Heartbeat: 5 * time.Second,
 	})
 }

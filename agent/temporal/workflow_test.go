@@ -1,0 +1,237 @@
+package temporal
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/writ-go/writ/agent"
+	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/module/models"
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
+	"github.com/writ-go/writ/tools/policy"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
+)
+
+// updated is the end of an update.
+type updated struct{ rejected, completed error }
+
+func (u *updated) Accept()                   {}
+func (u *updated) Reject(err error)          { u.rejected = err }
+func (u *updated) Complete(_ any, err error) { u.completed = err }
+
+// waiting returns the calls that wait for decisions.
+func waiting(t *testing.T, a *Agent, env *testsuite.TestWorkflowEnvironment) (list []agent.Waiting) {
+	t.Helper()
+	v, err := env.QueryWorkflow(waitingName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var short []Waiting
+	if err := v.Get(&short); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range short {
+		text, err := load(t.Context(), a.options.Objects, s.Call)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var w agent.Waiting
+		if err := json.Unmarshal(text, &w); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, w)
+	}
+	return list
+}
+
+func approved() agent.Decision {
+	return agent.Decision{Decision: policy.Decision{Approved: true, By: "ann"}}
+}
+
+// A call waits for an answer. Invalid answers are rejected, and the same update counts once.
+func TestApproval(t *testing.T) {
+	t.Parallel()
+	for _, signal := range []bool{false, true} {
+		s := &shop{}
+		a, _ := newAgent(t, s.set(t), Options{},
+			`submit({answer: String(await Promise.all([pay({of: "x".repeat(100000)}), buy({of: "b"})]))})`)
+		env := environment(t, a)
+		first, bad, second := &updated{}, &updated{}, &updated{}
+		env.RegisterDelayedCallback(func() {
+			list := waiting(t, a, env)
+			if len(list) != 1 || list[0].Tool != "pay" || len(list[0].Args) < 100000 || s.String() != "buy:b" {
+				t.Fatalf("%v wait, and the tools did %.50s", list, s)
+			}
+			good := Answer{Call: list[0].ID, Decision: approved()}
+			wrong := good
+			wrong.Decision.Outcome = &journal.Reconciled{State: journal.StateOK}
+			if signal {
+				env.SignalWorkflow(decideName, wrong)
+				env.SignalWorkflow(decideName, good)
+				return
+			}
+			env.UpdateWorkflow(decideName, "u-0", bad, wrong)
+			env.UpdateWorkflow(decideName, "u-1", first, good)
+			env.UpdateWorkflow(decideName, "u-2", second, good)
+		}, time.Hour)
+		got := answer(t, a, env)
+		if !strings.Contains(got, "2,1") || !strings.HasPrefix(s.String(), "buy:b pay:xxx") {
+			t.Errorf("got %s; the tools did %.50s", got, s)
+		}
+		if !signal && (first.rejected != nil || bad.rejected == nil || second.rejected == nil) {
+			t.Errorf("the updates ended with %v, %v and %v", first.rejected, bad.rejected, second.rejected)
+		}
+	}
+}
+
+// A call that may have an effect is attempted once. If its worker is lost, a person decides.
+func TestLostCall(t *testing.T) {
+	t.Parallel()
+	s := &shop{}
+	a, _ := newAgent(t, s.set(t), Options{}, `await buy({of: "a"})`, `submit({answer: String(await buy({of: "a"}))})`)
+	env := environment(t, a)
+	attempts := 0
+	env.RegisterActivityWithOptions(func(ctx context.Context, j job) (Value, error) {
+		attempts++
+		_, _ = a.call(ctx, j)
+		return Value{}, errors.New("the worker has died")
+	}, activity.RegisterOptions{Name: "bot" + activityCall, DisableAlreadyRegisteredCheck: true})
+	end := &updated{}
+	env.RegisterDelayedCallback(func() {
+		list := waiting(t, a, env)
+		if len(list) != 1 || !list[0].Unknown {
+			t.Fatalf("%v wait", list)
+		}
+		env.UpdateWorkflow(decideName, "u-1", end, Answer{Call: list[0].ID, Decision: agent.Decision{
+			Outcome: &journal.Reconciled{State: journal.StateOK, Result: json.RawMessage("42")}}})
+	}, time.Hour)
+	got := answer(t, a, env)
+	if !strings.Contains(got, "42") || attempts != 1 || s.String() != "buy:a" || end.rejected != nil {
+		t.Errorf("got %s after %d attempts, %v; the tools did %s", got, attempts, end.rejected, s)
+	}
+}
+
+// A read is attempted again.
+func TestLostRead(t *testing.T) {
+	t.Parallel()
+	s := &shop{}
+	a, _ := newAgent(t, s.set(t), Options{}, `submit({answer: String(await look({of: "a"}))})`)
+	env := environment(t, a)
+	attempts := 0
+	env.RegisterActivityWithOptions(func(ctx context.Context, j job) (Value, error) {
+		if attempts++; attempts < 3 {
+			return Value{}, errors.New("the worker has died")
+		}
+		return a.call(ctx, j)
+	}, activity.RegisterOptions{Name: "bot" + activityCall, DisableAlreadyRegisteredCheck: true})
+	if got := answer(t, a, env); attempts != 3 || !strings.Contains(got, "1") {
+		t.Errorf("got %s after %d attempts", got, attempts)
+	}
+}
+
+// Errors of tools reach the program.
+func TestToolErrors(t *testing.T) {
+	t.Parallel()
+	fail := func(name string, err error) *tools.Tool {
+		return tools.Func(name, "Fails.", func(context.Context, order) (int, error) {
+			if err == nil {
+				panic("oh")
+			}
+			return 0, err
+		}, &tools.Hints{Class: tools.Effect})
+	}
+	set := (&shop{}).set(t, fail("fail", errors.New("sold out")), fail("crash", nil),
+		fail("down", &tools.ToolError{Kind: tools.KindUnavailable, Message: "closed"}))
+	a, _ := newAgent(t, set, Options{}, `const kinds = [];
+for (const f of [fail, crash, down]) try { await f({of: "a"}) } catch (e) { kinds.push(e.kind + "/" + e.message) }
+submit({answer: kinds.join()})`)
+	got := answer(t, a, environment(t, a))
+	for _, want := range []string{"failed/", "sold out", "unknown/", "unavailable/", "closed"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got %s; %q is missing", got, want)
+		}
+	}
+}
+
+// Temporary errors of a model are tried again, in new attempts of the activity.
+func TestModelErrors(t *testing.T) {
+	t.Parallel()
+	n := 0
+	model := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+		if n++; n < 3 {
+			return llmtest.Reply{}, &models.Error{Kind: models.KindRateLimited, RetryAfter: time.Hour, Err: errors.New("busy")}
+		}
+		return llmtest.Reply{Text: fences([]string{`submit({answer: "done"})`})[0]}, nil
+	})
+	a := agentWith(t, (&shop{}).set(t), Options{}, model)
+	env := environment(t, a)
+	start := env.Now()
+	if got := answer(t, a, env); !strings.Contains(got, "done") || n != 3 || env.Now().Sub(start) < 2*time.Hour {
+		t.Errorf("got %s after %d requests and %s", got, n, env.Now().Sub(start))
+	}
+
+	denied := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+		return llmtest.Reply{}, &models.Error{Kind: models.KindAuth, Err: errors.New("no key")}
+	})
+	a = agentWith(t, (&shop{}).set(t), Options{}, denied)
+	env = environment(t, a)
+	env.ExecuteWorkflow("bot", state{Input: Value{JSON: []byte(`{"task":"Buy."}`)}})
+	if err := env.GetWorkflowError(); err == nil || !strings.Contains(err.Error(), "no key") {
+		t.Errorf("got %v", err)
+	}
+	if got := len(denied.Requests()); got != 1 {
+		t.Errorf("%d requests were made", got)
+	}
+}
+
+// A workflow continues in a new execution when it has made many calls, and its history has no large values.
+func TestContinueAsNew(t *testing.T) {
+	t.Parallel()
+	s := &shop{}
+	a, model := newAgent(t, s.set(t), Options{},
+		`for (let i = 0; i < 6; i++) await Promise.all([1, 2, 3].map(n => buy({of: i + "." + n})));
+submit({answer: "bought " + await buy({of: "x".repeat(3e6)})})`)
+	var size atomic.Int64
+	again, executions := state{Input: Value{JSON: []byte(`{"task":"Buy."}`)}}, 0
+	for ; executions < 20; executions++ {
+		env := environment(t, a)
+		env.SetOnActivityStartedListener(func(info *activity.Info, ctx context.Context, args converter.EncodedValues) {
+			var in json.RawMessage
+			_ = args.Get(&in)
+			size.Store(max(size.Load(), int64(len(in))))
+		})
+		if executions < 6 { // as the server does when the history is long
+			env.SetContinueAsNewSuggested(true)
+		}
+		env.ExecuteWorkflow("bot", again)
+		err := env.GetWorkflowError()
+		if err == nil {
+			var v Value
+			if err := env.GetWorkflowResult(&v); err != nil || !strings.Contains(string(v.JSON), "bought 19") {
+				t.Errorf("got %s, %v", v.JSON, err)
+			}
+			break
+		}
+		next, ok := errors.AsType[*workflow.ContinueAsNewError](err)
+		if !ok {
+			t.Fatal(err)
+		}
+		again = state{}
+		if err := converter.GetDefaultDataConverter().FromPayloads(next.Input, &again); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if executions < 3 || len(s.done) != 19 || len(model.Requests()) != 1 || size.Load() > 100<<10 {
+		t.Errorf("%d executions did %d calls and %d requests; the largest input has %d bytes",
+			executions, len(s.done), len(model.Requests()), size.Load())
+	}
+}
