@@ -195,7 +195,7 @@ func (r *run) Journal(
 		}
 	}
 	if p := dispatch.PerformerOf(ctx); p != nil {
-		options.Elsewhere = p.Performs
+		options.Elsewhere = func(id string, b *tools.Binding) bool { return p.Performs(b) && p.Knows(key+":"+id) }
 	}
 	j, err := journal.Open(r.log.part(callsOf+key), &options)
 	if err != nil {

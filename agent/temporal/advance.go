@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/writ-go/writ/agent"
@@ -18,17 +19,26 @@ import (
 // not made, unless the workflow says that it is in progress, or has its result.
 func (a *Agent) advance(ctx context.Context, in advance) (p progress, err error) {
 	defer a.beat(ctx)()
+	for again := true; again; {
+		p, again, err = a.step(ctx, in)
+	}
+	return p, err
+}
+
+// step makes a run go on. It returns true if the run has ended and is to go on from its journal.
+func (a *Agent) step(ctx context.Context, in advance) (p progress, again bool, err error) {
 	l, p, err := a.enter(ctx, in)
 	if l == nil || err != nil {
-		return p, err
+		return p, false, err
 	}
 	defer a.leave(in.Run, l)
 	l.deliver(in.Results)
 	if err := l.rest(ctx, in.Running); err != nil {
-		return p, err
+		return p, false, err
 	}
 	l.mu.Lock()
 	ended, log := l.ended, l.log
+	again = ended && l.again
 	if !ended { // before the log is synced
 		p = progress{State: agent.Running, Recorded: l.needless(in.Results), Jobs: l.jobs(in.Running, in.Room),
 			Queue: a.own, Busy: true}
@@ -38,9 +48,12 @@ func (a *Agent) advance(ctx context.Context, in advance) (p progress, err error)
 		a.mu.Lock()
 		a.drop(in.Run, l)
 		a.mu.Unlock()
-		return a.ended(ctx, l)
+		if !again {
+			p, err = a.ended(ctx, in, l)
+		}
+		return p, again, err
 	}
-	return p, log.Sync()
+	return p, false, log.Sync()
 }
 
 // beat reports that an activity is alive until stop is called.
@@ -86,10 +99,21 @@ func (a *Agent) enter(ctx context.Context, in advance) (*live, progress, error) 
 			return nil, progress{}, err
 		}
 		decisions := a.decisions(ctx, in, l, at.Waiting)
-		if len(at.Waiting) > 0 && len(decisions) == 0 {
-			p, err := a.pause(ctx, at.Waiting)
+		open := slices.DeleteFunc(unsettled(in, at.Waiting), func(w agent.Waiting) bool {
+			_, ok := decisions[w.ID]
+			return ok
+		})
+		unknown := slices.ContainsFunc(open, func(w agent.Waiting) bool { return w.Unknown })
+		if unknown || len(open) > 0 && len(open) == len(at.Waiting) {
+			p, err := a.pause(ctx, open)
 			p.Recorded = l.needless(in.Results)
 			return nil, p, err
+		}
+		for _, r := range in.Results {
+			if id := callOf(r.ID); decisions[id].Outcome != nil { // if the call was not made, it has another result later
+				l.discard(r)
+				delete(l.lost, id)
+			}
 		}
 		l.start(func(ctx context.Context) (json.RawMessage, error) { return a.resume(ctx, at, decisions) })
 	}
@@ -112,19 +136,39 @@ func (a *Agent) first(ctx context.Context, in advance, l *live) error {
 	return nil
 }
 
-// known notes the calls whose outcomes are in the journal.
+// known notes the results that the journal has, and the calls that are lost.
 func (a *Agent) known(ctx context.Context, in advance, l *live) error {
 	if len(in.Results) == 0 {
 		return nil
 	}
 	all, err := a.runs.Calls(ctx, in.Run)
+	ended := map[string]bool{}
 	for run, entries := range all {
 		for _, e := range entries {
-			l.recorded[run+":"+e.ID] = e.State != dispatch.StateIntended && e.State != dispatch.StateDispatched &&
+			ended[run+":"+e.ID] = e.State != dispatch.StateIntended && e.State != dispatch.StateDispatched &&
 				e.State != dispatch.StateUnknown
 		}
 	}
+	for _, r := range in.Results {
+		id := callOf(r.ID)
+		if l.lost[id] = r.lost() && !ended[id]; ended[id] {
+			l.discard(r)
+		}
+	}
 	return err
+}
+
+// unsettled returns the calls that wait for decisions, without those whose outcomes are unknown to the journal, but not
+// to the workflow.
+func unsettled(in advance, waiting []agent.Waiting) (open []agent.Waiting) {
+	for _, w := range waiting {
+		known := slices.ContainsFunc(in.Running, func(id string) bool { return callOf(id) == w.ID }) ||
+			slices.ContainsFunc(in.Results, func(r result) bool { return callOf(r.ID) == w.ID && r.Lost == "" })
+		if !w.Unknown || !known {
+			open = append(open, w)
+		}
+	}
+	return open
 }
 
 // decisions returns the valid answers to waiting calls. If the outcome of a call is unknown, but has come meanwhile, it
@@ -145,7 +189,6 @@ func (a *Agent) decisions(ctx context.Context, in advance, l *live, waiting []ag
 			text, err := load(ctx, a.options.Objects, r.Data)
 			if err == nil && json.Unmarshal(text, &o) == nil && o.Error == nil && o.Fatal == "" {
 				all[w.ID] = agent.Decision{Outcome: &journal.Reconciled{State: journal.StateOK, Result: o.Result}}
-				l.recorded[w.ID] = true
 			}
 		}
 	}
@@ -174,11 +217,11 @@ func (a *Agent) pause(ctx context.Context, waiting []agent.Waiting) (progress, e
 }
 
 // ended returns how a run has ended. An error means that it can go on.
-func (a *Agent) ended(ctx context.Context, l *live) (p progress, err error) {
+func (a *Agent) ended(ctx context.Context, in advance, l *live) (p progress, err error) {
 	paused, ok := errors.AsType[*agent.PausedError](l.err)
 	switch {
 	case ok && len(paused.Checkpoint.Waiting) > 0:
-		return a.pause(ctx, paused.Checkpoint.Waiting)
+		return a.pause(ctx, unsettled(in, paused.Checkpoint.Waiting))
 	case ok, errors.Is(l.err, journal.ErrInUse), l.log == nil && l.err != nil, l.log != nil && l.log.broken.Load():
 		return p, l.err
 	case l.err != nil:

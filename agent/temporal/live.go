@@ -35,6 +35,9 @@ type live struct {
 	seen     map[int]bool  // the numbers of the results that were delivered or are early
 	early    []result      // results that nobody wants yet
 	recorded map[string]bool
+	stale    map[int]bool    // the numbers of the results that the journal does not need
+	lost     map[string]bool // calls whose outcome is unknown, because their worker has ended
+	again    bool            // the run has ended because of a lost call, and is to go on from its journal
 	ended    bool
 	output   json.RawMessage
 	err      error
@@ -53,7 +56,8 @@ type waiter struct {
 type liveKey struct{}
 
 func newLive(a *Agent) *live {
-	return &live{agent: a, changed: make(chan struct{}), seen: map[int]bool{}, recorded: map[string]bool{}}
+	return &live{agent: a, changed: make(chan struct{}), seen: map[int]bool{}, recorded: map[string]bool{},
+		lost: map[string]bool{}, stale: map[int]bool{}}
 }
 
 // start runs a module until it ends.
@@ -76,6 +80,13 @@ func (l *live) change(f func()) {
 
 // Performs implements [dispatch.Performer].
 func (l *live) Performs(b *tools.Binding) bool { return l.agent.tools[b.Path()] != nil }
+
+// Knows implements [dispatch.Performer].
+func (l *live) Knows(id string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.lost[id]
+}
 
 // Settled implements [dispatch.Performer].
 func (l *live) Settled(id effect.ID) { l.change(func() { l.recorded[entryID(id)] = true }) }
@@ -101,6 +112,8 @@ func (l *live) Perform(ctx context.Context, b *tools.Binding, args json.RawMessa
 		}
 	}
 	switch {
+	case r.lost() && l.lose(b):
+		return nil, tools.Fatal(errDropped)
 	case r.Late:
 		o.Error = &tools.ToolError{Kind: tools.KindTimeout, Message: "no answer in time; whether it took effect is unknown"}
 	case r.Lost != "":
@@ -117,6 +130,18 @@ func (l *live) Perform(ctx context.Context, b *tools.Binding, args json.RawMessa
 		return nil, o.Error
 	}
 	return o.Result, nil
+}
+
+// lose ends the run as if its process had ended with that of the call: it goes on from its journal, and waits for a
+// decision. It returns false if the program learns of the loss.
+func (l *live) lose(b *tools.Binding) bool {
+	if b.ReplayClass() == tools.Read || b.ReplayClass() == tools.Idempotent || b.Hints.Repeatable {
+		return false
+	}
+	l.change(func() { l.again = true })
+	_ = l.log.Close() // what matters was synced
+	l.end()
+	return true
 }
 
 // want waits for the result of a call.
@@ -263,14 +288,15 @@ const settleTime, moreTime = 100 * time.Millisecond, 10 * time.Millisecond
 func (l *live) rest(ctx context.Context, running []string) (err error) {
 	for {
 		l.mu.Lock()
-		changed, ended, open := l.changed, l.ended, len(l.waiting)
+		changed, ended, again, open := l.changed, l.ended, l.again, len(l.waiting)
 		fresh := slices.ContainsFunc(l.waiting, func(w *waiter) bool { return !slices.Contains(running, w.ID) })
 		l.mu.Unlock()
 		if ended {
 			return nil
 		}
 		var settled <-chan time.Time
-		if fresh {
+		if again { // until it has ended
+		} else if fresh {
 			settled = time.After(moreTime)
 		} else if open > 0 {
 			settled = time.After(settleTime)
@@ -302,10 +328,7 @@ func (l *live) jobs(running []string, room int) (list []job) {
 
 // needless returns the numbers of the results that the workflow need not keep any more.
 func (l *live) needless(results []result) (numbers []int) {
-	recorded := func(r result) bool {
-		id, _, _ := strings.Cut(r.ID, "#")
-		return l.recorded[id]
-	}
+	recorded := func(r result) bool { return l.recorded[callOf(r.ID)] || l.stale[r.Number] }
 	for _, r := range results {
 		if recorded(r) {
 			numbers = append(numbers, r.Number)
@@ -313,6 +336,15 @@ func (l *live) needless(results []result) (numbers []int) {
 	}
 	l.early = slices.DeleteFunc(l.early, recorded)
 	return numbers
+}
+
+// discard ignores a result.
+func (l *live) discard(r result) { l.seen[r.Number], l.stale[r.Number] = true, true }
+
+// callOf returns the ID of a job's call: see [live.add].
+func callOf(job string) string {
+	id, _, _ := strings.Cut(job, "#")
+	return id
 }
 
 // ownedLog is the log of a run. When the worker drops the run, nothing more is recorded.

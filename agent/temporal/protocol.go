@@ -32,6 +32,9 @@ type result struct {
 	Late   bool   `json:"late,omitempty"` // a time limit was reached
 }
 
+// lost reports whether the worker that made a call has ended.
+func (r result) lost() bool { return r.Lost != "" && !r.Late }
+
 // state is what a workflow knows about its run. It is all that the next execution of the workflow gets.
 type state struct {
 	Input   Value    `json:"input"`

@@ -68,7 +68,7 @@ func (a *Agent) workflow(ctx workflow.Context, s state) (Value, error) {
 		for _, j := range p.Jobs {
 			f.start(ctx, j)
 		}
-		news := func() bool { return f.Finished > f.Delivered || len(f.Answers) > 0 }
+		news := func() bool { return f.Finished > f.Delivered || len(f.decided()) > 0 }
 		if !p.Busy {
 			err = workflow.Await(ctx, news)
 		} else if _, err = workflow.AwaitWithTimeout(ctx, poll, news); err == nil && !news() {
@@ -130,6 +130,15 @@ func (f *flow) check(a Answer) error {
 	return a.Decision.Check(f.waiting[i].Waiting)
 }
 
+// decided returns the answers, once all calls whose outcomes are unknown have one: with fewer, the run would stop at the
+// next of these calls.
+func (f *flow) decided() []Answer {
+	if slices.ContainsFunc(f.waiting, func(w Waiting) bool { return w.Unknown && !f.answered[w.ID] }) {
+		return nil
+	}
+	return f.Answers
+}
+
 // full reports whether the execution is to start no further jobs, because its history is long.
 func (f *flow) full(ctx workflow.Context) bool {
 	return f.finished >= maxFinished || f.finished > 0 && workflow.GetInfo(ctx).GetContinueAsNewSuggested()
@@ -145,7 +154,7 @@ func (f *flow) renew(ctx workflow.Context, name string) (Value, error) {
 
 // advance makes the run go on, with the results and decisions that have come.
 func (f *flow) advance(ctx workflow.Context) (p progress, err error) {
-	in := advance{Run: f.Run, Results: f.delivered(), Answers: slices.Clone(f.Answers), Room: maxJobs - len(f.running)}
+	in := advance{Run: f.Run, Results: f.delivered(), Answers: slices.Clone(f.decided()), Room: maxJobs - len(f.running)}
 	for _, j := range f.running {
 		in.Running = append(in.Running, j.ID)
 	}

@@ -18,6 +18,10 @@ type Performer interface {
 	// outcome, with the same ID of the effect: the Performer knows whether the call was made before.
 	Perform(ctx context.Context, b *tools.Binding, args json.RawMessage) (json.RawMessage, error)
 
+	// Knows reports whether the Performer knows what became of a call without a recorded outcome. If not, the call is
+	// not made again, unless that does no harm. The ID is that of the journal's run and of its entry.
+	Knows(id string) bool
+
 	// Settled is called after the outcome of a call to such a tool was recorded, even if Perform was not called.
 	Settled(id effect.ID)
 }

@@ -81,7 +81,9 @@ type Asker func(ctx context.Context, ask func(ctx context.Context) error) error
 type askerKey struct{}
 
 // WithAsker returns a context for whose requests to models a decides when they are made.
-func WithAsker(ctx context.Context, a Asker) context.Context { return context.WithValue(ctx, askerKey{}, a) }
+func WithAsker(ctx context.Context, a Asker) context.Context {
+	return context.WithValue(ctx, askerKey{}, a)
+}
 
 // AskerOf returns the Asker of a context, or nil.
 func AskerOf(ctx context.Context) Asker {

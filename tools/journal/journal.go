@@ -36,7 +36,8 @@ type Options struct {
 	// Elsewhere, if set, reports whether the calls of a tool are made by somebody else, who knows which calls were made
 	// and who keeps their outcomes until they are recorded. If such a call has no outcome in the log, it is made again,
 	// whatever its class: whoever makes it returns the outcome of the call that was made.
-	Elsewhere func(b *tools.Binding) bool
+	// The ID is that of the entry.
+	Elsewhere func(id string, b *tools.Binding) bool
 }
 
 // Reconciled says what has become of a call whose outcome was unknown.
