@@ -196,6 +196,7 @@ func (r *run) Journal(
 	}
 	if p := dispatch.PerformerOf(ctx); p != nil {
 		options.Elsewhere = func(id string, b *tools.Binding) bool { return p.Performs(b) && p.Knows(key+":"+id) }
+		options.OnSettled = func(id string, s journal.State) { p.Settled(key+":"+id, s) }
 	}
 	j, err := journal.Open(r.log.part(callsOf+key), &options)
 	if err != nil {

@@ -1,6 +1,7 @@
 package temporal
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,71 +17,81 @@ import (
 	"go.temporal.io/sdk/temporal"
 )
 
-// callJob returns the job of a call, without its arguments. What may have an effect is attempted once.
-func (a *Agent) callJob(b *tools.Binding, id effect.ID) job {
-	j := job{ID: entryID(id), Effect: id.String(), Name: b.Path(), Timeout: a.options.CallTimeout, Attempts: 1}
-	if c := b.ReplayClass(); c == tools.Read || c == tools.Idempotent {
+// callJob returns the job of a call. What may have an effect is attempted once.
+func (a *Agent) callJob(ctx context.Context, b *tools.Binding, id effect.ID, args json.RawMessage) (job, error) {
+	j := job{ID: id.Run + ":" + id.Entry, Effect: id.String(), Tool: b.Path(), Digest: digestOf(args),
+		Queue: a.TaskQueue(), Timeout: a.options.CallTimeout, Attempts: 1}
+	if !once(b) {
 		j.Attempts = int32(a.options.Attempts)
 	}
-	if j.Queue = a.TaskQueue(); a.options.Queue != nil {
-		if q := a.options.Queue(b.Path()); q != "" {
-			j.Queue = q
-		}
+	if a.options.Queue != nil {
+		j.Queue = cmp.Or(a.options.Queue(b.Path()), j.Queue)
 	}
-	return j
+	var err error
+	j.Args, err = keep(ctx, a.options.Objects, args, maxInline)
+	return j, err
+}
+
+// once reports whether a call of a tool must not be attempted again.
+func once(b *tools.Binding) bool {
+	c := b.ReplayClass()
+	return c != tools.Read && c != tools.Idempotent && !b.Hints.Repeatable
+}
+
+// outcomeOf returns the outcome of a call. The error says why there is none.
+func (a *Agent) outcomeOf(ctx context.Context, r result) (o outcome, err error) {
+	if r.Lost != "" {
+		return o, errors.New(r.Lost)
+	}
+	text, err := load(ctx, a.options.Objects, r.Outcome)
+	if err == nil {
+		err = json.Unmarshal(text, &o)
+	}
+	return o, err
 }
 
 // call is the activity that makes a call. Its error means that there is no outcome.
-func (a *Agent) call(ctx context.Context, j job) (Value, error) {
+func (a *Agent) call(ctx context.Context, j job) (value, error) {
 	defer a.beat(ctx)()
-	b := a.tools[j.Name]
-	if b == nil {
-		return a.outcome(ctx, outcome{Error: &tools.ToolError{Kind: tools.KindUnavailable,
-			Message: "the worker does not have the tool"}})
-	}
-	args, err := load(ctx, a.options.Objects, j.Data)
+	o, err := a.perform(ctx, j)
 	if err != nil {
-		return a.outcome(ctx, outcome{Error: &tools.ToolError{Kind: tools.KindUnavailable,
-			Message: "the arguments cannot be read, and the call was not made"}})
+		return value{}, err
 	}
-	id := effect.ID{}
-	id.Run, id.Entry, _ = cutLast(j.Effect)
+	text, err := json.Marshal(o)
+	if err != nil {
+		return value{}, err
+	}
+	return keep(ctx, a.options.Objects, text, maxInline)
+}
+
+// perform makes a call. The error means that it is to be made again.
+func (a *Agent) perform(ctx context.Context, j job) (o outcome, err error) {
+	b := a.tools[j.Tool]
+	args, err := load(ctx, a.options.Objects, j.Args)
+	if b == nil || err != nil {
+		return outcome{Error: &tools.ToolError{Kind: tools.KindUnavailable,
+			Message: "the call was not made: its worker lacks the tool, or cannot read the arguments"}}, nil
+	}
+	at := strings.LastIndexByte(j.Effect, ':')
+	id := effect.ID{Run: j.Effect[:at], Entry: j.Effect[at+1:]}
 	if b.ReplayClass() != tools.Read {
 		id.Server, id.Tool = b.Namespace, b.Name
 	}
-	o := outcome{}
 	o.Result, err = handle(effect.With(ctx, id), b, args)
 	switch {
 	case tools.IsFatal(err):
-		o = outcome{Fatal: err.Error()}
+		return outcome{Fatal: err.Error()}, nil
 	case err != nil:
-		te := dispatch.ToolError(ctx, b, err)
-		if again := te.Kind == tools.KindUnavailable || dispatch.StateOf(te) == dispatch.StateUnknown; again &&
-			activity.GetInfo(ctx).Attempt < j.Attempts {
-			return Value{}, err
-		}
-		o = outcome{Error: te}
+		o = outcome{Error: dispatch.ToolError(ctx, b, err)}
 	case len(o.Result) > 0 && !json.Valid(o.Result):
 		o = outcome{Error: &tools.ToolError{Kind: tools.KindInvalidResult,
 			Message: "the call was made, but its result is not JSON"}}
 	}
-	return a.outcome(ctx, o)
-}
-
-func cutLast(id string) (run, entry string, ok bool) {
-	i := strings.LastIndexByte(id, ':')
-	if i < 0 {
-		return id, "", false
+	lost := o.Error != nil && (o.Error.Kind == tools.KindUnavailable || dispatch.StateOf(o.Error) == dispatch.StateUnknown)
+	if lost && activity.GetInfo(ctx).Attempt < j.Attempts {
+		return o, o.Error
 	}
-	return id[:i], id[i+1:], true
-}
-
-func (a *Agent) outcome(ctx context.Context, o outcome) (Value, error) {
-	text, err := json.Marshal(o)
-	if err != nil {
-		return Value{}, err
-	}
-	return keep(ctx, a.options.Objects, text, maxInline)
+	return o, nil
 }
 
 // handle calls a tool. A panic says nothing about the effect.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/writ-go/writ/agent"
@@ -25,10 +25,14 @@ func (a *Agent) advance(ctx context.Context, in advance) (p progress, err error)
 	return p, err
 }
 
-// step makes a run go on. It returns true if the run has ended and is to go on from its journal.
+// step makes a run go on. It returns true if a call was lost, so that the run is to go on from its journal.
 func (a *Agent) step(ctx context.Context, in advance) (p progress, again bool, err error) {
-	l, p, err := a.enter(ctx, in)
-	if l == nil || err != nil {
+	l, waiting, err := a.enter(ctx, in)
+	if err != nil {
+		return p, false, err
+	}
+	if l == nil {
+		p, err = a.pause(ctx, waiting)
 		return p, false, err
 	}
 	defer a.leave(in.Run, l)
@@ -37,23 +41,19 @@ func (a *Agent) step(ctx context.Context, in advance) (p progress, again bool, e
 		return p, false, err
 	}
 	l.mu.Lock()
-	ended, log := l.ended, l.log
-	again = ended && l.again
-	if !ended { // before the log is synced
-		p = progress{State: agent.Running, Recorded: l.needless(in.Results), Jobs: l.jobs(in.Running, in.Room),
-			Queue: a.own, Busy: true}
-	}
+	ended, log, again := l.ended, l.log, l.again
+	p = progress{State: agent.Running, Recorded: l.needless(in.Results), Jobs: l.jobs(in.Running, in.Room), Queue: a.own}
 	l.mu.Unlock()
-	if ended {
-		a.mu.Lock()
-		a.drop(in.Run, l)
-		a.mu.Unlock()
-		if !again {
-			p, err = a.ended(ctx, in, l)
-		}
-		return p, again, err
+	if !ended {
+		return p, false, log.Sync()
 	}
-	return p, false, log.Sync()
+	a.mu.Lock()
+	a.drop(in.Run, l)
+	a.mu.Unlock()
+	if !again {
+		p, err = a.ended(ctx, in, l)
+	}
+	return p, again, err
 }
 
 // beat reports that an activity is alive until stop is called.
@@ -71,100 +71,88 @@ func (a *Agent) beat(ctx context.Context) (stop func()) {
 	return cancel
 }
 
-// enter returns the run from memory, or makes it go on from its journal. It returns no run if it waits for decisions.
-func (a *Agent) enter(ctx context.Context, in advance) (*live, progress, error) {
+// enter returns the run from memory, or makes it go on from its journal. If the run waits for decisions, enter returns
+// the calls instead.
+func (a *Agent) enter(ctx context.Context, in advance) (*live, []agent.Waiting, error) {
 	a.mu.Lock()
 	l := a.lives[in.Run]
 	if l != nil {
-		a.use(l)
+		l.users++
+		l.idle.Stop()
 	}
 	a.mu.Unlock()
 	if l != nil {
-		return l, progress{}, nil
+		return l, nil, nil
 	}
-	l = newLive(a)
-	l.users = 1
-	l.idle = time.AfterFunc(time.Hour, func() { a.expire(in.Run, l) })
-	l.idle.Stop()
 	at, err := a.runs.Checkpoint(ctx, in.Run)
 	switch {
-	case errors.Is(err, agent.ErrNoRun):
-		if err = a.first(ctx, in, l); err != nil {
-			return nil, progress{}, err
+	case errors.Is(err, agent.ErrNoRun) && in.Input != nil:
+		input, err := load(ctx, a.options.Objects, *in.Input)
+		if err != nil {
+			return nil, nil, err
 		}
+		l = newLive(a, nil, nil, func(ctx context.Context) (json.RawMessage, error) { return a.begin(ctx, in.Run, input) })
 	case err != nil:
-		return nil, progress{}, err
+		return nil, nil, err
 	default:
-		if err := a.known(ctx, in, l); err != nil {
-			return nil, progress{}, err
+		decisions := a.decisions(ctx, in, at.Waiting)
+		if open := undecided(in, at.Waiting, decisions); len(open) > 0 &&
+			(len(open) == len(at.Waiting) || slices.ContainsFunc(open, isUnknown)) {
+			return nil, open, nil // with an unknown outcome, the run would stop again
 		}
-		decisions := a.decisions(ctx, in, l, at.Waiting)
-		open := slices.DeleteFunc(unsettled(in, at.Waiting), func(w agent.Waiting) bool {
-			_, ok := decisions[w.ID]
-			return ok
+		lost, stale, err := a.losses(ctx, in, decisions)
+		if err != nil {
+			return nil, nil, err
+		}
+		l = newLive(a, lost, stale, func(ctx context.Context) (json.RawMessage, error) {
+			return a.resume(ctx, at, decisions)
 		})
-		unknown := slices.ContainsFunc(open, func(w agent.Waiting) bool { return w.Unknown })
-		if unknown || len(open) > 0 && len(open) == len(at.Waiting) {
-			p, err := a.pause(ctx, open)
-			p.Recorded = l.needless(in.Results)
-			return nil, p, err
-		}
-		for _, r := range in.Results {
-			if id := callOf(r.ID); decisions[id].Outcome != nil { // if the call was not made, it has another result later
-				l.discard(r)
-				delete(l.lost, id)
-			}
-		}
-		l.start(func(ctx context.Context) (json.RawMessage, error) { return a.resume(ctx, at, decisions) })
 	}
+	l.users, l.idle = 1, time.AfterFunc(time.Hour, func() {})
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.lives[in.Run] = l
-	return l, progress{}, nil
+	return l, nil, nil
 }
 
-// first begins the run.
-func (a *Agent) first(ctx context.Context, in advance, l *live) error {
-	if in.Input == nil {
-		return fmt.Errorf("temporal: the journal of %s is not in the store; give all workers the same one", in.Run)
-	}
-	input, err := load(ctx, a.options.Objects, *in.Input)
-	if err != nil {
-		return err
-	}
-	l.start(func(ctx context.Context) (json.RawMessage, error) { return a.begin(ctx, in.Run, input) })
-	return nil
-}
-
-// known notes the results that the journal has, and the calls that are lost.
-func (a *Agent) known(ctx context.Context, in advance, l *live) error {
-	if len(in.Results) == 0 {
-		return nil
-	}
-	all, err := a.runs.Calls(ctx, in.Run)
-	ended := map[string]bool{}
-	for run, entries := range all {
-		for _, e := range entries {
-			ended[run+":"+e.ID] = e.State != dispatch.StateIntended && e.State != dispatch.StateDispatched &&
-				e.State != dispatch.StateUnknown
-		}
-	}
+// losses returns the calls that were lost, and the results that do not count because their calls are decided: if such a
+// call was not made, it is made now, and has another result.
+func (a *Agent) losses(ctx context.Context, in advance, decisions map[string]agent.Decision) (
+	lost map[string]bool, stale map[int]bool, err error) {
+	lost, stale = map[string]bool{}, map[int]bool{}
+	var all map[string][]journal.Entry
 	for _, r := range in.Results {
+		if r.Lost == "" {
+			continue
+		}
+		if all == nil {
+			if all, err = a.runs.Calls(ctx, in.Run); err != nil {
+				return nil, nil, err
+			}
+		}
 		id := callOf(r.ID)
-		if l.lost[id] = r.lost() && !ended[id]; ended[id] {
-			l.discard(r)
+		run, entry, _ := strings.Cut(id, ":")
+		for _, e := range all[run] {
+			open := decisions[id].Outcome == nil && (e.State == dispatch.StateDispatched || e.State == journal.StateUnknown)
+			if b := a.tools[e.Tool]; e.ID == entry && b != nil && once(b) {
+				lost[id], stale[r.Number] = open, !open
+			}
 		}
 	}
-	return err
+	return lost, stale, nil
 }
 
-// unsettled returns the calls that wait for decisions, without those whose outcomes are unknown to the journal, but not
-// to the workflow.
-func unsettled(in advance, waiting []agent.Waiting) (open []agent.Waiting) {
+func isUnknown(w agent.Waiting) bool { return w.Unknown }
+
+// undecided returns the calls that wait for decisions. A call whose outcome the journal does not know does not wait if
+// it is in progress, or has a result.
+func undecided(in advance, waiting []agent.Waiting, decisions map[string]agent.Decision) (open []agent.Waiting) {
 	for _, w := range waiting {
-		known := slices.ContainsFunc(in.Running, func(id string) bool { return callOf(id) == w.ID }) ||
-			slices.ContainsFunc(in.Results, func(r result) bool { return callOf(r.ID) == w.ID && r.Lost == "" })
-		if !w.Unknown || !known {
+		_, decided := decisions[w.ID]
+		of := func(id string) bool { return callOf(id) == w.ID }
+		known := slices.ContainsFunc(in.Running, of) ||
+			slices.ContainsFunc(in.Results, func(r result) bool { return of(r.ID) && r.Lost == "" })
+		if !decided && !(w.Unknown && known) {
 			open = append(open, w)
 		}
 	}
@@ -173,7 +161,7 @@ func unsettled(in advance, waiting []agent.Waiting) (open []agent.Waiting) {
 
 // decisions returns the valid answers to waiting calls. If the outcome of a call is unknown, but has come meanwhile, it
 // is the answer.
-func (a *Agent) decisions(ctx context.Context, in advance, l *live, waiting []agent.Waiting) map[string]agent.Decision {
+func (a *Agent) decisions(ctx context.Context, in advance, waiting []agent.Waiting) map[string]agent.Decision {
 	all := map[string]agent.Decision{}
 	for _, w := range waiting {
 		for _, answer := range in.Answers {
@@ -182,12 +170,10 @@ func (a *Agent) decisions(ctx context.Context, in advance, l *live, waiting []ag
 			}
 		}
 		for _, r := range in.Results {
-			if !w.Unknown || r.ID != w.ID || r.Lost != "" || r.Digest != digestOf(w.Args) {
+			if !w.Unknown || r.ID != w.ID || r.Digest != digestOf(w.Args) {
 				continue
 			}
-			var o outcome
-			text, err := load(ctx, a.options.Objects, r.Data)
-			if err == nil && json.Unmarshal(text, &o) == nil && o.Error == nil && o.Fatal == "" {
+			if o, err := a.outcomeOf(ctx, r); err == nil && o.Error == nil && o.Fatal == "" {
 				all[w.ID] = agent.Decision{Outcome: &journal.Reconciled{State: journal.StateOK, Result: o.Result}}
 			}
 		}
@@ -211,7 +197,7 @@ func (a *Agent) pause(ctx context.Context, waiting []agent.Waiting) (progress, e
 		for i, e := range w.Resembles {
 			w.Resembles[i] = journal.Entry{ID: e.ID, Tool: e.Tool, State: e.State}
 		}
-		p.Waiting = append(p.Waiting, Waiting{w, v})
+		p.Waiting = append(p.Waiting, waitingCall{w, v})
 	}
 	return p, nil
 }
@@ -221,46 +207,33 @@ func (a *Agent) ended(ctx context.Context, in advance, l *live) (p progress, err
 	paused, ok := errors.AsType[*agent.PausedError](l.err)
 	switch {
 	case ok && len(paused.Checkpoint.Waiting) > 0:
-		return a.pause(ctx, unsettled(in, paused.Checkpoint.Waiting))
+		return a.pause(ctx, undecided(in, paused.Checkpoint.Waiting, nil))
 	case ok, errors.Is(l.err, journal.ErrInUse), l.log == nil && l.err != nil, l.log != nil && l.log.broken.Load():
 		return p, l.err
 	case l.err != nil:
 		return progress{State: agent.Failed, Error: l.err.Error()}, nil
 	}
-	v, err := keep(ctx, a.options.Objects, l.output, maxInline)
-	return progress{State: agent.Done, Output: &v}, err
-}
-
-// use keeps a run in memory until leave is called. The caller holds a.mu.
-func (a *Agent) use(l *live) {
-	l.users++
-	l.idle.Stop()
+	p = progress{State: agent.Done}
+	p.Output, err = keep(ctx, a.options.Objects, l.output, maxInline)
+	return p, err
 }
 
 // leave ends the use of a run. It stays in memory for some time.
 func (a *Agent) leave(run string, l *live) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if l.users--; l.users > 0 || a.lives[run] != l {
-		return
-	}
-	l.idle.Reset(a.options.CacheFor)
-	for other, o := range a.lives {
-		if len(a.lives) <= a.options.Cached {
-			return
-		}
-		if o.users == 0 && o != l {
-			a.drop(other, o)
-		}
-	}
-}
-
-// expire drops a run that nobody has used for some time.
-func (a *Agent) expire(run string, l *live) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if l.users == 0 {
+	switch l.users--; {
+	case l.users > 0 || a.lives[run] != l:
+	case len(a.lives) > a.options.Cached:
 		a.drop(run, l)
+	default:
+		l.idle = time.AfterFunc(a.options.CacheFor, func() {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			if l.users == 0 {
+				a.drop(run, l)
+			}
+		})
 	}
 }
 
@@ -269,7 +242,6 @@ func (a *Agent) drop(run string, l *live) {
 	if a.lives[run] == l {
 		delete(a.lives, run)
 	}
-	l.idle.Stop()
 	l.mu.Lock()
 	log := l.log
 	l.mu.Unlock()

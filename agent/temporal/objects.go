@@ -52,27 +52,27 @@ func (f folder) Get(_ context.Context, key string) ([]byte, error) {
 	return fs.ReadFile(f.root.FS(), key)
 }
 
-// Value is a JSON value in the history of a workflow, or a reference to it.
-type Value struct {
+// value is a JSON value in the history of a workflow, or a reference to it.
+type value struct {
 	JSON json.RawMessage `json:"json,omitempty"`
 	Key  string          `json:"key,omitempty"` // of the object, if the value is large
 }
 
 // keep returns a value for JSON text, and stores the text if it has more bytes than limit.
-func keep(ctx context.Context, o Objects, text json.RawMessage, limit int) (Value, error) {
+func keep(ctx context.Context, o Objects, text json.RawMessage, limit int) (value, error) {
 	if len(text) <= limit {
-		return Value{JSON: text}, nil
+		return value{JSON: text}, nil
 	}
 	sum := sha256.Sum256(text)
 	key := hex.EncodeToString(sum[:])
 	if err := o.Put(ctx, key, text); err != nil {
-		return Value{}, fmt.Errorf("temporal: a value of %d bytes cannot be stored: %w", len(text), err)
+		return value{}, fmt.Errorf("temporal: a value of %d bytes cannot be stored: %w", len(text), err)
 	}
-	return Value{Key: key}, nil
+	return value{Key: key}, nil
 }
 
 // load returns the JSON text of a value.
-func load(ctx context.Context, o Objects, v Value) (json.RawMessage, error) {
+func load(ctx context.Context, o Objects, v value) (json.RawMessage, error) {
 	if v.Key == "" {
 		return v.JSON, nil
 	}

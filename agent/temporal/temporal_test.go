@@ -2,6 +2,7 @@ package temporal
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -125,14 +126,14 @@ func environment(t *testing.T, a *Agent) *testsuite.TestWorkflowEnvironment {
 // answer runs the workflow, and returns the agent's answer.
 func answer(t *testing.T, a *Agent, env *testsuite.TestWorkflowEnvironment) string {
 	t.Helper()
-	env.ExecuteWorkflow("bot", state{Input: Value{JSON: []byte(`{"task":"Buy things."}`)}})
+	env.ExecuteWorkflow("bot", state{Input: value{JSON: []byte(`{"task":"Buy things."}`)}})
 	if !env.IsWorkflowCompleted() {
 		t.Fatal("the workflow has not ended")
 	}
 	if err := env.GetWorkflowError(); err != nil {
 		t.Fatal(err)
 	}
-	var v Value
+	var v value
 	if err := env.GetWorkflowResult(&v); err != nil {
 		t.Fatal(err)
 	}
@@ -217,5 +218,54 @@ func TestKilledWorkers(t *testing.T) {
 				t.Errorf("the IDs of the effects are %q", s.ids)
 			}
 		})
+	}
+}
+
+// The workflow keeps a result until the journal has it: a policy may look at it for long.
+func TestResultIsKept(t *testing.T) {
+	t.Parallel()
+	s, held, died := &shop{}, make(chan struct{}), make(chan struct{})
+	slow := tools.Func("slow", "Waits.", func(ctx context.Context, o order) (int, error) {
+		<-died
+		return s.did(ctx, "slow:"+o.Of), nil
+	}, &tools.Hints{Class: tools.Effect})
+	var once sync.Once
+	set := s.set(t, slow)
+	a, _ := newAgent(t, set, Options{}, `submit({answer: String(await Promise.all([buy({of: "a"}), slow({of: "b"})]))})`)
+	hold := func(next tools.Caller) tools.Caller {
+		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
+			result, err := next.Call(ctx, c)
+			if c.Tool.Path() == "buy" && err == nil {
+				once.Do(func() {
+					close(held)
+					<-ctx.Done()
+				})
+			}
+			return result, err
+		})
+	}
+	begin, resume := a.begin, a.resume
+	a.begin = func(ctx context.Context, run string, input json.RawMessage) (json.RawMessage, error) {
+		return begin(tools.WithPolicies(ctx, hold), run, input)
+	}
+	a.resume = func(ctx context.Context, c agent.Checkpoint, d map[string]agent.Decision) (json.RawMessage, error) {
+		return resume(tools.WithPolicies(ctx, hold), c, d)
+	}
+	env := killed(t, a, func(int) (dies, lost bool) {
+		select {
+		case <-held:
+		default:
+			return false, false
+		}
+		select {
+		case <-died:
+			return false, false
+		default:
+			close(died)
+			return true, false
+		}
+	})
+	if got := answer(t, a, env); !strings.Contains(got, "1,2") || s.String() != "buy:a slow:b" {
+		t.Errorf("got %s; the tools did %s", got, s)
 	}
 }

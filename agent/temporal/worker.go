@@ -46,7 +46,7 @@ func (a *Agent) Start(ctx context.Context, c client.Client, id string, input any
 
 // Result waits for a run's answer, and decodes it into out.
 func (a *Agent) Result(ctx context.Context, r client.WorkflowRun, out any) error {
-	var v Value
+	var v value
 	if err := r.Get(ctx, &v); err != nil {
 		return err
 	}
@@ -63,13 +63,13 @@ func (a *Agent) Waiting(ctx context.Context, c client.Client, id string) ([]agen
 	if err != nil {
 		return nil, err
 	}
-	var short []Waiting
+	var short []waitingCall
 	if err := answer.Get(&short); err != nil {
 		return nil, err
 	}
 	list := make([]agent.Waiting, len(short))
 	for i, w := range short {
-		text, err := load(ctx, a.options.Objects, w.Call)
+		text, err := load(ctx, a.options.Objects, w.Whole)
 		if err == nil {
 			err = json.Unmarshal(text, &list[i])
 		}

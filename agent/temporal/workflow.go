@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/agent"
-	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 )
@@ -34,31 +33,29 @@ type flow struct {
 	state
 	name     string
 	beat     time.Duration // Options.Heartbeat
+	run      string        // its ID in the journal
 	finished int           // jobs that have ended in this execution
 	running  []job
-	waiting  []Waiting
+	waiting  []waitingCall
 	answered map[string]bool
 	stop     error // a job cannot be run
 }
 
 // workflow is the workflow of an agent. It returns the run's answer.
-func (a *Agent) workflow(ctx workflow.Context, s state) (Value, error) {
-	f := &flow{state: s, name: a.name, beat: a.options.Heartbeat, answered: map[string]bool{}}
-	if f.Run == "" {
-		f.Run = runOf(workflow.GetInfo(ctx))
-	}
+func (a *Agent) workflow(ctx workflow.Context, s state) (value, error) {
+	f := &flow{state: s, name: a.name, beat: a.options.Heartbeat, run: runOf(workflow.GetInfo(ctx)), answered: map[string]bool{}}
 	if err := f.handle(ctx); err != nil {
-		return Value{}, err
+		return value{}, err
 	}
 	for poll := firstPoll; ; {
 		p, err := f.advance(ctx)
 		switch {
 		case err != nil:
-			return Value{}, err
+			return value{}, err
 		case p.State == agent.Done:
-			return *p.Output, nil
+			return p.Output, nil
 		case p.State == agent.Failed:
-			return Value{}, temporal.NewNonRetryableApplicationError(p.Error, "RunFailed", nil)
+			return value{}, temporal.NewNonRetryableApplicationError(p.Error, "RunFailed", nil)
 		case f.full(ctx) && len(f.running) == 0 && len(f.waiting) == 0 && f.Finished == f.Delivered:
 			return f.renew(ctx, a.name)
 		}
@@ -69,13 +66,13 @@ func (a *Agent) workflow(ctx workflow.Context, s state) (Value, error) {
 			f.start(ctx, j)
 		}
 		news := func() bool { return f.Finished > f.Delivered || len(f.decided()) > 0 }
-		if !p.Busy {
+		if len(f.waiting) > 0 {
 			err = workflow.Await(ctx, news)
 		} else if _, err = workflow.AwaitWithTimeout(ctx, poll, news); err == nil && !news() {
 			poll *= 2 // the run may have wanted more after Advance returned
 		}
 		if err != nil {
-			return Value{}, err
+			return value{}, err
 		}
 	}
 }
@@ -113,14 +110,14 @@ func (f *flow) handle(ctx workflow.Context) error {
 			_ = accept(ctx, a)
 		}
 	})
-	return workflow.SetQueryHandler(ctx, waitingName, func() ([]Waiting, error) {
-		return slices.DeleteFunc(slices.Clone(f.waiting), func(w Waiting) bool { return f.answered[w.ID] }), nil
+	return workflow.SetQueryHandler(ctx, waitingName, func() ([]waitingCall, error) {
+		return slices.DeleteFunc(slices.Clone(f.waiting), func(w waitingCall) bool { return f.answered[w.ID] }), nil
 	})
 }
 
 // check says why an answer is not accepted.
 func (f *flow) check(a Answer) error {
-	i := slices.IndexFunc(f.waiting, func(w Waiting) bool { return w.ID == a.Call })
+	i := slices.IndexFunc(f.waiting, func(w waitingCall) bool { return w.ID == a.Call })
 	switch {
 	case i < 0:
 		return fmt.Errorf("temporal: no call %.200s waits for a decision", a.Call)
@@ -133,7 +130,7 @@ func (f *flow) check(a Answer) error {
 // decided returns the answers, once all calls whose outcomes are unknown have one: with fewer, the run would stop at the
 // next of these calls.
 func (f *flow) decided() []Answer {
-	if slices.ContainsFunc(f.waiting, func(w Waiting) bool { return w.Unknown && !f.answered[w.ID] }) {
+	if slices.ContainsFunc(f.waiting, func(w waitingCall) bool { return w.Unknown && !f.answered[w.ID] }) {
 		return nil
 	}
 	return f.Answers
@@ -145,16 +142,18 @@ func (f *flow) full(ctx workflow.Context) bool {
 }
 
 // renew goes on in a new execution of the workflow, with an empty history.
-func (f *flow) renew(ctx workflow.Context, name string) (Value, error) {
+func (f *flow) renew(ctx workflow.Context, name string) (value, error) {
 	if err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) }); err != nil {
-		return Value{}, err
+		return value{}, err
 	}
-	return Value{}, workflow.NewContinueAsNewError(ctx, name, f.state)
+	return value{}, workflow.NewContinueAsNewError(ctx, name, f.state)
 }
 
 // advance makes the run go on, with the results and decisions that have come.
 func (f *flow) advance(ctx workflow.Context) (p progress, err error) {
-	in := advance{Run: f.Run, Results: f.delivered(), Answers: slices.Clone(f.decided()), Room: maxJobs - len(f.running)}
+	in := advance{Run: f.run, Results: slices.Clone(f.Results), Answers: slices.Clone(f.decided()),
+		Room: maxJobs - len(f.running)}
+	f.Delivered = f.Finished
 	for _, j := range f.running {
 		in.Running = append(in.Running, j.ID)
 	}
@@ -191,19 +190,6 @@ func (f *flow) advance(ctx workflow.Context) (p progress, err error) {
 	return p, nil
 }
 
-// delivered returns the results that fit into one Advance, the oldest first, and at least one that is new.
-func (f *flow) delivered() []result {
-	size, last := 0, f.Delivered
-	for i, r := range f.Results {
-		if size += len(r.Data.JSON); size > maxDelivered && f.Delivered > last {
-			return slices.Clone(f.Results[:i])
-		}
-		f.Delivered = max(f.Delivered, r.Number)
-	}
-	f.Delivered = f.Finished // some were requests to models
-	return slices.Clone(f.Results)
-}
-
 // start starts a job. The run itself gets the reply of a model.
 func (f *flow) start(ctx workflow.Context, j job) {
 	f.running = append(f.running, j)
@@ -213,16 +199,14 @@ func (f *flow) start(ctx workflow.Context, j job) {
 	}
 	activity, in := f.name+activityCall, any(j)
 	if j.Ask {
-		activity, in = f.name+activityAsk, askInput{f.Run, j.ID}
+		activity, in = f.name+activityAsk, askInput{f.run, j.ID}
 		options.ScheduleToStartTimeout = ownQueueTimeout
 	}
 	future := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), activity, in)
 	workflow.Go(ctx, func(ctx workflow.Context) {
 		r := result{ID: j.ID, Digest: j.Digest}
-		if err := future.Get(ctx, &r.Data); err != nil {
+		if err := future.Get(ctx, &r.Outcome); err != nil {
 			r.Lost = err.Error()
-			late, ok := errors.AsType[*temporal.TimeoutError](err)
-			r.Late = ok && late.TimeoutType() == enums.TIMEOUT_TYPE_START_TO_CLOSE
 		}
 		f.finished++
 		f.Finished++

@@ -35,12 +35,12 @@ func waiting(t *testing.T, a *Agent, env *testsuite.TestWorkflowEnvironment) (li
 	if err != nil {
 		t.Fatal(err)
 	}
-	var short []Waiting
+	var short []waitingCall
 	if err := v.Get(&short); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range short {
-		text, err := load(t.Context(), a.options.Objects, s.Call)
+		text, err := load(t.Context(), a.options.Objects, s.Whole)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,10 +100,10 @@ func TestLostCall(t *testing.T) {
 	a, _ := newAgent(t, s.set(t), Options{}, `submit({answer: String(await buy({of: "a"}))})`)
 	env := environment(t, a)
 	attempts := 0
-	env.RegisterActivityWithOptions(func(ctx context.Context, j job) (Value, error) {
+	env.RegisterActivityWithOptions(func(ctx context.Context, j job) (value, error) {
 		attempts++
 		_, _ = a.call(ctx, j)
-		return Value{}, errors.New("the worker has died")
+		return value{}, errors.New("the worker has died")
 	}, activity.RegisterOptions{Name: "bot" + activityCall, DisableAlreadyRegisteredCheck: true})
 	end := &updated{}
 	env.RegisterDelayedCallback(func() {
@@ -127,9 +127,9 @@ func TestLostRead(t *testing.T) {
 	a, _ := newAgent(t, s.set(t), Options{}, `submit({answer: String(await look({of: "a"}))})`)
 	env := environment(t, a)
 	attempts := 0
-	env.RegisterActivityWithOptions(func(ctx context.Context, j job) (Value, error) {
+	env.RegisterActivityWithOptions(func(ctx context.Context, j job) (value, error) {
 		if attempts++; attempts < 3 {
-			return Value{}, errors.New("the worker has died")
+			return value{}, errors.New("the worker has died")
 		}
 		return a.call(ctx, j)
 	}, activity.RegisterOptions{Name: "bot" + activityCall, DisableAlreadyRegisteredCheck: true})
@@ -184,7 +184,7 @@ func TestModelErrors(t *testing.T) {
 	})
 	a = agentWith(t, (&shop{}).set(t), Options{}, denied)
 	env = environment(t, a)
-	env.ExecuteWorkflow("bot", state{Input: Value{JSON: []byte(`{"task":"Buy."}`)}})
+	env.ExecuteWorkflow("bot", state{Input: value{JSON: []byte(`{"task":"Buy."}`)}})
 	if err := env.GetWorkflowError(); err == nil || !strings.Contains(err.Error(), "no key") {
 		t.Errorf("got %v", err)
 	}
@@ -201,7 +201,7 @@ func TestContinueAsNew(t *testing.T) {
 		`for (let i = 0; i < 6; i++) await Promise.all([1, 2, 3].map(n => buy({of: i + "." + n})));
 submit({answer: "bought " + await buy({of: "x".repeat(3e6)})})`)
 	var size atomic.Int64
-	again, executions := state{Input: Value{JSON: []byte(`{"task":"Buy."}`)}}, 0
+	again, executions := state{Input: value{JSON: []byte(`{"task":"Buy."}`)}}, 0
 	for ; executions < 20; executions++ {
 		env := environment(t, a)
 		env.SetOnActivityStartedListener(func(info *activity.Info, ctx context.Context, args converter.EncodedValues) {
@@ -215,7 +215,7 @@ submit({answer: "bought " + await buy({of: "x".repeat(3e6)})})`)
 		env.ExecuteWorkflow("bot", again)
 		err := env.GetWorkflowError()
 		if err == nil {
-			var v Value
+			var v value
 			if err := env.GetWorkflowResult(&v); err != nil || !strings.Contains(string(v.JSON), "bought 19") {
 				t.Errorf("got %s, %v", v.JSON, err)
 			}
@@ -246,11 +246,11 @@ func TestLostCalls(t *testing.T) {
 		submit({answer: all.join()})`)
 	env := environment(t, a)
 	attempts := map[string]int{}
-	env.RegisterActivityWithOptions(func(ctx context.Context, j job) (Value, error) {
+	env.RegisterActivityWithOptions(func(ctx context.Context, j job) (value, error) {
 		o := order{}
-		_ = json.Unmarshal(j.Data.JSON, &o)
+		_ = json.Unmarshal(j.Args.JSON, &o)
 		if attempts[o.Of]++; attempts[o.Of] == 1 && strings.HasPrefix(o.Of, "a") && o.Of != "a2" {
-			return Value{}, errors.New("the worker has died")
+			return value{}, errors.New("the worker has died")
 		}
 		return a.call(ctx, j)
 	}, activity.RegisterOptions{Name: "bot" + activityCall, DisableAlreadyRegisteredCheck: true})

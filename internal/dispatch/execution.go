@@ -134,9 +134,6 @@ func (x *Execution) Perform(ctx context.Context) (json.RawMessage, error) {
 		ended = &InterruptedError{err}
 	}
 	id := x.settle(result, ended)
-	if p := performer(ctx, x.call.Tool); p != nil && x.entry != nil && !errors.Is(err, place.ErrPaused) {
-		p.Settled(x.effect())
-	}
 	if te, ok := err.(*tools.ToolError); ok && x.entry != nil {
 		err = x.advised(te, id)
 	}
@@ -236,17 +233,11 @@ func (x *Execution) try(ctx context.Context, c tools.Call) (json.RawMessage, err
 
 func (x *Execution) handle(ctx context.Context, args json.RawMessage) (result json.RawMessage, err error) {
 	defer x.recovered(&err, tools.KindUnknown, "the tool crashed; whether it took effect is unknown")
-	handler := x.call.Tool.Handler
-	if p := performer(ctx, x.call.Tool); p != nil && x.entry != nil {
-		handler = func(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
-			return p.Perform(ctx, x.call.Tool, args)
-		}
-	}
 	if !x.acts {
-		return handler(ctx, args)
+		return x.answer(ctx, args)
 	}
 	counter := &effectCounter{outer: effectCounterOf(ctx)}
-	result, err = handler(context.WithValue(ctx, effectCounterKey{}, counter), args)
+	result, err = x.answer(context.WithValue(ctx, effectCounterKey{}, counter), args)
 	return result, counter.mark(err)
 }
 

@@ -289,8 +289,17 @@ func (e *entry) Settled(result json.RawMessage, err error, decision string, pend
 	if tip.State != StateOK && state == StateFailed && e.Class != tools.Read {
 		again = e.ID
 	}
-	_ = j.commit(op) // Sync and the next call return the error
+	if j.commit(op) == nil { // else Sync and the next call return the error
+		e.tell(state)
+	}
 	return again
+}
+
+// tell says that the log has the call's outcome.
+func (e *entry) tell(s State) {
+	if told := e.attempt.journal.options.OnSettled; told != nil {
+		told(e.ID, s)
+	}
 }
 
 // recordable returns a copy of an error with the message and data that its record has.

@@ -95,6 +95,7 @@ func (j *Journal) repeat(op *operation, c tools.Call, all []*tools.Binding) (dis
 	again = again || elsewhere || c.Tool.Module != nil // a module's calls are recorded, too: it goes on where it was
 	switch {
 	case answer != nil:
+		e.tell(answer.State)
 		return replayed{e, answer, tip}, nil
 	case !again:
 		unknown := tip.Entry
