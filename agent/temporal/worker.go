@@ -20,6 +20,7 @@ func (a *Agent) Worker(ctx context.Context, c client.Client, o worker.Options) e
 	a.Register(shared)
 	own := worker.New(c, a.own, worker.Options{DisableWorkflowWorker: true, WorkerStopTimeout: o.WorkerStopTimeout})
 	own.RegisterActivityWithOptions(a.advance, activity.RegisterOptions{Name: a.name + activityAdvance})
+	own.RegisterActivityWithOptions(a.ask, activity.RegisterOptions{Name: a.name + activityAsk})
 	defer a.Close()
 	for _, w := range []worker.Worker{own, shared} {
 		if err := w.Start(); err != nil {
