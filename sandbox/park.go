@@ -47,6 +47,13 @@ func (h *host) Waiting(replies int) {
 	}()
 }
 
+// Idle reports whether the program only waits for calls, and all of these have left their places: see [place.Idle].
+func (t *tracker) Idle() bool {
+	t.host.mu.Lock()
+	defer t.host.mu.Unlock()
+	return t.host.open == t.host.paused && t.host.idle == t.host.replied
+}
+
 // rest is called when something has changed that decides whether the run is at rest. The caller holds h.mu.
 func (h *host) rest() {
 	resting := h.open > 0 && h.open == h.parked && h.idle == h.replied && !h.over && !h.hasEnded()

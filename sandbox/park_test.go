@@ -150,3 +150,51 @@ func TestUnpark(t *testing.T) {
 		})
 	}
 }
+
+// A run is idle while its program only waits for calls that have left their places, also calls of nested runs.
+func TestIdle(t *testing.T) {
+	t.Parallel()
+	for name, source := range map[string]string{
+		"one":       `await leave({})`,
+		"busy":      `const call = leave({}); for (let i = 0; i < 1e6; i++); await call`,
+		"two":       `await Promise.all([leave({}), work({})])`,
+		"nested":    `await nest({programs: ["await leave({})"]})`,
+		"two again": `await Promise.all([work({}), nest({programs: ["await leave({})"]})])`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			eachTier(t, sandbox.Limits{}, func(t *testing.T, box *sandbox.Sandbox) {
+				var set *tools.Set
+				working := make(chan struct{})
+				leave := tools.Func("leave", "", func(ctx context.Context, _ struct{}) (bool, error) {
+					if place.Idle(ctx) {
+						t.Error("the run is idle while a call works")
+					}
+					defer tools.Pause(ctx)()
+					if strings.Contains(source, "work(") {
+						for range 20 {
+							if place.Idle(ctx) {
+								t.Error("the run is idle while another call works")
+							}
+							time.Sleep(time.Millisecond)
+						}
+						close(working)
+					}
+					for !place.Idle(ctx) && ctx.Err() == nil {
+						time.Sleep(time.Millisecond)
+					}
+					return true, ctx.Err()
+				}, nil)
+				work := tools.Func("work", "", func(context.Context, struct{}) (bool, error) {
+					<-working
+					return true, nil
+				}, nil)
+				set = newSet(t, leave, work, nesting(box, func() *tools.Set { return set }))
+				out, err := box.Run(t.Context(), sandbox.Program{Source: source, Tools: set})
+				if err != nil || out.Failure != nil {
+					t.Errorf("got %s", outcomeOf(out, err))
+				}
+			})
+		})
+	}
+}

@@ -87,9 +87,9 @@ func (a *Agent) perform(ctx context.Context, j job) (o outcome, err error) {
 		o = outcome{Error: &tools.ToolError{Kind: tools.KindInvalidResult,
 			Message: "the call was made, but its result is not JSON"}}
 	}
-	lost := o.Error != nil && (o.Error.Kind == tools.KindUnavailable || dispatch.StateOf(o.Error) == dispatch.StateUnknown)
-	if lost && activity.GetInfo(ctx).Attempt < j.Attempts {
-		return o, o.Error
+	if e := o.Error; e != nil && (e.Kind == tools.KindUnavailable || dispatch.StateOf(e) == dispatch.StateUnknown) &&
+		activity.GetInfo(ctx).Attempt < j.Attempts {
+		return o, e
 	}
 	return o, nil
 }
@@ -98,7 +98,7 @@ func (a *Agent) perform(ctx context.Context, j job) (o outcome, err error) {
 func handle(ctx context.Context, b *tools.Binding, args json.RawMessage) (result json.RawMessage, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			te := &tools.ToolError{Kind: tools.KindUnknown, Message: "the tool crashed; whether it took effect is unknown"}
+			te := tools.ToolError{Kind: tools.KindUnknown, Message: "the tool crashed; whether it took effect is unknown"}
 			err = te.WithCause(fmt.Errorf("temporal: %s panicked: %v\n%s", b.Path(), p, debug.Stack()))
 		}
 	}()

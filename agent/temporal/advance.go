@@ -1,6 +1,7 @@
 package temporal
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/writ-go/writ/agent"
 	"github.com/writ-go/writ/internal/dispatch"
+	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/tools/journal"
 	"go.temporal.io/sdk/activity"
 )
@@ -37,12 +39,14 @@ func (a *Agent) step(ctx context.Context, in advance) (p progress, again bool, e
 	}
 	defer a.leave(in.Run, l)
 	l.deliver(in.Results)
-	if err := l.rest(ctx, in.Running); err != nil {
+	busy, err := l.rest(ctx, in.Running)
+	if err != nil {
 		return p, false, err
 	}
 	l.mu.Lock()
 	ended, log, again := l.ended, l.log, l.again
-	p = progress{State: agent.Running, Recorded: l.needless(in.Results), Jobs: l.jobs(in.Running, in.Room), Queue: a.own}
+	p = progress{State: agent.Running, Recorded: l.needless(in.Results), Jobs: l.jobs(in.Running, in.Room),
+		Queue: a.own, Busy: busy}
 	l.mu.Unlock()
 	if !ended {
 		return p, false, log.Sync()
@@ -75,74 +79,52 @@ func (a *Agent) beat(ctx context.Context) (stop func()) {
 // the calls instead.
 func (a *Agent) enter(ctx context.Context, in advance) (*live, []agent.Waiting, error) {
 	a.mu.Lock()
-	l := a.lives[in.Run]
-	if l != nil {
-		l.users++
-		l.idle.Stop()
+	l, known := a.lives[in.Run]
+	if !known {
+		l = newLive(a)
+		a.lives[in.Run] = l
 	}
+	l.users++
+	l.idle.Stop()
 	a.mu.Unlock()
-	if l != nil {
+	if known {
 		return l, nil, nil
 	}
+	run, waiting, err := a.prepare(ctx, in, l)
+	if run != nil {
+		l.start(run)
+		return l, nil, nil
+	}
+	l.change(func() { l.ended, l.err = true, cmp.Or(err, errNotOwned) })
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.drop(in.Run, l)
+	return nil, waiting, err
+}
+
+// prepare returns a function that runs the module. It returns nil if the run waits for decisions.
+func (a *Agent) prepare(
+	ctx context.Context, in advance, l *live,
+) (run func(context.Context) (json.RawMessage, error), waiting []agent.Waiting, err error) {
 	at, err := a.runs.Checkpoint(ctx, in.Run)
-	switch {
-	case errors.Is(err, agent.ErrNoRun) && in.Input != nil:
+	if errors.Is(err, agent.ErrNoRun) && in.Input != nil {
 		input, err := load(ctx, a.options.Objects, *in.Input)
 		if err != nil {
 			return nil, nil, err
 		}
-		l = newLive(a, nil, nil, func(ctx context.Context) (json.RawMessage, error) { return a.begin(ctx, in.Run, input) })
-	case err != nil:
+		return func(ctx context.Context) (json.RawMessage, error) { return a.begin(ctx, in.Run, input) }, nil, nil
+	}
+	decisions := a.decisions(ctx, in, at.Waiting)
+	open := undecided(in, at.Waiting, decisions)
+	unknown := slices.ContainsFunc(open, func(w agent.Waiting) bool { return w.Unknown }) // the run would stop there
+	if err != nil || unknown || len(open) > 0 && len(open) == len(at.Waiting) {
+		return nil, open, err
+	}
+	if err := a.lose(ctx, in, l, decisions); err != nil {
 		return nil, nil, err
-	default:
-		decisions := a.decisions(ctx, in, at.Waiting)
-		if open := undecided(in, at.Waiting, decisions); len(open) > 0 &&
-			(len(open) == len(at.Waiting) || slices.ContainsFunc(open, isUnknown)) {
-			return nil, open, nil // with an unknown outcome, the run would stop again
-		}
-		lost, stale, err := a.losses(ctx, in, decisions)
-		if err != nil {
-			return nil, nil, err
-		}
-		l = newLive(a, lost, stale, func(ctx context.Context) (json.RawMessage, error) {
-			return a.resume(ctx, at, decisions)
-		})
 	}
-	l.users, l.idle = 1, time.AfterFunc(time.Hour, func() {})
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.lives[in.Run] = l
-	return l, nil, nil
+	return func(ctx context.Context) (json.RawMessage, error) { return a.resume(ctx, at, decisions) }, nil, nil
 }
-
-// losses returns the calls that were lost, and the results that do not count because their calls are decided: if such a
-// call was not made, it is made now, and has another result.
-func (a *Agent) losses(ctx context.Context, in advance, decisions map[string]agent.Decision) (
-	lost map[string]bool, stale map[int]bool, err error) {
-	lost, stale = map[string]bool{}, map[int]bool{}
-	var all map[string][]journal.Entry
-	for _, r := range in.Results {
-		if r.Lost == "" {
-			continue
-		}
-		if all == nil {
-			if all, err = a.runs.Calls(ctx, in.Run); err != nil {
-				return nil, nil, err
-			}
-		}
-		id := callOf(r.ID)
-		run, entry, _ := strings.Cut(id, ":")
-		for _, e := range all[run] {
-			open := decisions[id].Outcome == nil && (e.State == dispatch.StateDispatched || e.State == journal.StateUnknown)
-			if b := a.tools[e.Tool]; e.ID == entry && b != nil && once(b) {
-				lost[id], stale[r.Number] = open, !open
-			}
-		}
-	}
-	return lost, stale, nil
-}
-
-func isUnknown(w agent.Waiting) bool { return w.Unknown }
 
 // undecided returns the calls that wait for decisions. A call whose outcome the journal does not know does not wait if
 // it is in progress, or has a result.
@@ -157,6 +139,28 @@ func undecided(in advance, waiting []agent.Waiting, decisions map[string]agent.D
 		}
 	}
 	return open
+}
+
+// lose tells a run which calls were lost, and which results do not count because their calls are decided: if such a call
+// was not made, it is made now, and has another result.
+func (a *Agent) lose(ctx context.Context, in advance, l *live, decisions map[string]agent.Decision) error {
+	if !slices.ContainsFunc(in.Results, func(r result) bool { return r.Lost != "" }) {
+		return nil
+	}
+	l.lost, l.stale = map[string]bool{}, map[int]bool{}
+	all, err := a.runs.Calls(ctx, in.Run)
+	for _, r := range in.Results {
+		id := callOf(r.ID)
+		run, entry, _ := strings.Cut(id, ":")
+		for _, e := range all[run] {
+			if b := a.tools[e.Tool]; e.ID == entry && r.Lost != "" && b != nil && once(b) {
+				l.lost[id] = decisions[id].Outcome == nil &&
+					(e.State == dispatch.StateDispatched || e.State == journal.StateUnknown)
+				l.stale[r.Number] = !l.lost[id]
+			}
+		}
+	}
+	return err
 }
 
 // decisions returns the valid answers to waiting calls. If the outcome of a call is unknown, but has come meanwhile, it
@@ -208,10 +212,12 @@ func (a *Agent) ended(ctx context.Context, in advance, l *live) (p progress, err
 	switch {
 	case ok && len(paused.Checkpoint.Waiting) > 0:
 		return a.pause(ctx, undecided(in, paused.Checkpoint.Waiting, nil))
-	case ok, errors.Is(l.err, journal.ErrInUse), l.log == nil && l.err != nil, l.log != nil && l.log.broken.Load():
+	case ok, errors.Is(l.err, errNotOwned), l.log != nil && l.log.broken.Load():
 		return p, l.err
+	case errors.Is(l.err, module.ErrNoAnswer), errors.Is(l.err, module.ErrMaxIters), errors.Is(l.err, module.ErrBudget):
+		return progress{State: agent.Failed, Error: l.err.Error(), Kind: noAnswer}, nil
 	case l.err != nil:
-		return progress{State: agent.Failed, Error: l.err.Error()}, nil
+		return progress{State: agent.Failed, Error: l.err.Error(), Kind: "RunFailed"}, nil
 	}
 	p = progress{State: agent.Done}
 	p.Output, err = keep(ctx, a.options.Objects, l.output, maxInline)
@@ -243,10 +249,10 @@ func (a *Agent) drop(run string, l *live) {
 		delete(a.lives, run)
 	}
 	l.mu.Lock()
-	log := l.log
-	l.mu.Unlock()
-	if log != nil {
-		_ = log.Close() // what matters was synced
+	defer l.mu.Unlock()
+	l.dropped = true
+	if l.log != nil {
+		_ = l.log.Close() // what matters was synced
 	}
 	l.end()
 }

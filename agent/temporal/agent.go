@@ -141,9 +141,14 @@ func (a *Agent) TaskQueue() string { return a.name + "-" + a.version }
 // Register registers the workflow and the activities at a worker for [Agent.TaskQueue].
 func (a *Agent) Register(r worker.Registry) {
 	r.RegisterWorkflowWithOptions(a.workflow, workflow.RegisterOptions{Name: a.name})
+	a.registerRuns(r)
+	a.RegisterTools(r)
+}
+
+// registerRuns registers the activities for runs in memory.
+func (a *Agent) registerRuns(r worker.Registry) {
 	r.RegisterActivityWithOptions(a.advance, activity.RegisterOptions{Name: a.name + activityAdvance})
 	r.RegisterActivityWithOptions(a.ask, activity.RegisterOptions{Name: a.name + activityAsk})
-	a.RegisterTools(r)
 }
 
 // RegisterTools registers the activity that makes calls, at a worker for a task queue that Options.Queue returns.

@@ -14,6 +14,7 @@ import (
 	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/internal/durable"
 	"github.com/writ-go/writ/internal/effect"
+	"github.com/writ-go/writ/internal/place"
 	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/tools"
 )
@@ -22,16 +23,21 @@ import (
 // [dispatch.Performer].
 type live struct {
 	agent *Agent
+	ctx   context.Context // of the module
 	end   context.CancelFunc
 	users int         // activities that use the run; guarded by agent.mu
 	idle  *time.Timer // drops the run; guarded by agent.mu
 
 	mu       sync.Mutex
 	log      *ownedLog                 // nil until the run has opened it
+	dropped  bool                      // the run must not open its log
 	changed  chan struct{}             // closed with every change
+	last     time.Time                 // when it was closed last
+	inside   int                       // the calls of await in progress, some of which have a result
 	waiting  []*waiter                 // in the order in which they began to wait
 	seen     map[int]bool              // the numbers of the results that came
 	early    []result                  // results that nobody wants yet
+	replies  int                       // the requests to models that have ended
 	recorded map[string]dispatch.State // of the calls whose outcomes the journal has
 	lost     map[string]bool           // calls without outcomes, because their workers have ended
 	stale    map[int]bool              // the numbers of results that do not count any more
@@ -44,6 +50,7 @@ type live struct {
 // waiter is a job whose result has not come.
 type waiter struct {
 	job
+	ctx    context.Context
 	reply  chan result
 	ask    func(activity context.Context) error // makes a request to a model
 	asking bool
@@ -51,17 +58,20 @@ type waiter struct {
 
 type liveKey struct{}
 
-// newLive returns a run that runs a module until it ends. Of its calls, some are lost.
-func newLive(a *Agent, lost map[string]bool, stale map[int]bool, run func(ctx context.Context) (json.RawMessage, error)) *live {
-	l := &live{agent: a, changed: make(chan struct{}), seen: map[int]bool{}, recorded: map[string]dispatch.State{},
-		lost: lost, stale: stale}
-	ctx, end := context.WithCancel(context.WithValue(context.Background(), liveKey{}, l))
-	l.end = end
+func newLive(a *Agent) *live {
+	l := &live{agent: a, changed: make(chan struct{}), last: time.Now(), seen: map[int]bool{},
+		recorded: map[string]dispatch.State{}, idle: time.NewTimer(0)}
+	ctx := context.WithValue(context.Background(), liveKey{}, l)
+	l.ctx, l.end = context.WithCancel(durable.WithAsker(dispatch.WithPerformer(ctx, l), l.inTurn))
+	return l
+}
+
+// start runs a module until it ends.
+func (l *live) start(run func(ctx context.Context) (json.RawMessage, error)) {
 	go func() {
-		output, err := run(durable.WithAsker(dispatch.WithPerformer(ctx, l), l.inTurn))
+		output, err := run(l.ctx)
 		l.change(func() { l.ended, l.output, l.err = true, output, err })
 	}()
-	return l
 }
 
 func (l *live) change(f func()) {
@@ -69,7 +79,7 @@ func (l *live) change(f func()) {
 	defer l.mu.Unlock()
 	f()
 	close(l.changed)
-	l.changed = make(chan struct{})
+	l.changed, l.last = make(chan struct{}), time.Now()
 }
 
 // Performs implements [dispatch.Performer].
@@ -93,7 +103,7 @@ func (l *live) Perform(ctx context.Context, b *tools.Binding, args json.RawMessa
 	}
 	if r.Lost != "" && once(b) {
 		l.lose()
-		return nil, tools.Fatal(errDropped)
+		return nil, tools.Fatal(errNotOwned)
 	}
 	o, err := l.agent.outcomeOf(ctx, r)
 	if err == nil && r.Digest != j.Digest {
@@ -134,6 +144,7 @@ func (l *live) inTurn(ctx context.Context, ask func(ctx context.Context) error) 
 		if ok && (e.Temporary() || activity.Err() != nil) && ctx.Err() == nil && attempts < o.Attempts {
 			return err
 		}
+		l.change(func() { l.replies++ })
 		w.reply <- result{}
 		return nil
 	}
@@ -145,9 +156,11 @@ func (l *live) inTurn(ctx context.Context, ask func(ctx context.Context) error) 
 
 // await waits for the result of a job.
 func (l *live) await(ctx context.Context, w *waiter) (result, error) {
-	defer tools.Pause(ctx)()
-	w.reply = make(chan result, 1)
-	l.change(func() { l.add(w) })
+	back := tools.Pause(ctx)
+	w.ctx, w.reply = ctx, make(chan result, 1)
+	l.change(func() { l.add(w); l.inside++ })
+	defer l.change(func() { l.inside-- })
+	defer back()
 	asking := false
 	select {
 	case <-ctx.Done():
@@ -208,7 +221,9 @@ func (l *live) deliver(results []result) {
 // ask makes an attempt of a request. If the run went on from its journal, requests have other IDs, and any will do.
 func (l *live) ask(ctx context.Context, id string) error {
 	var w *waiter
-	find := func() bool {
+	err := l.until(ctx, func(quiet time.Duration) time.Duration {
+		l.mu.Lock()
+		defer l.mu.Unlock()
 		for _, o := range l.waiting {
 			if o.Ask && !o.asking && (w == nil || o.ID == id) {
 				w = o
@@ -216,59 +231,73 @@ func (l *live) ask(ctx context.Context, id string) error {
 		}
 		if w != nil {
 			w.asking = true
-		}
-		return w != nil
-	}
-	if err := l.until(ctx, func() time.Duration { // if nobody wants it any more, there is nothing to do
-		if find() {
 			return 0
 		}
-		return time.Second
-	}); err != nil || w == nil {
+		return time.Second - quiet // then nobody wants it any more
+	})
+	if err != nil || w == nil {
 		return err
 	}
-	defer l.change(func() { w.asking = false })
-	return w.ask(ctx)
+	err = w.ask(ctx)
+	l.change(func() { w.asking = false })
+	if err != nil {
+		return err
+	}
+	return l.until(ctx, func(quiet time.Duration) time.Duration { // so that the reply is not paid for again
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.log.replies >= l.replies {
+			return 0
+		}
+		return time.Second - quiet // it is not recorded: the run was canceled
+	})
 }
 
-// until waits until the run has ended, or until nothing has changed for as long as quiet says. If quiet returns a
-// negative duration, it waits for a change.
-func (l *live) until(ctx context.Context, quiet func() time.Duration) error {
+// until waits until the run has ended, or until done returns no positive duration. Done gets the time since the last
+// change. It is called again after each change, and after the duration that it returns.
+func (l *live) until(ctx context.Context, done func(quiet time.Duration) time.Duration) error {
 	for {
 		l.mu.Lock()
-		changed, ended, d := l.changed, l.ended, quiet()
+		changed, ended, quiet := l.changed, l.ended, time.Since(l.last)
 		l.mu.Unlock()
-		if ended || d == 0 {
+		if ended {
 			return nil
 		}
-		var silence <-chan time.Time
-		if d > 0 {
-			silence = time.After(d)
+		wait := done(quiet)
+		if wait <= 0 {
+			return nil
 		}
 		select {
 		case <-changed:
-		case <-silence:
-			return nil
+		case <-time.After(wait):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
-// rest waits until the run has ended, or until it seems to do nothing but wait for jobs. The durations only decide when
-// the workflow learns of further jobs.
-func (l *live) rest(ctx context.Context, running []string) error {
-	return l.until(ctx, func() time.Duration {
+// rest waits until the run has ended, or until it only waits for jobs. That is not known of modules that run others
+// concurrently: then, busy is true, and the durations only decide when the workflow learns of further jobs.
+func (l *live) rest(ctx context.Context, running []string) (busy bool, err error) {
+	err = l.until(ctx, func(quiet time.Duration) time.Duration {
+		l.mu.Lock()
+		waiting, inside, fresh, again := slices.Clone(l.waiting), l.inside, l.jobs(running, 1), l.again
+		l.mu.Unlock()
+		busy = slices.ContainsFunc(waiting, func(w *waiter) bool { return durable.BranchOf(w.ctx) != "" })
+		works := func(w *waiter) bool { return !place.Idle(w.ctx) }
 		switch {
-		case l.again:
-			return -1
-		case len(l.jobs(running, 1)) > 0:
-			return 10 * time.Millisecond
-		case len(l.waiting) > 0:
-			return 100 * time.Millisecond
+		case len(waiting) == 0 || again:
+			return time.Minute
+		case busy && len(fresh) > 0:
+			return 10*time.Millisecond - quiet
+		case busy:
+			return 100*time.Millisecond - quiet
+		case inside == len(waiting) && !slices.ContainsFunc(waiting, works):
+			return 0
 		}
-		return -1
+		return 2 * time.Millisecond
 	})
+	return busy, err
 }
 
 // jobs returns the jobs that are not in progress, at most room.
@@ -281,11 +310,12 @@ func (l *live) jobs(running []string, room int) (list []job) {
 	return list
 }
 
-// needless returns the numbers of the results that the workflow need not keep, because they are recorded. It keeps those
-// of calls that the journal calls unknown, for a person who would be asked about them.
+// needless returns the numbers of the results that the workflow can forget, because the journal has them. It does not
+// return those of calls whose outcome the journal calls unknown: they answer for a person.
 func (l *live) needless(results []result) (numbers []int) {
 	for _, r := range results {
-		if s := l.recorded[callOf(r.ID)]; l.stale[r.Number] || s != "" && (s != dispatch.StateUnknown || r.Lost != "") {
+		s := l.recorded[callOf(r.ID)]
+		if l.stale[r.Number] || s != "" && (s != dispatch.StateUnknown || r.Lost != "") {
 			numbers = append(numbers, r.Number)
 		}
 	}

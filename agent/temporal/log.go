@@ -1,8 +1,10 @@
 package temporal
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -16,29 +18,38 @@ type store struct{ journal.Store }
 func (s store) Open(ctx context.Context, run string) (journal.Log, error) {
 	log, err := s.Store.Open(ctx, run)
 	l, ok := ctx.Value(liveKey{}).(*live)
-	if err != nil || !ok {
+	switch {
+	case !ok:
 		return log, err
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", errNotOwned, err)
 	}
-	owned := &ownedLog{Log: log}
-	l.change(func() { l.log = owned })
-	return owned, nil
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.dropped {
+		return nil, errors.Join(errNotOwned, log.Close())
+	}
+	l.log = &ownedLog{Log: log, live: l}
+	return l.log, nil
 }
 
 // ownedLog is the log of a run. When it is closed, nothing more is recorded, although the run may go on.
 type ownedLog struct {
 	journal.Log
-	mu     sync.RWMutex
-	closed bool
-	broken atomic.Bool // an error of the log has occurred
+	live    *live
+	replies int // of models, that were recorded; guarded by live.mu
+	mu      sync.RWMutex
+	closed  bool
+	broken  atomic.Bool // an error of the log has occurred
 }
 
-var errDropped = errors.New("temporal: the worker has dropped the run")
+var errNotOwned = errors.New("temporal: the worker does not own the run")
 
 func (o *ownedLog) do(f func() error) error {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	if o.closed {
-		return errDropped
+		return errNotOwned
 	}
 	err := f()
 	if err != nil {
@@ -49,7 +60,11 @@ func (o *ownedLog) do(f func() error) error {
 
 // Append implements [journal.Log].
 func (o *ownedLog) Append(record []byte) error {
-	return o.do(func() error { return o.Log.Append(record) })
+	err := o.do(func() error { return o.Log.Append(record) })
+	if err == nil && bytes.HasPrefix(record, []byte("model\t")) { // as the package agent writes it
+		o.live.change(func() { o.replies++ })
+	}
+	return err
 }
 
 // Sync implements [journal.Log].

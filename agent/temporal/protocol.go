@@ -64,10 +64,12 @@ type progress struct {
 	State    agent.RunState `json:"state"`
 	Output   value          `json:"output"`
 	Error    string         `json:"error,omitempty"`
+	Kind     string         `json:"kind,omitempty"` // of the error
 	Waiting  []waitingCall  `json:"waiting,omitempty"`
 	Jobs     []job          `json:"jobs,omitempty"`
 	Recorded []int          `json:"recorded,omitempty"` // the numbers of the results that are not needed any more
 	Queue    string         `json:"queue,omitempty"`
+	Busy     bool           `json:"busy,omitempty"` // there may be more jobs soon
 }
 
 // askInput is the input of the activity that makes a request to a model.

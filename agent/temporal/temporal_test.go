@@ -150,12 +150,17 @@ const twoSteps = `const list = await Promise.all([buy({of: "a"}), buy({of: "b"})
 for (const of of ["d", "e"]) await buy({of});
 console.log(list.length)`
 
+const lastStep = `submit({answer: String(await buy({of: "f"}))})`
+
+// twoStepsDo is what both programs do.
+const twoStepsDo = "buy:a buy:b buy:d buy:e buy:f look:c"
+
 func TestRun(t *testing.T) {
 	t.Parallel()
 	s := &shop{}
-	a, model := newAgent(t, s.set(t), Options{}, twoSteps, `submit({answer: String(await buy({of: "f"}))})`)
+	a, model := newAgent(t, s.set(t), Options{}, twoSteps, lastStep)
 	got := answer(t, a, environment(t, a))
-	if s.String() != "buy:a buy:b buy:d buy:e buy:f look:c" || !strings.Contains(got, "6") || len(model.Requests()) != 2 {
+	if s.String() != twoStepsDo || !strings.Contains(got, "6") || len(model.Requests()) != 2 {
 		t.Errorf("got %s; the tools did %s", got, s)
 	}
 	for _, id := range s.ids {
@@ -209,9 +214,9 @@ func TestKilledWorkers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, _ := newAgent(t, s.set(t), Options{Store: dir}, twoSteps, `submit({answer: String(await buy({of: "f"}))})`)
+			a, _ := newAgent(t, s.set(t), Options{Store: dir}, twoSteps, lastStep)
 			got := answer(t, a, killed(t, a, when))
-			if s.String() != "buy:a buy:b buy:d buy:e buy:f look:c" || !strings.Contains(got, "6") {
+			if s.String() != twoStepsDo || !strings.Contains(got, "6") {
 				t.Errorf("got %s; the tools did %s", got, s)
 			}
 			if len(slices.Compact(slices.Sorted(slices.Values(s.ids)))) != 6 {
@@ -231,12 +236,14 @@ func TestResultIsKept(t *testing.T) {
 	}, &tools.Hints{Class: tools.Effect})
 	var once sync.Once
 	set := s.set(t, slow)
-	a, _ := newAgent(t, set, Options{}, `submit({answer: String(await Promise.all([buy({of: "a"}), slow({of: "b"})]))})`)
+	a, _ := newAgent(t, set, Options{},
+		`submit({answer: String(await Promise.all([buy({of: "a"}), slow({of: "b"})]))})`)
 	hold := func(next tools.Caller) tools.Caller {
 		return tools.CallerFunc(func(ctx context.Context, c tools.Call) (json.RawMessage, error) {
 			result, err := next.Call(ctx, c)
 			if c.Tool.Path() == "buy" && err == nil {
 				once.Do(func() {
+					defer tools.Pause(ctx)()
 					close(held)
 					<-ctx.Done()
 				})

@@ -7,8 +7,9 @@ import (
 	"fmt"
 
 	"github.com/writ-go/writ/agent"
-	"go.temporal.io/sdk/activity"
+	"github.com/writ-go/writ/module"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 )
 
@@ -18,9 +19,9 @@ import (
 func (a *Agent) Worker(ctx context.Context, c client.Client, o worker.Options) error {
 	shared := worker.New(c, a.TaskQueue(), o)
 	a.Register(shared)
-	own := worker.New(c, a.own, worker.Options{DisableWorkflowWorker: true, WorkerStopTimeout: o.WorkerStopTimeout})
-	own.RegisterActivityWithOptions(a.advance, activity.RegisterOptions{Name: a.name + activityAdvance})
-	own.RegisterActivityWithOptions(a.ask, activity.RegisterOptions{Name: a.name + activityAsk})
+	o.DisableWorkflowWorker = true
+	own := worker.New(c, a.own, o)
+	a.registerRuns(own)
 	defer a.Close()
 	for _, w := range []worker.Worker{own, shared} {
 		if err := w.Start(); err != nil {
@@ -32,7 +33,7 @@ func (a *Agent) Worker(ctx context.Context, c client.Client, o worker.Options) e
 	return nil
 }
 
-// Start starts a run as a workflow with this ID. [Result] returns its answer.
+// Start starts a run as a workflow with this ID. [Agent.Result] returns its answer.
 func (a *Agent) Start(ctx context.Context, c client.Client, id string, input any) (client.WorkflowRun, error) {
 	text, err := json.Marshal(input)
 	if err != nil {
@@ -42,13 +43,18 @@ func (a *Agent) Start(ctx context.Context, c client.Client, id string, input any
 	if err != nil {
 		return nil, err
 	}
-	return c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: id, TaskQueue: a.TaskQueue()}, a.name, state{Input: v})
+	o := client.StartWorkflowOptions{ID: id, TaskQueue: a.TaskQueue()}
+	return c.ExecuteWorkflow(ctx, o, a.name, state{Input: v})
 }
 
-// Result waits for a run's answer, and decodes it into out.
+// Result waits for a run's answer, and decodes it into out. If the module has no answer, the error wraps
+// [module.ErrNoAnswer].
 func (a *Agent) Result(ctx context.Context, r client.WorkflowRun, out any) error {
 	var v value
 	if err := r.Get(ctx, &v); err != nil {
+		if e, ok := errors.AsType[*temporal.ApplicationError](err); ok && e.Type() == noAnswer {
+			return fmt.Errorf("%w: %w", module.ErrNoAnswer, err)
+		}
 		return err
 	}
 	text, err := load(ctx, a.options.Objects, v)
@@ -90,5 +96,5 @@ func (a *Agent) Decide(ctx context.Context, c client.Client, id, update string, 
 	if err != nil {
 		return err
 	}
-	return errors.Join(h.Get(ctx, nil))
+	return h.Get(ctx, nil)
 }

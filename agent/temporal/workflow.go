@@ -18,12 +18,12 @@ const (
 	activityAdvance = "Advance"
 	activityCall    = "Call"
 	activityAsk     = "Ask"
-	decideName      = "decide"  // of the Update and of the Signal
-	waitingName     = "waiting" // of the Query
+	decideName      = "decide"   // of the Update and of the Signal
+	waitingName     = "waiting"  // of the Query
+	noAnswer        = "NoAnswer" // the type of the error of a run without an answer
 
-	maxJobs         = 200             // in progress at the same time
+	maxJobs         = 24              // in progress at the same time: an activity takes 2 MB
 	maxFinished     = 1000            // in one execution of the workflow
-	maxDelivered    = 512 << 10       // bytes of results in one Advance
 	ownQueueTimeout = 5 * time.Second // until the worker that has a run in memory counts as lost
 	firstPoll       = time.Second     // doubles until something happens
 )
@@ -38,7 +38,6 @@ type flow struct {
 	running  []job
 	waiting  []waitingCall
 	answered map[string]bool
-	stop     error // a job cannot be run
 }
 
 // workflow is the workflow of an agent. It returns the run's answer.
@@ -55,21 +54,23 @@ func (a *Agent) workflow(ctx workflow.Context, s state) (value, error) {
 		case p.State == agent.Done:
 			return p.Output, nil
 		case p.State == agent.Failed:
-			return value{}, temporal.NewNonRetryableApplicationError(p.Error, "RunFailed", nil)
+			return value{}, temporal.NewNonRetryableApplicationError(p.Error, p.Kind, nil)
 		case f.full(ctx) && len(f.running) == 0 && len(f.waiting) == 0 && f.Finished == f.Delivered:
-			return f.renew(ctx, a.name)
-		}
-		if len(p.Jobs) > 0 || len(p.Recorded) > 0 {
-			poll = firstPoll
+			return value{}, workflow.NewContinueAsNewError(ctx, a.name, f.state)
 		}
 		for _, j := range p.Jobs {
 			f.start(ctx, j)
 		}
 		news := func() bool { return f.Finished > f.Delivered || len(f.decided()) > 0 }
-		if len(f.waiting) > 0 {
+		if !p.Busy {
 			err = workflow.Await(ctx, news)
-		} else if _, err = workflow.AwaitWithTimeout(ctx, poll, news); err == nil && !news() {
-			poll *= 2 // the run may have wanted more after Advance returned
+		} else {
+			if poll *= 2; len(p.Jobs) > 0 || len(p.Recorded) > 0 {
+				poll = firstPoll
+			}
+			timed, cancel := workflow.WithCancel(ctx)
+			_, err = workflow.AwaitWithTimeout(timed, poll, news)
+			cancel()
 		}
 		if err != nil {
 			return value{}, err
@@ -141,14 +142,6 @@ func (f *flow) full(ctx workflow.Context) bool {
 	return f.finished >= maxFinished || f.finished > 0 && workflow.GetInfo(ctx).GetContinueAsNewSuggested()
 }
 
-// renew goes on in a new execution of the workflow, with an empty history.
-func (f *flow) renew(ctx workflow.Context, name string) (value, error) {
-	if err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) }); err != nil {
-		return value{}, err
-	}
-	return value{}, workflow.NewContinueAsNewError(ctx, name, f.state)
-}
-
 // advance makes the run go on, with the results and decisions that have come.
 func (f *flow) advance(ctx workflow.Context) (p progress, err error) {
 	in := advance{Run: f.run, Results: slices.Clone(f.Results), Answers: slices.Clone(f.decided()),
@@ -167,15 +160,16 @@ func (f *flow) advance(ctx workflow.Context) (p progress, err error) {
 		StartToCloseTimeout: 24 * time.Hour, HeartbeatTimeout: f.beat,
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: 200 * time.Millisecond, MaximumInterval: 10 * time.Second},
 	}
+	activity := f.name + activityAdvance
 	err = errors.New("no worker has the run in memory")
 	if f.Queue != "" {
 		own := options
 		own.TaskQueue, own.ScheduleToStartTimeout = f.Queue, ownQueueTimeout
 		own.RetryPolicy = &temporal.RetryPolicy{MaximumAttempts: 1}
-		err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, own), f.name+activityAdvance, in).Get(ctx, &p)
+		err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, own), activity, in).Get(ctx, &p)
 	}
 	if err != nil && ctx.Err() == nil {
-		err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), f.name+activityAdvance, in).Get(ctx, &p)
+		err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), activity, in).Get(ctx, &p)
 	}
 	if err != nil {
 		return p, err

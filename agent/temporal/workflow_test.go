@@ -4,7 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -168,7 +172,8 @@ func TestModelErrors(t *testing.T) {
 	n := 0
 	model := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
 		if n++; n < 3 {
-			return llmtest.Reply{}, &models.Error{Kind: models.KindRateLimited, RetryAfter: time.Hour, Err: errors.New("busy")}
+			return llmtest.Reply{}, &models.Error{Kind: models.KindRateLimited, RetryAfter: time.Hour,
+				Err: errors.New("busy")}
 		}
 		return llmtest.Reply{Text: fences([]string{`submit({answer: "done"})`})[0]}, nil
 	})
@@ -236,40 +241,98 @@ submit({answer: "bought " + await buy({of: "x".repeat(3e6)})})`)
 	}
 }
 
-// Several calls are lost, while others are in progress. The run goes on once all have decisions, and makes only those
-// that were not made.
-func TestLostCalls(t *testing.T) {
+// A run that cannot begin fails, and is not tried again.
+func TestInvalidInput(t *testing.T) {
+	t.Parallel()
+	a, _ := newAgent(t, (&shop{}).set(t), Options{})
+	env := environment(t, a)
+	env.ExecuteWorkflow("bot", state{Input: value{JSON: []byte(`{"task": 5}`)}})
+	if err := env.GetWorkflowError(); err == nil || !strings.Contains(err.Error(), "input cannot be decoded") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A run that another worker owns is tried again until that worker gives it up.
+func TestOwnedRun(t *testing.T) {
 	t.Parallel()
 	s := &shop{}
-	a, _ := newAgent(t, s.set(t), Options{}, `const all = [];
-		for (const name of ["a", "b"]) all.push(...await Promise.all([1, 2, 3].map(n => buy({of: name + n}))));
-		submit({answer: all.join()})`)
+	dir, err := journal.OpenDir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ := newAgent(t, s.set(t), Options{Store: dir}, `submit({answer: String(await buy({of: "a"}))})`)
 	env := environment(t, a)
-	attempts := map[string]int{}
-	env.RegisterActivityWithOptions(func(ctx context.Context, j job) (value, error) {
-		o := order{}
-		_ = json.Unmarshal(j.Args.JSON, &o)
-		if attempts[o.Of]++; attempts[o.Of] == 1 && strings.HasPrefix(o.Of, "a") && o.Of != "a2" {
-			return value{}, errors.New("the worker has died")
+	var owner journal.Log
+	env.SetOnActivityStartedListener(func(info *activity.Info, ctx context.Context, args converter.EncodedValues) {
+		var in advance
+		if _ = args.Get(&in); in.Run == "" || info.ActivityType.Name != "bot"+activityAdvance {
+			return
 		}
+		if owner == nil {
+			if owner, err = dir.Open(t.Context(), in.Run); err != nil {
+				t.Error(err)
+			}
+		} else if info.Attempt == 3 {
+			_ = owner.Close()
+		}
+	})
+	if got := answer(t, a, env); !strings.Contains(got, "1") {
+		t.Errorf("got %s", got)
+	}
+}
+
+// Calls go to the queues of their tools, and runs to a queue for the version.
+func TestQueues(t *testing.T) {
+	t.Parallel()
+	s := &shop{}
+	queue := func(tool string) string { return map[string]string{"buy": "shop"}[tool] }
+	a, _ := newAgent(t, s.set(t), Options{Queue: queue, CallTimeout: time.Minute},
+		`submit({answer: String(await buy({of: "a"}) + await look({of: "b"}))})`)
+	env := environment(t, a)
+	var mu sync.Mutex
+	queues := map[string]string{}
+	env.RegisterActivityWithOptions(func(ctx context.Context, j job) (value, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		queues[j.Tool] = fmt.Sprint(activity.GetInfo(ctx).TaskQueue, " ", j.Queue, " ", j.Timeout, " ", j.Attempts)
 		return a.call(ctx, j)
 	}, activity.RegisterOptions{Name: "bot" + activityCall, DisableAlreadyRegisteredCheck: true})
-	decide := func() {
-		for _, w := range waiting(t, a, env) {
-			outcome := &journal.Reconciled{State: journal.StateRejected}
-			if strings.Contains(string(w.Args), "a1") {
-				outcome = &journal.Reconciled{State: journal.StateOK, Result: json.RawMessage("42")}
-			}
-			env.UpdateWorkflow(decideName, "u-"+w.ID, &updated{},
-				Answer{Call: w.ID, Decision: agent.Decision{Outcome: outcome}})
+	answer(t, a, env)
+	if queues["buy"] != "shop shop 1m0s 1" || queues["look"] != a.TaskQueue()+" "+a.TaskQueue()+" 1m0s 5" {
+		t.Errorf("the queues are %v", queues)
+	}
+	other, _ := newAgent(t, s.set(t), Options{Version: "2"})
+	again, _ := newAgent(t, s.set(t), Options{})
+	if other.TaskQueue() == a.TaskQueue() || again.TaskQueue() != a.TaskQueue() {
+		t.Errorf("the queues are %s, %s and %s", a.TaskQueue(), again.TaskQueue(), other.TaskQueue())
+	}
+}
+
+// An object that is damaged is not used.
+func TestObjects(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	o, err := OpenDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := json.RawMessage(`"` + strings.Repeat("x", maxInline) + `"`)
+	var v value
+	for range 2 {
+		if v, err = keep(t.Context(), o, text, maxInline); err != nil || v.Key == "" || v.JSON != nil {
+			t.Fatalf("got %v, %v", v, err)
 		}
 	}
-	for n := range 3 { // the run may find one lost call after the other
-		env.RegisterDelayedCallback(decide, time.Duration(n+1)*time.Hour)
+	if got, err := load(t.Context(), o, v); err != nil || string(got) != string(text) {
+		t.Errorf("got %d bytes, %v", len(got), err)
 	}
-	got := answer(t, a, env)
-	if s.String() != "buy:a2 buy:a3 buy:b1 buy:b2 buy:b3" || attempts["a1"] != 1 || attempts["a3"] != 2 ||
-		!strings.Contains(got, "42,1,2") {
-		t.Errorf("got %s; attempts %v; the tools did %s", got, attempts, s)
+	if err := os.WriteFile(filepath.Join(folder, v.Key), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := load(t.Context(), o, v); err == nil || !strings.Contains(err.Error(), "damaged") {
+		t.Errorf("got %v", err)
+	}
+	if short, err := keep(t.Context(), o, text[:9], maxInline); err != nil || short.Key != "" {
+		t.Errorf("got %v, %v", short, err)
 	}
 }

@@ -49,6 +49,17 @@ func Find[P Place](ctx context.Context) (p P, ok bool) {
 	return p, ok
 }
 
+// Idle reports whether nothing goes on in the programs whose calls a context belongs to, except for calls that have left
+// their places. A Place knows this if it has the method Idle() bool.
+func Idle(ctx context.Context) bool {
+	for o := of(ctx); o != nil; o = o.outer {
+		if p, ok := o.Place.(interface{ Idle() bool }); ok && !p.Idle() {
+			return false
+		}
+	}
+	return true
+}
+
 // ErrPaused is the cause with which a run ends that waits only for decisions which people make later. The calls that
 // wait have not been made. When the run is resumed, the program is repeated, and the calls are issued again.
 var ErrPaused = errors.New("the run is paused until somebody decides about its calls")

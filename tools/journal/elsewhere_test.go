@@ -1,0 +1,77 @@
+package journal_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/writ-go/writ/internal/dispatch"
+	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
+)
+
+// performer makes the calls of a program. It implements [dispatch.Performer].
+type performer struct {
+	settled []string
+	perform func(args json.RawMessage) (json.RawMessage, error)
+}
+
+func (p *performer) Performs(b *tools.Binding) bool { return b.Name == "add" }
+
+func (p *performer) Settled(id string, s journal.State) { p.settled = append(p.settled, fmt.Sprint(id, " ", s)) }
+
+func (p *performer) Perform(_ context.Context, _ *tools.Binding, args json.RawMessage) (json.RawMessage, error) {
+	return p.perform(args)
+}
+
+// A call that somebody else makes is made again, and not unknown, if the process ended before its outcome was recorded.
+func TestElsewhere(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	do := func(r *resumed, p *performer, call string) string {
+		p.perform = func(json.RawMessage) (json.RawMessage, error) { calls++; return json.RawMessage(`7`), nil }
+		var err error
+		o := journal.Options{Elsewhere: p.Performs, OnSettled: p.Settled}
+		if r.journal, err = journal.Open(r.log, &o); err != nil {
+			t.Fatal(err)
+		}
+		r.begin("a")
+		result, err := r.issue(call).Perform(dispatch.WithPerformer(t.Context(), p))
+		if err != nil {
+			return err.Error()
+		}
+		return string(result)
+	}
+	first, p := &resumed{t: t, log: &memory{}}, &performer{}
+	first.handle = func(context.Context, string) (json.RawMessage, error) { return json.RawMessage(`1`), nil }
+	first.policy = func(next tools.Caller) tools.Caller { return next }
+	first = first.next()
+	if got := do(first, p, `add {"n":1}`); got != "7" || calls != 1 || len(first.tried) > 0 {
+		t.Errorf("got %s after %d calls; the tools did %v", got, calls, first.tried)
+	}
+	if got := fmt.Sprint(p.settled); got != "[E1 ok]" {
+		t.Errorf("told %s", got)
+	}
+
+	// The next process has the outcome. The one after that does not, because the log ends after the dispatch.
+	again, p := first.next(), &performer{}
+	if got := do(again, p, `add {"n":1}`); got != "7" || calls != 1 || fmt.Sprint(p.settled) != "[E1 ok]" {
+		t.Errorf("got %s after %d calls, told %v", got, calls, p.settled)
+	}
+	cut := &resumed{t: t, log: first.log.all()}
+	for i, record := range cut.log.records {
+		if strings.Contains(string(record), `"op":"settle"`) {
+			cut.log.records = cut.log.records[:i]
+			break
+		}
+	}
+	last, p := cut.next(), &performer{}
+	if got := do(last, p, `add {"n":1}`); got != "7" || calls != 2 || fmt.Sprint(p.settled) != "[E1 ok]" {
+		t.Errorf("got %s after %d calls, told %v", got, calls, p.settled)
+	}
+	if got := cut.next().begin("a").call(`add {"n":1}`); !strings.Contains(got, "unknown") {
+		t.Errorf("without somebody else, got %s", got)
+	}
+}
