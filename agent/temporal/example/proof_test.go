@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -19,11 +18,18 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
+	"google.golang.org/protobuf/proto"
 )
 
 // TestMain lets the test's executable be a worker or a tool server.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "-role" {
+	switch {
+	case len(os.Args) > 2 && os.Args[1] == "-role" && os.Args[2] == "solver":
+		if err := solve(os.Args[3:]); err != nil {
+			panic(err)
+		}
+		os.Exit(0)
+	case len(os.Args) > 1 && os.Args[1] == "-role":
 		main()
 		os.Exit(0)
 	}
@@ -146,27 +152,13 @@ func (l *lab) shipAll(first, n, atOnce int, how string) (took time.Duration) {
 		all.Go(func() {
 			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
 				if err := l.ship(l.t.Context(), first+i, how); err != nil {
-					l.t.Errorf("run %d: %v\n%s", first+i, err, l.history(fmt.Sprintf("c-%d", first+i)))
+					l.t.Errorf("run %d: %v", first+i, err)
 				}
 			}
 		})
 	}
 	all.Wait()
 	return time.Since(began)
-}
-
-// history returns the events of a run, for a failure.
-func (l *lab) history(id string) string {
-	var b strings.Builder
-	for events := l.client.GetWorkflowHistory(l.t.Context(), id, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); events.HasNext(); {
-		e, err := events.Next()
-		if err != nil {
-			return err.Error()
-		}
-		text := fmt.Sprint(e.Attributes)
-		fmt.Fprintf(&b, "%s %s %.1500s\n", e.EventTime.AsTime().Format("04:05.000"), e.EventType, text)
-	}
-	return b.String()
 }
 
 // TestProof makes runs while workers are killed, and compares the tool server's log with the journals.
@@ -180,7 +172,7 @@ func TestProof(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		var killer sync.WaitGroup
 		killer.Go(func() { l.killAtRandom(ctx, time.Second) })
-		took := l.shipAll(0, n, 16, "")
+		took := l.shipAll(0, n, 32, "")
 		stop()
 		killer.Wait()
 		log, err := rows(l.log())
@@ -199,6 +191,38 @@ func TestProof(t *testing.T) {
 		}
 		l.stop()
 	}
+}
+
+// TestLoad measures runs while nothing fails.
+func TestLoad(t *testing.T) {
+	runs(t)
+	l := newLab(t, true, 0, 2)
+	t.Log("| runs at once | calls of a program | calls a second | milliseconds a call | events a call | bytes of history a call |")
+	t.Log("|---|---|---|---|---|---|")
+	customer := 0
+	for _, how := range []string{"one at a time", "four at a time"} {
+		l.shipAll(customer, 4, 4, how) // warms up
+		customer += 4
+		for _, atOnce := range []int{1, 4, 16, 64} {
+			n := max(4, 2*atOnce)
+			took := l.shipAll(customer, n, atOnce, how)
+			events, size := l.history(fmt.Sprintf("c-%d", customer))
+			customer += n
+			t.Logf("| %d | %s | %.0f | %.0f | %.1f | %d |", atOnce, how, float64(20*n)/took.Seconds(),
+				float64(took.Milliseconds())*float64(atOnce)/float64(20*n), float64(events)/20, size/20)
+		}
+	}
+}
+
+// history returns the number of events of a run, and their bytes.
+func (l *lab) history(id string) (events, size int) {
+	all := l.client.GetWorkflowHistory(l.t.Context(), id, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for all.HasNext() {
+		e, err := all.Next()
+		check(l.t, err)
+		events, size = events+1, size+proto.Size(e)
+	}
+	return events, size
 }
 
 // unrecorded counts the rows of the log whose calls are not recorded as done in the journal of their run.
