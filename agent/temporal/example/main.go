@@ -1,11 +1,11 @@
 // Example runs an agent on Temporal, and kills one of its workers in the middle of a program:
 //
-//	cd agent/temporal && go run ./example
+//	go run -C agent/temporal ./example
 //
 // It starts a Temporal server for development, a tool server and two workers, each in a process of its own. The program
 // ships 20 orders and refunds one of them, for which it needs an approval. At the end, the tool server's own log shows
-// what happened. The model is scripted; its program really runs. The first start builds the Temporal server, which takes
-// some minutes.
+// what happened. The model is scripted; its program really runs. The first start builds the Temporal server, which
+// takes some minutes.
 package main
 
 import (

@@ -164,6 +164,7 @@ func (l *lab) shipAll(first, n, atOnce int, how string) (took time.Duration) {
 // TestProof makes runs while workers are killed, and compares the tool server's log with the journals.
 func TestProof(t *testing.T) {
 	n := runs(t)
+	t.Log("|")
 	t.Log("| tool server | runs | effects | workers killed | lost | repeated | requests that asked again | " +
 		"reported unknown | of these not done | done without a record | minutes |")
 	t.Log("|---|---|---|---|---|---|---|---|---|---|---|")
@@ -197,7 +198,9 @@ func TestProof(t *testing.T) {
 func TestLoad(t *testing.T) {
 	runs(t)
 	l := newLab(t, true, 0, 2)
-	t.Log("| runs at once | calls of a program | calls a second | milliseconds a call | events a call | bytes of history a call |")
+	t.Log("|")
+	t.Log("| runs at once | calls of a program | calls a second | milliseconds a call | events a call | " +
+		"bytes of history a call |")
 	t.Log("|---|---|---|---|---|---|")
 	customer := 0
 	for _, how := range []string{"one at a time", "four at a time"} {

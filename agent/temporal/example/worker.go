@@ -107,8 +107,9 @@ func (c config) runWorker() error {
 }
 
 func (c config) dial() (client.Client, error) {
-	quiet := log.NewStructuredLogger(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})))
-	temporal, err := client.Dial(client.Options{HostPort: c.server, Namespace: c.namespace, Logger: quiet})
+	errs := slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})
+	temporal, err := client.Dial(client.Options{HostPort: c.server, Namespace: c.namespace,
+		Logger: log.NewStructuredLogger(slog.New(errs))})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("there is no Temporal server at %s", c.server), err)
 	}
