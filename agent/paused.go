@@ -142,7 +142,7 @@ func (r *run) resume(c Checkpoint, info RunInfo, decisions map[string]Decision) 
 			return fmt.Errorf("agent: run %s has no call %s that waits for a decision", r.id, id)
 		}
 		delete(r.still, id)
-		if err := d.Check(w); err != nil {
+		if err := d.check(w); err != nil {
 			return fmt.Errorf("agent: the decision on %s: %w", w, err)
 		}
 	}
@@ -215,8 +215,8 @@ func (r *run) unknown(err error) (list []Waiting) {
 	return list
 }
 
-// Check returns the reason why the decision is invalid for a waiting call, or nil. Resume calls it, too.
-func (d Decision) Check(w Waiting) error {
+// check says why a decision on a waiting call is invalid.
+func (d Decision) check(w Waiting) error {
 	switch {
 	case w.Unknown != (d.Outcome != nil):
 		return errors.New("set Outcome if and only if the outcome is unknown")

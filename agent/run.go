@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
-	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/internal/durable"
 	"github.com/writ-go/writ/internal/effect"
@@ -194,10 +193,7 @@ func (r *run) Journal(
 			return r.onRepeat(key+":"+id, c, like)
 		}
 	}
-	if p := dispatch.PerformerOf(ctx); p != nil {
-		options.Elsewhere = func(id string, b *tools.Binding) bool { return p.Performs(b) && p.Knows(key+":"+id) }
-		options.OnSettled = func(id string, s journal.State) { p.Settled(key+":"+id, s) }
-	}
+	elsewhere(ctx, key, &options)
 	j, err := journal.Open(r.log.part(callsOf+key), &options)
 	if err != nil {
 		return nil, err

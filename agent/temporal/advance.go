@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -64,11 +65,12 @@ func (a *Agent) step(ctx context.Context, in advance) (p progress, again bool, e
 func (a *Agent) beat(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
-		for tick := time.Tick(a.options.Heartbeat / 3); ctx.Err() == nil; {
-			activity.RecordHeartbeat(ctx)
+		for tick := time.Tick(a.options.Heartbeat / 3); ; {
 			select {
 			case <-tick:
+				activity.RecordHeartbeat(ctx)
 			case <-ctx.Done():
+				return
 			}
 		}
 	}()
@@ -131,9 +133,8 @@ func (a *Agent) prepare(
 func undecided(in advance, waiting []agent.Waiting, decisions map[string]agent.Decision) (open []agent.Waiting) {
 	for _, w := range waiting {
 		_, decided := decisions[w.ID]
-		of := func(id string) bool { return callOf(id) == w.ID }
-		known := slices.ContainsFunc(in.Running, of) ||
-			slices.ContainsFunc(in.Results, func(r result) bool { return of(r.ID) && r.Lost == "" })
+		known := slices.Contains(in.Running, w.ID) ||
+			slices.ContainsFunc(in.Results, func(r result) bool { return r.ID == w.ID && r.Lost == "" })
 		if !decided && !(w.Unknown && known) {
 			open = append(open, w)
 		}
@@ -141,8 +142,8 @@ func undecided(in advance, waiting []agent.Waiting, decisions map[string]agent.D
 	return open
 }
 
-// lose tells a run which calls were lost, and which results do not count because their calls are decided: if such a call
-// was not made, it is made now, and has another result.
+// lose tells a run which calls were lost, and which results do not count because their calls are decided: if such a
+// call was not made, it is made now, and has another result.
 func (a *Agent) lose(ctx context.Context, in advance, l *live, decisions map[string]agent.Decision) error {
 	if !slices.ContainsFunc(in.Results, func(r result) bool { return r.Lost != "" }) {
 		return nil
@@ -150,13 +151,12 @@ func (a *Agent) lose(ctx context.Context, in advance, l *live, decisions map[str
 	l.lost, l.stale = map[string]bool{}, map[int]bool{}
 	all, err := a.runs.Calls(ctx, in.Run)
 	for _, r := range in.Results {
-		id := callOf(r.ID)
-		run, entry, _ := strings.Cut(id, ":")
+		run, entry, _ := strings.Cut(r.ID, ":")
 		for _, e := range all[run] {
 			if b := a.tools[e.Tool]; e.ID == entry && r.Lost != "" && b != nil && once(b) {
-				l.lost[id] = decisions[id].Outcome == nil &&
+				l.lost[r.ID] = decisions[r.ID].Outcome == nil &&
 					(e.State == dispatch.StateDispatched || e.State == journal.StateUnknown)
-				l.stale[r.Number] = !l.lost[id]
+				l.stale[r.Number] = !l.lost[r.ID]
 			}
 		}
 	}
@@ -215,9 +215,9 @@ func (a *Agent) ended(ctx context.Context, in advance, l *live) (p progress, err
 	case ok, errors.Is(l.err, errNotOwned), l.log != nil && l.log.broken.Load():
 		return p, l.err
 	case errors.Is(l.err, module.ErrNoAnswer), errors.Is(l.err, module.ErrMaxIters), errors.Is(l.err, module.ErrBudget):
-		return progress{State: agent.Failed, Error: l.err.Error(), Kind: noAnswer}, nil
+		return progress{State: agent.Failed, Error: fmt.Sprintf("%.10000v", l.err), Kind: noAnswer}, nil
 	case l.err != nil:
-		return progress{State: agent.Failed, Error: l.err.Error(), Kind: "RunFailed"}, nil
+		return progress{State: agent.Failed, Error: fmt.Sprintf("%.10000v", l.err), Kind: "RunFailed"}, nil
 	}
 	p = progress{State: agent.Done}
 	p.Output, err = keep(ctx, a.options.Objects, l.output, maxInline)

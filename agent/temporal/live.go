@@ -5,9 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -158,7 +156,11 @@ func (l *live) inTurn(ctx context.Context, ask func(ctx context.Context) error) 
 func (l *live) await(ctx context.Context, w *waiter) (result, error) {
 	back := tools.Pause(ctx)
 	w.ctx, w.reply = ctx, make(chan result, 1)
-	l.change(func() { l.add(w); l.inside++ })
+	l.change(func() {
+		l.waiting = append(l.waiting, w)
+		l.inside++
+		l.match()
+	})
 	defer l.change(func() { l.inside-- })
 	defer back()
 	asking := false
@@ -180,17 +182,6 @@ func (l *live) await(ctx context.Context, w *waiter) (result, error) {
 	default:
 		return result{}, context.Cause(ctx)
 	}
-}
-
-// add adds a waiter, or gives it the result that is already there. If a policy makes a call twice at the same time, the
-// second one has a number.
-func (l *live) add(w *waiter) {
-	id := w.ID
-	for n := 2; slices.ContainsFunc(l.waiting, func(o *waiter) bool { return o.ID == w.ID }); n++ {
-		w.ID = fmt.Sprintf("%s#%d", id, n)
-	}
-	l.waiting = append(l.waiting, w)
-	l.match()
 }
 
 // match gives results to the waiters that want them.
@@ -300,10 +291,12 @@ func (l *live) rest(ctx context.Context, running []string) (busy bool, err error
 	return busy, err
 }
 
-// jobs returns the jobs that are not in progress, at most room.
+// jobs returns the jobs that are not in progress, at most room. If a policy makes a call twice at the same time, the
+// second job begins when the first has ended.
 func (l *live) jobs(running []string, room int) (list []job) {
 	for _, w := range l.waiting {
-		if len(list) < room && !slices.Contains(running, w.ID) {
+		same := func(j job) bool { return j.ID == w.ID }
+		if len(list) < room && !slices.Contains(running, w.ID) && !slices.ContainsFunc(list, same) {
 			list = append(list, w.job)
 		}
 	}
@@ -314,17 +307,11 @@ func (l *live) jobs(running []string, room int) (list []job) {
 // return those of calls whose outcome the journal calls unknown: they answer for a person.
 func (l *live) needless(results []result) (numbers []int) {
 	for _, r := range results {
-		s := l.recorded[callOf(r.ID)]
+		s := l.recorded[r.ID]
 		if l.stale[r.Number] || s != "" && (s != dispatch.StateUnknown || r.Lost != "") {
 			numbers = append(numbers, r.Number)
 		}
 	}
 	l.early = slices.DeleteFunc(l.early, func(r result) bool { return slices.Contains(numbers, r.Number) })
 	return numbers
-}
-
-// callOf returns the ID of a job's call: see [live.add].
-func callOf(job string) string {
-	id, _, _ := strings.Cut(job, "#")
-	return id
 }

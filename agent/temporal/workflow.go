@@ -42,7 +42,8 @@ type flow struct {
 
 // workflow is the workflow of an agent. It returns the run's answer.
 func (a *Agent) workflow(ctx workflow.Context, s state) (value, error) {
-	f := &flow{state: s, name: a.name, beat: a.options.Heartbeat, run: runOf(workflow.GetInfo(ctx)), answered: map[string]bool{}}
+	f := &flow{state: s, name: a.name, beat: a.options.Heartbeat, run: runOf(workflow.GetInfo(ctx)),
+		answered: map[string]bool{}}
 	if err := f.handle(ctx); err != nil {
 		return value{}, err
 	}
@@ -128,8 +129,8 @@ func (f *flow) check(a Answer) error {
 	return a.Decision.Check(f.waiting[i].Waiting)
 }
 
-// decided returns the answers, once all calls whose outcomes are unknown have one: with fewer, the run would stop at the
-// next of these calls.
+// decided returns the answers, once all calls whose outcomes are unknown have one: with fewer, the run would stop at
+// the next of these calls.
 func (f *flow) decided() []Answer {
 	if slices.ContainsFunc(f.waiting, func(w waitingCall) bool { return w.Unknown && !f.answered[w.ID] }) {
 		return nil
@@ -200,7 +201,7 @@ func (f *flow) start(ctx workflow.Context, j job) {
 	workflow.Go(ctx, func(ctx workflow.Context) {
 		r := result{ID: j.ID, Digest: j.Digest}
 		if err := future.Get(ctx, &r.Outcome); err != nil {
-			r.Lost = err.Error()
+			r.Lost = fmt.Sprintf("%.1000v", err)
 		}
 		f.finished++
 		f.Finished++

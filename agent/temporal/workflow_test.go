@@ -336,3 +336,27 @@ func TestObjects(t *testing.T) {
 		t.Errorf("got %v, %v", short, err)
 	}
 }
+
+// A program that ends while a call is in progress waits for the result.
+func TestProgramEndsDuringCall(t *testing.T) {
+	t.Parallel()
+	s, bought := &shop{}, make(chan struct{})
+	slow := tools.Func("slow", "Waits.", func(ctx context.Context, o order) (int, error) {
+		<-bought
+		time.Sleep(100 * time.Millisecond) // so that the program has ended
+		return s.did(ctx, "slow:"+o.Of), nil
+	}, &tools.Hints{Class: tools.Effect})
+	var once sync.Once
+	fast := tools.Func("fast", "Is quick.", func(ctx context.Context, o order) (int, error) {
+		once.Do(func() { close(bought) })
+		return s.did(ctx, "fast:"+o.Of), nil
+	}, &tools.Hints{Class: tools.Effect})
+	a, _ := newAgent(t, s.set(t, slow, fast), Options{},
+		`await Promise.all([slow({of: "a"}), fast({of: "b"}).then(() => { throw new Error("stop") })])`,
+		`submit({answer: String(await fast({of: "b"}) + await slow({of: "a"}))})`)
+	env := environment(t, a)
+	env.SetTestTimeout(15 * time.Second) // a program has 30 seconds
+	if got := answer(t, a, env); !strings.Contains(got, "3") || s.String() != "fast:b slow:a" {
+		t.Errorf("got %s; the tools did %s", got, s)
+	}
+}
