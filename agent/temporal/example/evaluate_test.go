@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"flag"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -31,11 +31,11 @@ func (c config) solver() (*temporal.Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := journal.OpenDir(filepath.Join(c.dir, "journals"))
+	store, err := journal.OpenDir(filepath.Join(c.Dir, "journals"))
 	if err != nil {
 		return nil, err
 	}
-	objects, err := temporal.OpenDir(filepath.Join(c.dir, "objects"))
+	objects, err := temporal.OpenDir(filepath.Join(c.Dir, "objects"))
 	if err != nil {
 		return nil, err
 	}
@@ -43,13 +43,11 @@ func (c config) solver() (*temporal.Agent, error) {
 }
 
 // solve runs a worker of the solver.
-func solve(args []string) error {
+func solve(text string) error {
 	var c config
-	flags := flag.NewFlagSet("solver", flag.ExitOnError)
-	flags.StringVar(&c.dir, "dir", "", "")
-	flags.StringVar(&c.server, "server", "", "")
-	flags.StringVar(&c.namespace, "namespace", "", "")
-	_ = flags.Parse(args)
+	if err := json.Unmarshal([]byte(text), &c); err != nil {
+		return err
+	}
 	bot, err := c.solver()
 	if err != nil {
 		return err
@@ -68,18 +66,18 @@ func TestEvaluation(t *testing.T) {
 	runs(t)
 	const n = 1000
 	l := &lab{t: t}
-	l.dir = t.TempDir()
+	l.Dir = t.TempDir()
 	t.Cleanup(l.stop)
-	check(t, l.startTemporal())
+	must(t, l.startTemporal())
 	for range 4 {
-		p, _, err := role("solver", "-dir", l.dir, "-server", l.server, "-namespace", l.namespace)
-		check(t, err)
+		p, _, err := role("solver", l.config)
+		must(t, err)
 		l.workers = append(l.workers, p)
 	}
 	bot, err := l.solver()
-	check(t, err)
+	must(t, err)
 	c, err := l.dial()
-	check(t, err)
+	must(t, err)
 	t.Cleanup(c.Close)
 	all := make([]evaluate.Example[agent.Task, agent.Answer], n)
 	for i := range all {
@@ -91,7 +89,7 @@ func TestEvaluation(t *testing.T) {
 	report, err := evaluate.Evaluate(t.Context(), temporal.Module[agent.Task, agent.Answer](bot, c, "evaluation-"), all,
 		evaluate.ExactMatch[agent.Task, agent.Answer](), &evaluate.Options{Workers: 32})
 	took := time.Since(began)
-	check(t, err)
+	must(t, err)
 	right := 0
 	for _, r := range report.Results {
 		if r.Score.Value == 1 {

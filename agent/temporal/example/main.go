@@ -9,16 +9,16 @@
 package main
 
 import (
-	"bufio"
 	"context"
+	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,72 +32,75 @@ import (
 )
 
 func main() {
-	if err := run(); err != nil {
+	var c config
+	flag.BoolVar(&c.Honors, "honors", true, "the tool server makes no effect twice that has the same ID")
+	flag.StringVar(&c.Server, "server", "", "`address` of a Temporal server; without it, one is built and started")
+	flag.StringVar(&c.Namespace, "namespace", "default", "of -server")
+	yes := flag.Bool("yes", false, "approve the refund without asking; so it is, too, if there is no terminal")
+	role := flag.String("role", "", "used by the example itself: tools or worker")
+	flag.Func("config", "used by the example itself", func(text string) error {
+		return json.Unmarshal([]byte(text), &c)
+	})
+	flag.Parse()
+	switch *role {
+	case "tools":
+		check(runToolServer(c))
+	case "worker":
+		check(c.runWorker())
+	default:
+		var err error
+		c.Dir, err = os.MkdirTemp("", "temporal-example-")
+		check(err)
+		defer os.RemoveAll(c.Dir)
+		c.Pause = 200 * time.Millisecond
+		w := &world{config: c, ask: !*yes && term.IsTerminal(int(os.Stdin.Fd()))}
+		defer w.stop()
+		check(w.start())
+		w.story(context.Background())
+	}
+}
+
+// check ends the example if there is an error. The processes that it has started end with it.
+func check(err error) {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
 }
 
-func run() error {
-	var c config
-	yes := flag.Bool("yes", false, "approve the refund without asking; also if there is no terminal")
-	flag.BoolVar(&c.honors, "honors", true, "the tool server makes no effect twice that has the same ID")
-	flag.StringVar(&c.server, "server", "", "`address` of a Temporal server; without it, one is built and started")
-	flag.StringVar(&c.namespace, "namespace", "default", "of -server")
-	role := flag.String("role", "", "used by the example itself: tools or worker")
-	flag.StringVar(&c.dir, "dir", "", "used by the example itself")
-	flag.StringVar(&c.tools, "tools", "", "used by the example itself")
-	pause := flag.Duration("pause", 200*time.Millisecond, "how long the tool server takes for a call")
-	flag.Parse()
-	switch *role {
-	case "tools":
-		return runToolServer(c.log(), c.honors, *pause)
-	case "worker":
-		return c.runWorker()
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	dir, err := os.MkdirTemp("", "temporal-example-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	w := &world{config: c}
-	w.dir = dir
-	defer w.stop()
-	if err := w.start(*pause); err != nil {
-		return err
-	}
-	approve := func(agent.Waiting) bool { return true }
-	if !*yes && term.IsTerminal(int(os.Stdin.Fd())) {
-		approve = ask
-	}
-	return w.story(ctx, approve)
+// config is what all processes of the example agree on.
+type config struct {
+	Server, Namespace string        // of Temporal
+	Dir               string        // where the workers keep the journals and large values
+	Tools             string        // the URL of the tool server
+	Honors            bool          // the tool server makes no effect twice
+	Pause             time.Duration // how long the tool server takes
 }
+
+func (c config) log() string { return filepath.Join(c.Dir, "effects.jsonl") }
 
 // world is all processes of the example.
 type world struct {
 	config
+	ask     bool // a person approves
 	servers []*process
 	workers []*process
 }
 
-func (c config) log() string { return filepath.Join(c.dir, "effects.jsonl") }
-
 // start starts the servers.
-func (w *world) start(pause time.Duration) error {
-	if w.server == "" {
+func (w *world) start() error {
+	if w.Server == "" {
 		fmt.Println("Building the Temporal server; the first time, this takes some minutes.")
 		if err := w.startTemporal(); err != nil {
 			return err
 		}
 	}
-	p, url, err := role("tools", "-dir", w.dir, fmt.Sprint("-honors=", w.honors), "-pause", pause.String())
+	p, url, err := role("tools", w.config)
 	if err != nil {
 		return err
 	}
-	w.tools, w.servers = url, append(w.servers, p)
-	fmt.Printf("Temporal at %s, the tool server at %s\n", w.server, w.tools)
+	w.Tools, w.servers = url, append(w.servers, p)
+	fmt.Printf("Temporal at %s, the tool server at %s\n", w.Server, w.Tools)
 	return nil
 }
 
@@ -107,32 +110,29 @@ func (w *world) startTemporal() error {
 	if err != nil {
 		return fmt.Errorf("run the example in the folder agent/temporal: %w", err)
 	}
-	file := filepath.Join(w.dir, "devserver")
-	build := exec.Command("go", "build", "-o", file, ".")
+	build := exec.Command("go", "build", "-o", w.Dir, ".")
 	build.Dir = filepath.Join(strings.TrimSpace(string(folder)), "internal", "devserver")
 	build.Stdout, build.Stderr = os.Stderr, os.Stderr
 	if err := build.Run(); err != nil {
 		return fmt.Errorf("the Temporal server cannot be built: %w", err)
 	}
-	p, line, err := start(file)
+	p, line, err := start(filepath.Join(w.Dir, "devserver"))
 	if err != nil {
 		return err
 	}
 	w.servers = append(w.servers, p)
-	_, err = fmt.Sscan(line, &w.server, &w.namespace)
+	_, err = fmt.Sscan(line, &w.Server, &w.Namespace)
 	return err
 }
 
 // work starts a worker.
 func (w *world) work() error {
-	p, _, err := role("worker", "-dir", w.dir, fmt.Sprint("-honors=", w.honors), "-server", w.server,
-		"-namespace", w.namespace, "-tools", w.tools)
-	if err != nil {
-		return err
+	p, _, err := role("worker", w.config)
+	if err == nil {
+		w.workers = append(w.workers, p)
+		fmt.Printf("worker %d runs\n", p.Process.Pid)
 	}
-	w.workers = append(w.workers, p)
-	fmt.Printf("worker %d runs\n", p.Process.Pid)
-	return nil
+	return err
 }
 
 func (w *world) stop() {
@@ -142,135 +142,109 @@ func (w *world) stop() {
 }
 
 // story runs the agent, kills a worker, and shows what happened.
-func (w *world) story(ctx context.Context, approve func(agent.Waiting) bool) error {
-	for range 2 {
-		if err := w.work(); err != nil {
-			return err
-		}
-	}
+func (w *world) story(ctx context.Context) {
+	check(w.work())
+	check(w.work())
 	temporal, err := w.dial()
-	if err != nil {
-		return err
-	}
+	check(err)
 	defer temporal.Close()
 	box, err := sandbox.New(nil)
-	if err != nil {
-		return err
-	}
+	check(err)
 	defer box.Close()
 	bot, err := w.define(box, "")
-	if err != nil {
-		return err
-	}
+	check(err)
 	task := agent.Task{Task: "Ship the 20 orders of c-1, and refund order 7."}
 	fmt.Println("task:", task.Task)
 	run, err := bot.Start(ctx, temporal, "orders-of-c-1", task)
-	if err != nil {
-		return err
+	check(err)
+	for !w.killOne() {
+		time.Sleep(20 * time.Millisecond)
 	}
-	if err := w.killOne(ctx); err != nil {
-		return err
-	}
-	done := make(chan error, 1)
-	var answer agent.Answer
-	go func() { done <- bot.Result(ctx, run, &answer) }()
+	done := make(chan agent.Answer)
+	go func() {
+		var answer agent.Answer
+		check(bot.Result(ctx, run, &answer))
+		done <- answer
+	}()
 	for {
 		select {
-		case err := <-done:
-			if err == nil {
-				fmt.Println("answer:", answer.Answer)
-				err = w.report()
-			}
-			return err
+		case answer := <-done:
+			fmt.Println("answer:", answer.Answer)
+			w.report()
+			return
 		case <-time.After(time.Second):
-			if err := w.decide(ctx, bot, temporal, run.GetID(), approve); err != nil {
-				return err
-			}
+			check(w.decide(ctx, bot, temporal, run.GetID()))
 		}
 	}
 }
 
-// killOne kills the worker that makes effects, after some of them.
-func (w *world) killOne(ctx context.Context) error {
-	for ctx.Err() == nil {
-		all, err := rows(w.log())
-		if err != nil {
-			return err
-		}
-		if len(all) < 9 {
-			time.Sleep(20 * time.Millisecond)
-			continue
-		}
-		for i, p := range w.workers {
-			if last := all[len(all)-1].Worker; last == fmt.Sprintf("worker %d", p.Process.Pid) {
-				fmt.Printf("%s is killed, after %d effects\n", last, len(all))
-				p.kill()
-				w.workers = append(w.workers[:i], w.workers[i+1:]...)
-				return nil
-			}
-		}
+// killOne kills the worker that made the last effect, after some of them.
+func (w *world) killOne() bool {
+	all, err := rows(w.log())
+	check(err)
+	i := slices.IndexFunc(w.workers, func(p *process) bool {
+		return len(all) > 8 && all[len(all)-1].Worker == fmt.Sprintf("worker %d", p.Process.Pid)
+	})
+	if i >= 0 {
+		fmt.Printf("%s is killed, after %d effects\n", all[len(all)-1].Worker, len(all))
+		w.workers[i].kill()
+		w.workers = slices.Delete(w.workers, i, i+1)
 	}
-	return ctx.Err()
+	return i >= 0
 }
 
 // decide answers the calls that wait.
-func (w *world) decide(ctx context.Context, bot *temporal.Agent, c client.Client, run string,
-	approve func(agent.Waiting) bool) error {
+func (w *world) decide(ctx context.Context, bot *temporal.Agent, c client.Client, run string) error {
 	waiting, err := bot.Waiting(ctx, c, run)
 	if err != nil {
 		return nil // no worker answers now
 	}
 	for _, call := range waiting {
-		d := agent.Decision{}
+		d := agent.Decision{Decision: policy.Decision{By: "ann"}}
 		if call.Unknown {
 			d.Outcome, err = w.lookUp(call)
 		} else {
-			fmt.Println("waits for approval:", call)
-			d.Decision = policy.Decision{Approved: approve(call), By: "ann", Reason: "not approved"}
+			d.Approved = w.approve(call)
 		}
-		if err == nil {
-			err = bot.Decide(ctx, c, run, "decision-"+call.ID, temporal.Answer{Call: call.ID, Decision: d})
-		}
-		if err != nil {
-			return err
+		if err == nil { // the ID lets a client send the same answer again
+			err = bot.Decide(ctx, c, run, rand.Text(), temporal.Answer{Call: call.ID, Decision: d})
 		}
 	}
-	return nil
+	return err
+}
+
+// approve asks at the terminal, if there is one.
+func (w *world) approve(call agent.Waiting) bool {
+	fmt.Println("waits for approval:", call)
+	answer := "y"
+	if w.ask {
+		fmt.Print("approve? [y/n] ")
+		_, _ = fmt.Scanln(&answer)
+	}
+	return answer == "y"
 }
 
 // lookUp does what a person does about a call whose outcome is unknown: it looks at the server.
 func (w *world) lookUp(call agent.Waiting) (*journal.Reconciled, error) {
 	all, err := rows(w.log())
-	for _, r := range all {
-		if r.Effect == call.ID {
-			fmt.Printf("unknown: %s; the tool server has done it\n", call)
-			return &journal.Reconciled{State: journal.StateOK, Result: []byte(`"ok"`)}, nil
-		}
+	if slices.ContainsFunc(all, func(r row) bool { return r.Effect == call.ID }) {
+		fmt.Printf("unknown: %s; the tool server has done it\n", call)
+		return &journal.Reconciled{State: journal.StateOK, Result: []byte(`"ok"`)}, nil
 	}
 	fmt.Printf("unknown: %s; the tool server has not done it\n", call)
 	return &journal.Reconciled{State: journal.StateRejected}, err
 }
 
-func (w *world) report() error {
+func (w *world) report() {
 	all, err := rows(w.log())
-	if err != nil {
-		return err
-	}
+	check(err)
 	fmt.Println("the tool server's log:")
 	for _, r := range all {
 		fmt.Println("   ", r)
 	}
 	effects, repeated, again := count(all)
 	fmt.Printf("%d effects, %d of them repeated; %d requests asked for an effect again\n", effects, repeated, again)
-	if repeated > 0 || effects != 21 {
-		return errors.New("an effect was lost or repeated")
+	if repeated > 0 || effects < 20 {
+		check(errors.New("an effect was lost or repeated"))
 	}
-	return nil
-}
-
-// ask asks at the terminal.
-func ask(agent.Waiting) bool {
-	fmt.Print("approve? [y/n] ")
-	line, err := bufio.NewReader(os.Stdin).ReadString('\n')
-	return err == nil && strings.HasPrefix(strings.ToLower(line), "y") || errors.Is(err, io.EOF)
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -20,14 +22,8 @@ func start(name string, args ...string) (*process, string, error) {
 	p := &process{Cmd: exec.Command(name, args...)}
 	p.Stderr = os.Stderr
 	stdin, err := p.StdinPipe()
-	if err != nil {
-		return nil, "", err
-	}
-	stdout, err := p.StdoutPipe()
-	if err != nil {
-		return nil, "", err
-	}
-	if err := p.Start(); err != nil {
+	stdout, bad := p.StdoutPipe()
+	if err := cmp.Or(err, bad, p.Start()); err != nil {
 		return nil, "", err
 	}
 	p.stdin = stdin
@@ -40,23 +36,18 @@ func start(name string, args ...string) (*process, string, error) {
 }
 
 // role starts this executable in another role: see main.
-func role(name string, args ...string) (*process, string, error) {
+func role(name string, c config) (*process, string, error) {
 	self, err := os.Executable()
-	if err != nil {
+	text, bad := json.Marshal(c)
+	if err = cmp.Or(err, bad); err != nil {
 		return nil, "", err
 	}
-	return start(self, append([]string{"-role", name}, args...)...)
+	return start(self, "-role", name, "-config", string(text))
 }
 
 // kill ends a process at once, as a machine that loses its power does.
 func (p *process) kill() {
 	_ = p.Process.Kill()
-	_ = p.Wait()
-}
-
-// stop lets a process end.
-func (p *process) stop() {
-	_ = p.stdin.Close()
 	_ = p.Wait()
 }
 

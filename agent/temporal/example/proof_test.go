@@ -2,8 +2,9 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
-	"math/rand/v2"
+	randv2 "math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -25,7 +26,7 @@ import (
 func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) > 2 && os.Args[1] == "-role" && os.Args[2] == "solver":
-		if err := solve(os.Args[3:]); err != nil {
+		if err := solve(os.Args[4]); err != nil {
 			panic(err)
 		}
 		os.Exit(0)
@@ -62,24 +63,24 @@ type lab struct {
 func newLab(t *testing.T, honors bool, pause time.Duration, workers int) *lab {
 	t.Helper()
 	l := &lab{t: t}
-	l.dir, l.honors = t.TempDir(), honors
+	l.Dir, l.Honors, l.Pause = t.TempDir(), honors, pause
 	t.Cleanup(l.stop)
-	check(t, l.start(pause))
+	must(t, l.start())
 	for range workers {
-		check(t, l.work())
+		must(t, l.work())
 	}
 	box, err := sandbox.New(nil)
-	check(t, err)
+	must(t, err)
 	t.Cleanup(func() { box.Close() })
 	l.bot, err = l.define(box, "")
-	check(t, err)
+	must(t, err)
 	l.client, err = l.dial()
-	check(t, err)
+	must(t, err)
 	t.Cleanup(l.client.Close)
 	return l
 }
 
-func check(t *testing.T, err error) {
+func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -92,9 +93,9 @@ func (l *lab) killAtRandom(ctx context.Context, mean time.Duration) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(time.Duration(rand.ExpFloat64() * float64(mean))):
+		case <-time.After(time.Duration(randv2.ExpFloat64() * float64(mean))):
 		}
-		i := rand.IntN(len(l.workers))
+		i := randv2.IntN(len(l.workers))
 		l.workers[i].kill()
 		l.workers = append(l.workers[:i], l.workers[i+1:]...)
 		l.kills++
@@ -134,7 +135,7 @@ func (l *lab) resolve(ctx context.Context, id string) {
 		l.unknown.Store(call.ID, true)
 		outcome, err := l.lookUp(call)
 		if err == nil {
-			err = l.bot.Decide(ctx, l.client, id, "decision-"+call.ID,
+			err = l.bot.Decide(ctx, l.client, id, rand.Text(),
 				temporal.Answer{Call: call.ID, Decision: agent.Decision{Outcome: outcome}})
 		}
 		if err == nil && outcome.State == journal.StateRejected {
@@ -177,7 +178,7 @@ func TestProof(t *testing.T) {
 		stop()
 		killer.Wait()
 		log, err := rows(l.log())
-		check(t, err)
+		must(t, err)
 		effects, repeated, again := count(log)
 		lost, unrecorded, unknown := 20*n-effects, l.unrecorded(log), 0
 		l.unknown.Range(func(any, any) bool { unknown++; return true })
@@ -222,7 +223,7 @@ func (l *lab) history(id string) (events, size int) {
 	all := l.client.GetWorkflowHistory(l.t.Context(), id, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for all.HasNext() {
 		e, err := all.Next()
-		check(l.t, err)
+		must(l.t, err)
 		events, size = events+1, size+proto.Size(e)
 	}
 	return events, size
@@ -230,15 +231,15 @@ func (l *lab) history(id string) (events, size int) {
 
 // unrecorded counts the rows of the log whose calls are not recorded as done in the journal of their run.
 func (l *lab) unrecorded(log []row) (n int) {
-	store, err := journal.OpenDir(filepath.Join(l.dir, "journals"))
-	check(l.t, err)
+	store, err := journal.OpenDir(filepath.Join(l.Dir, "journals"))
+	must(l.t, err)
 	all := agent.NewRuns(store)
 	list, err := all.List(l.t.Context())
-	check(l.t, err)
+	must(l.t, err)
 	done := map[string]bool{}
 	for _, r := range list {
 		calls, err := all.Calls(l.t.Context(), r.ID)
-		check(l.t, err)
+		must(l.t, err)
 		for run, entries := range calls {
 			for _, e := range entries {
 				done[run+":"+e.ID] = e.State == journal.StateOK

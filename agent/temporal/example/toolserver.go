@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -34,25 +35,20 @@ func (r row) String() string {
 
 // toolServer ships and refunds orders. It knows nothing of agents and workflows.
 type toolServer struct {
-	honors bool // an effect whose ID is known is not made again
-	pause  time.Duration
-
+	config
 	mu   sync.Mutex
 	log  *os.File
 	made map[string]bool
 }
 
 // runToolServer serves until standard input ends. The address is the line that it prints.
-func runToolServer(file string, honors bool, pause time.Duration) error {
-	log, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
+func runToolServer(c config) error {
+	log, err := os.OpenFile(c.log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	listener, bad := net.Listen("tcp", "127.0.0.1:0")
+	if err = cmp.Or(err, bad); err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	s := &http.Server{Handler: &toolServer{honors: honors, pause: pause, log: log, made: map[string]bool{}},
+	s := &http.Server{Handler: &toolServer{config: c, log: log, made: map[string]bool{}},
 		ReadHeaderTimeout: time.Minute}
 	go func() { _ = s.Serve(listener) }()
 	ready("http://" + listener.Addr().String())
@@ -67,9 +63,9 @@ func (s *toolServer) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	time.Sleep(s.pause / 2) // a worker may be killed before the effect, or after it
+	time.Sleep(s.Pause / 2) // a worker may be killed before the effect, or after it
 	err := s.do(r)
-	time.Sleep(s.pause / 2)
+	time.Sleep(s.Pause / 2)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 	}
@@ -78,7 +74,7 @@ func (s *toolServer) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 func (s *toolServer) do(r row) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r.Again = s.honors && s.made[r.Effect]
+	r.Again = s.Honors && s.made[r.Effect]
 	s.made[r.Effect] = true
 	line, err := json.Marshal(r)
 	if err == nil {
@@ -116,11 +112,8 @@ func count(all []row) (effects, repeated, again int) {
 // tries again.
 func post(ctx context.Context, url, effect, worker string, o order) error {
 	body, err := json.Marshal(o)
-	if err != nil {
-		return err
-	}
-	q, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
-	if err != nil {
+	q, bad := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err = cmp.Or(err, bad); err != nil {
 		return err
 	}
 	q.Header.Set("Idempotency-Key", effect)

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -21,14 +21,6 @@ import (
 	"go.temporal.io/sdk/worker"
 )
 
-// config is what all processes of the example agree on.
-type config struct {
-	server, namespace string // of Temporal
-	dir               string // where the workers keep the journals and large values
-	tools             string // the URL of the tool server
-	honors            bool   // the tool server makes no effect twice
-}
-
 type order struct {
 	Order string `json:"order" jsonschema:"description=the customer and the number: c-1/7"`
 }
@@ -38,20 +30,23 @@ const script = "```js\n" + `const [, n, customer] = task.match(/(\d+) orders of 
 const orders = Array.from({ length: Number(n) }, (_, i) => customer + "/" + (i + 1));
 const atOnce = /one at a time/.test(task) ? 1 : 4;
 while (orders.length) await Promise.all(orders.splice(0, atOnce).map(order => ship({ order })));
-if (/refund/.test(task)) await refund({ order: customer + "/7" });
-submit({ answer: "Shipped " + n + " orders of " + customer + "." });
+let answer = "Shipped " + n + " orders of " + customer + ".";
+if (/refund/.test(task)) {
+  await refund({ order: customer + "/7" }).then(() => answer += " Refunded order 7.", e => answer += " " + e.message);
+}
+submit({ answer });
 ` + "```"
 
 // define defines the agent. It is one that also runs without Temporal: temporal.New says where its calls are made. The
 // worker's name is for the tool server's log.
 func (c config) define(box *sandbox.Sandbox, worker string) (*temporal.Agent, error) {
 	class := tools.Effect
-	if c.honors {
+	if c.Honors {
 		class = tools.Idempotent // the ID of the effect makes it so: a call that was lost is tried again
 	}
 	call := func(path string) func(context.Context, order) (string, error) {
 		return func(ctx context.Context, o order) (string, error) {
-			return "ok", post(ctx, c.tools+path, tools.EffectID(ctx), worker, o)
+			return "ok", post(ctx, c.Tools+path, tools.EffectID(ctx), worker, o)
 		}
 	}
 	set, err := tools.NewSet(context.Background(),
@@ -68,17 +63,13 @@ func (c config) define(box *sandbox.Sandbox, worker string) (*temporal.Agent, er
 	if err != nil {
 		return nil, err
 	}
-	store, err := journal.OpenDir(filepath.Join(c.dir, "journals"))
-	if err != nil {
-		return nil, err
-	}
-	objects, err := temporal.OpenDir(filepath.Join(c.dir, "objects"))
-	if err != nil {
+	store, err := journal.OpenDir(filepath.Join(c.Dir, "journals"))
+	objects, bad := temporal.OpenDir(filepath.Join(c.Dir, "objects"))
+	if err = cmp.Or(err, bad); err != nil {
 		return nil, err
 	}
 	return temporal.New("clerk", bot, &temporal.Options{
-		Store: store, Objects: objects, Tools: set, CallTimeout: time.Minute,
-		Heartbeat: 5 * time.Second,
+		Store: store, Objects: objects, Tools: set, CallTimeout: time.Minute, Heartbeat: 5 * time.Second,
 	})
 }
 
@@ -108,10 +99,10 @@ func (c config) runWorker() error {
 
 func (c config) dial() (client.Client, error) {
 	errs := slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})
-	temporal, err := client.Dial(client.Options{HostPort: c.server, Namespace: c.namespace,
+	temporal, err := client.Dial(client.Options{HostPort: c.Server, Namespace: c.Namespace,
 		Logger: log.NewStructuredLogger(slog.New(errs))})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("there is no Temporal server at %s", c.server), err)
+		return nil, fmt.Errorf("there is no Temporal server at %s: %w", c.Server, err)
 	}
 	return temporal, nil
 }
