@@ -216,6 +216,18 @@ func TestLoad(t *testing.T) {
 				float64(took.Milliseconds())*float64(atOnce)/float64(20*n), float64(events)/20, size/20)
 		}
 	}
+	l.stop() // so that the processor time is known
+	server, others := 0.0, 0.0
+	for i, p := range append(l.servers, l.workers...) {
+		if used := p.ProcessState.UserTime() + p.ProcessState.SystemTime(); i == 0 {
+			server = used.Seconds()
+		} else {
+			others += used.Seconds()
+		}
+	}
+	t.Log("|")
+	t.Logf("%.0f %% of the processor time was the Temporal server's, the rest that of the workers and the tool server.",
+		100*server/(server+others))
 }
 
 // history returns the number of events of a run, and their bytes.
