@@ -8,12 +8,20 @@ import (
 	"github.com/writ-go/writ/tools/journal"
 )
 
-// elsewhere lets the Performer of a context make the calls of a journal. The key begins the IDs of the calls.
-func elsewhere(ctx context.Context, key string, o *journal.Options) {
-	if p := dispatch.PerformerOf(ctx); p != nil {
-		o.Elsewhere = func(id string, b *tools.Binding) bool { return p.Performs(b) && p.Knows(key+":"+id) }
-		o.OnSettled = func(id string, s journal.State) { p.Settled(key+":"+id, s) }
+// elsewhere returns the options of a journal whose calls the Performer of a context makes, if it has one. The key
+// begins the IDs of the calls.
+func elsewhere(ctx context.Context, key string, o *journal.Options) *journal.Options {
+	p := dispatch.PerformerOf(ctx)
+	if p == nil {
+		return o
 	}
+	options := journal.Options{}
+	if o != nil {
+		options = *o
+	}
+	options.Elsewhere = func(id string, b *tools.Binding) bool { return p.Performs(b) && p.Knows(key+":"+id) }
+	options.OnSettled = func(id string, s journal.State) { p.Settled(key+":"+id, s) }
+	return &options
 }
 
 // Check returns the reason why the decision is invalid for a waiting call, or nil. [Resume] checks decisions itself.

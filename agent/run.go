@@ -185,7 +185,7 @@ func (r *run) Journal(
 	sum := sha256.Sum256(fmt.Append(name, n))
 	key := fmt.Sprintf("%s/%x", r.id, sum[:6])
 	options := journal.Options{}
-	if o != nil {
+	if o = elsewhere(ctx, key, o); o != nil {
 		options = *o
 	}
 	if options.Run = key; options.OnRepeat == nil {
@@ -193,7 +193,6 @@ func (r *run) Journal(
 			return r.onRepeat(key+":"+id, c, like)
 		}
 	}
-	elsewhere(ctx, key, &options)
 	j, err := journal.Open(r.log.part(callsOf+key), &options)
 	if err != nil {
 		return nil, err

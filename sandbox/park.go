@@ -47,12 +47,11 @@ func (h *host) Waiting(replies int) {
 	}()
 }
 
-// Idle reports whether the program has ended or only waits for calls, and all calls in progress have left their places:
-// see [place.Idle].
+// Idle reports whether the program only waits for calls, and all of these have left their places: see [place.Idle].
 func (t *tracker) Idle() bool {
 	t.host.mu.Lock()
 	defer t.host.mu.Unlock()
-	return t.host.open == t.host.paused && (t.host.idle == t.host.replied || t.host.hasEnded())
+	return t.host.open == t.host.paused && t.host.idle == t.host.replied && !t.host.hasEnded()
 }
 
 // rest is called when something has changed that decides whether the run is at rest. The caller holds h.mu.

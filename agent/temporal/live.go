@@ -45,13 +45,12 @@ type live struct {
 	err      error
 }
 
-// waiter is a job whose result has not come.
+// waiter is a job whose result has not come. While a request is made to a model, it is not one of live.waiting.
 type waiter struct {
 	job
-	ctx    context.Context
-	reply  chan result
-	ask    func(activity context.Context) error // makes a request to a model
-	asking bool
+	ctx   context.Context
+	reply chan result
+	ask   func(activity context.Context) error // makes the request; nil for a call
 }
 
 type liveKey struct{}
@@ -163,25 +162,21 @@ func (l *live) await(ctx context.Context, w *waiter) (result, error) {
 	})
 	defer l.change(func() { l.inside-- })
 	defer back()
-	asking := false
-	select {
-	case <-ctx.Done():
-	case r := <-w.reply:
-		w.reply <- r
-	}
-	l.change(func() {
-		l.waiting = slices.DeleteFunc(l.waiting, func(o *waiter) bool { return o == w })
-		asking = w.asking
-	})
-	if asking { // until the request has ended, too
-		return <-w.reply, nil
-	}
 	select {
 	case r := <-w.reply:
 		return r, nil
-	default:
-		return result{}, context.Cause(ctx)
+	case <-ctx.Done():
 	}
+	at := -1
+	l.change(func() {
+		if at = slices.Index(l.waiting, w); at >= 0 {
+			l.waiting = slices.Delete(l.waiting, at, at+1)
+		}
+	})
+	if at < 0 { // the result is here, or the request to the model is about to end
+		return <-w.reply, nil
+	}
+	return result{}, context.Cause(ctx)
 }
 
 // match gives results to the waiters that want them.
@@ -216,22 +211,27 @@ func (l *live) ask(ctx context.Context, id string) error {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		for _, o := range l.waiting {
-			if o.Ask && !o.asking && (w == nil || o.ID == id) {
+			if o.Ask && (w == nil || o.ID == id) {
 				w = o
 			}
 		}
-		if w != nil {
-			w.asking = true
-			return 0
+		if w == nil {
+			return time.Second - quiet // then nobody wants it any more
 		}
-		return time.Second - quiet // then nobody wants it any more
+		l.waiting = slices.DeleteFunc(l.waiting, func(o *waiter) bool { return o == w })
+		return 0
 	})
 	if err != nil || w == nil {
 		return err
 	}
-	err = w.ask(ctx)
-	l.change(func() { w.asking = false })
-	if err != nil {
+	if err := w.ask(ctx); err != nil {
+		l.change(func() {
+			if w.ctx.Err() != nil { // await may wait only for the reply by now
+				w.reply <- result{}
+				return
+			}
+			l.waiting = append(l.waiting, w)
+		})
 		return err
 	}
 	return l.until(ctx, func(quiet time.Duration) time.Duration { // so that the reply is not paid for again
@@ -267,26 +267,25 @@ func (l *live) until(ctx context.Context, done func(quiet time.Duration) time.Du
 	}
 }
 
-// rest waits until the run has ended, or until it only waits for jobs. That is not known of modules that run others
-// concurrently: then, busy is true, and the durations only decide when the workflow learns of further jobs.
+// rest waits until the run has ended, or until it only waits for jobs. If something else seems to take long, or if that
+// is not known, because the module runs others concurrently, rest returns busy. Then there may be more jobs soon.
 func (l *live) rest(ctx context.Context, running []string) (busy bool, err error) {
 	err = l.until(ctx, func(quiet time.Duration) time.Duration {
 		l.mu.Lock()
-		waiting, inside, fresh, again := slices.Clone(l.waiting), l.inside, l.jobs(running, 1), l.again
+		waiting, inside, fresh, again := slices.Clone(l.waiting), l.inside, len(l.jobs(running, 1)) > 0, l.again
 		l.mu.Unlock()
-		busy = slices.ContainsFunc(waiting, func(w *waiter) bool { return durable.BranchOf(w.ctx) != "" })
+		concurrent := slices.ContainsFunc(waiting, func(w *waiter) bool { return durable.BranchOf(w.ctx) != "" })
 		works := func(w *waiter) bool { return !place.Idle(w.ctx) }
+		busy = concurrent || inside > len(waiting) || slices.ContainsFunc(waiting, works)
 		switch {
-		case len(waiting) == 0 || again:
+		case inside == 0 || again:
 			return time.Minute
-		case busy && len(fresh) > 0:
-			return 10*time.Millisecond - quiet
-		case busy:
-			return 100*time.Millisecond - quiet
-		case inside == len(waiting) && !slices.ContainsFunc(waiting, works):
+		case !busy:
 			return 0
+		case concurrent && fresh:
+			return 10*time.Millisecond - quiet
 		}
-		return 2 * time.Millisecond
+		return min(100*time.Millisecond-quiet, 2*time.Millisecond)
 	})
 	return busy, err
 }

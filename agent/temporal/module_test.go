@@ -11,7 +11,9 @@ import (
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/evaluate"
 	"github.com/writ-go/writ/module/llmtest"
+	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/testsuite"
 )
@@ -78,5 +80,74 @@ func TestEvaluate(t *testing.T) {
 	_, err = Module[agent.Task, agent.Answer](a, &server{t: t, a: a}, "").Run(t.Context(), agent.Task{Task: "number 3"})
 	if !errors.Is(err, module.ErrNoAnswer) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// voting runs an agent several times at once.
+type voting struct {
+	module.Module[agent.Task, agent.Answer]
+}
+
+func (m voting) Run(ctx context.Context, in agent.Task) (*module.Prediction[agent.Answer], error) {
+	results, err := module.Samples(ctx, m.Module, in, 3, nil)
+	if err != nil {
+		return nil, err
+	}
+	return module.Majority(results, nil)
+}
+
+// Concurrent parts of a run, and modules that are tools, go on after their worker was killed.
+func TestConcurrentModules(t *testing.T) {
+	t.Parallel()
+	box, err := sandbox.NewInProcess(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { box.Close() })
+	for name, when := range map[string]func(int) (bool, bool){
+		"alive":  func(int) (bool, bool) { return false, false },
+		"killed": func(n int) (bool, bool) { return n%3 == 0, n%2 == 0 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &shop{}
+			set := s.set(t)
+			model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+				program := `const helped = await help({task: "Help."});
+submit({answer: "done" + await buy({of: "a"}) * 0})`
+				if strings.Contains(r.Text(), "Help.") && !strings.Contains(r.Text(), "help(") {
+					program = `await Promise.all([buy({of: "b"}), look({of: "c"})]); submit({answer: "helped"})`
+				}
+				return llmtest.Reply{Text: fences([]string{program})[0]}, nil
+			})
+			helper, err := agent.New(model, &agent.Options{Sandbox: box, Tools: set})
+			if err != nil {
+				t.Fatal(err)
+			}
+			help := module.Tool[agent.Task, agent.Answer]("help", "Helps.", helper, nil)
+			all, err := set.Plus(help)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bot, err := agent.New(model, &agent.Options{Sandbox: box, Tools: all})
+			if err != nil {
+				t.Fatal(err)
+			}
+			objects, err := OpenDir(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := New[agent.Task, agent.Answer]("bot", voting{bot},
+				&Options{Store: journal.NewMemory(), Objects: objects, Tools: all})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(a.Close)
+			got := answer(t, a, killed(t, a, when))
+			if want := "buy:a buy:a buy:a buy:b buy:b buy:b"; !strings.Contains(got, "done0") ||
+				!strings.HasPrefix(s.String(), want) || strings.Count(s.String(), "buy") != 6 {
+				t.Errorf("got %s; the tools did %s", got, s)
+			}
+		})
 	}
 }

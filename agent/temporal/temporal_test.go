@@ -85,7 +85,12 @@ func newAgent(t *testing.T, set *tools.Set, o Options, programs ...string) (*Age
 
 func agentWith(t *testing.T, set *tools.Set, o Options, model llms.Model) *Agent {
 	t.Helper()
-	box, err := sandbox.NewInProcess(&sandbox.Options{Limits: sandbox.Limits{Argument: 4 << 20}})
+	return limited(t, set, o, model, sandbox.Limits{Argument: 4 << 20})
+}
+
+func limited(t *testing.T, set *tools.Set, o Options, model llms.Model, limits sandbox.Limits) *Agent {
+	t.Helper()
+	box, err := sandbox.NewInProcess(&sandbox.Options{Limits: limits})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -126,7 +126,10 @@ func (f *flow) check(a Answer) error {
 	case f.answered[a.Call]:
 		return fmt.Errorf("temporal: the call %s has a decision", a.Call)
 	}
-	return a.Decision.Check(f.waiting[i].Waiting)
+	if err := a.Decision.Check(f.waiting[i].Waiting); err != nil {
+		return fmt.Errorf("temporal: the decision on %s: %w", a.Call, err)
+	}
+	return nil
 }
 
 // decided returns the answers, once all calls whose outcomes are unknown have one: with fewer, the run would stop at

@@ -16,6 +16,7 @@ import (
 	"github.com/writ-go/writ/agent"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
+	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
 	"github.com/writ-go/writ/tools/policy"
@@ -357,6 +358,37 @@ func TestProgramEndsDuringCall(t *testing.T) {
 	env := environment(t, a)
 	env.SetTestTimeout(15 * time.Second) // a program has 30 seconds
 	if got := answer(t, a, env); !strings.Contains(got, "3") || s.String() != "fast:b slow:a" {
+		t.Errorf("got %s; the tools did %s", got, s)
+	}
+}
+
+// A run pauses because the outcome of a call is unknown. Nobody is asked, because the call is in progress. When the
+// result comes, the run goes on by itself.
+func TestLateResult(t *testing.T) {
+	t.Parallel()
+	s, paused := &shop{}, make(chan struct{})
+	slow := tools.Func("slow", "Waits.", func(ctx context.Context, o order) (int, error) {
+		<-paused
+		return s.did(ctx, "slow:"+o.Of), nil
+	}, &tools.Hints{Class: tools.Effect})
+	model := llmtest.New(fences([]string{`const c = slow({of: "a"}); await look({of: "b"}); throw new Error("stop")`,
+		`submit({answer: "got " + await slow({of: "a"})})`})...)
+	a := limited(t, s.set(t, slow), Options{}, model, sandbox.Limits{Time: time.Second})
+	env := environment(t, a)
+	var look func()
+	look = func() {
+		all, err := a.runs.List(t.Context())
+		if err != nil || len(all) == 0 || all[0].State != agent.Paused {
+			env.RegisterDelayedCallback(look, 50*time.Millisecond)
+			return
+		}
+		if list := waiting(t, a, env); len(list) > 0 {
+			t.Errorf("%v wait", list)
+		}
+		close(paused)
+	}
+	env.RegisterDelayedCallback(look, 50*time.Millisecond)
+	if got := answer(t, a, env); !strings.Contains(got, "got 2") || s.String() != "look:b slow:a" {
 		t.Errorf("got %s; the tools did %s", got, s)
 	}
 }
