@@ -26,7 +26,6 @@ import (
 	"github.com/writ-go/writ/agent/temporal"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools/journal"
-	"github.com/writ-go/writ/tools/policy"
 	"go.temporal.io/sdk/client"
 	"golang.org/x/term"
 )
@@ -200,28 +199,19 @@ func (w *world) decide(ctx context.Context, bot *temporal.Agent, c client.Client
 		return nil // no worker answers now
 	}
 	for _, call := range waiting {
-		d := agent.Decision{Decision: policy.Decision{By: "ann"}}
+		d, answer := agent.Decision{}, "y"
 		if call.Unknown {
 			d.Outcome, err = w.lookUp(call)
-		} else {
-			d.Approved = w.approve(call)
+		} else if fmt.Println("waits for approval:", call); w.ask {
+			fmt.Print("approve? [y/n] ")
+			_, _ = fmt.Scanln(&answer)
 		}
+		d.Approved, d.By = !call.Unknown && answer == "y", "ann"
 		if err == nil { // the ID lets a client send the same answer again
 			err = bot.Decide(ctx, c, run, rand.Text(), temporal.Answer{Call: call.ID, Decision: d})
 		}
 	}
 	return err
-}
-
-// approve asks at the terminal, if there is one.
-func (w *world) approve(call agent.Waiting) bool {
-	fmt.Println("waits for approval:", call)
-	answer := "y"
-	if w.ask {
-		fmt.Print("approve? [y/n] ")
-		_, _ = fmt.Scanln(&answer)
-	}
-	return answer == "y"
 }
 
 // lookUp does what a person does about a call whose outcome is unknown: it looks at the server.

@@ -99,10 +99,6 @@ func (c config) runWorker() error {
 
 func (c config) dial() (client.Client, error) {
 	errs := slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})
-	temporal, err := client.Dial(client.Options{HostPort: c.Server, Namespace: c.Namespace,
+	return client.Dial(client.Options{HostPort: c.Server, Namespace: c.Namespace,
 		Logger: log.NewStructuredLogger(slog.New(errs))})
-	if err != nil {
-		return nil, fmt.Errorf("there is no Temporal server at %s: %w", c.Server, err)
-	}
-	return temporal, nil
 }
