@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -23,7 +24,7 @@ func TestCode(t *testing.T) {
 	}
 }
 
-// compiledCode returns all Go code of the root, docs and examples, without indentation.
+// compiledCode returns all Go code of the root, docs, examples and agent, without indentation.
 func compiledCode(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
@@ -31,7 +32,8 @@ func compiledCode(t *testing.T) string {
 		if err != nil {
 			return err
 		}
-		if name := d.Name(); d.IsDir() && filepath.Dir(path) == root && name != "docs" && name != "examples" {
+		top := []string{"docs", "examples", "agent"}
+		if d.IsDir() && filepath.Dir(path) == root && !slices.Contains(top, d.Name()) {
 			return fs.SkipDir
 		}
 		if filepath.Ext(path) != ".go" {

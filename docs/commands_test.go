@@ -18,8 +18,9 @@ import (
 	"time"
 )
 
-// elsewhere lists commands that are not run here, because .ci/run runs them.
-var elsewhere = []string{"go test ./...", "npm ci --ignore-scripts", "go test -tags integration"}
+// elsewhere lists commands that are not run here, because .ci/run or .ci/long runs them.
+var elsewhere = []string{"go test ./...", "npm ci --ignore-scripts", "go test -tags integration",
+	"go run -C agent/temporal ./example"}
 
 // TestCommands runs the commands of every page in the module's folder, each page in its own shell,
 // and compares their output with the page. Commands that need npm are run if WRIT_NPM_DIR names a
@@ -76,7 +77,7 @@ func (p page) commands(t *testing.T) (all []command) {
 	return all
 }
 
-// withoutElsewhere drops the commands that .ci/run runs.
+// withoutElsewhere drops the commands in elsewhere.
 func withoutElsewhere(script string) string {
 	var kept []string
 	for _, line := range strings.SplitAfter(script, "\n") {

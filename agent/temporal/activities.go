@@ -21,7 +21,7 @@ import (
 func (a *Agent) callJob(ctx context.Context, b *tools.Binding, id effect.ID, args json.RawMessage) (job, error) {
 	j := job{ID: id.Run + ":" + id.Entry, Effect: id.String(), Tool: b.Path(), Digest: digestOf(args),
 		Queue: a.TaskQueue(), Timeout: a.options.CallTimeout, Attempts: 1}
-	if c := b.ReplayClass(); c == tools.Read || c == tools.Idempotent {
+	if !once(b) {
 		j.Attempts = int32(a.options.Attempts)
 	}
 	if a.options.Queue != nil {
@@ -30,6 +30,12 @@ func (a *Agent) callJob(ctx context.Context, b *tools.Binding, id effect.ID, arg
 	var err error
 	j.Args, err = keep(ctx, a.options.Objects, args, maxInline)
 	return j, err
+}
+
+// once reports whether a call of a tool must not be attempted again.
+func once(b *tools.Binding) bool {
+	c := b.ReplayClass()
+	return c != tools.Read && c != tools.Idempotent && !b.Hints.Repeatable
 }
 
 // outcomeOf returns the outcome of a call. The error says why there is none.
@@ -46,7 +52,7 @@ func (a *Agent) outcomeOf(ctx context.Context, r result) (o outcome, err error) 
 
 // call is the activity that makes a call. Its error means that there is no outcome.
 func (a *Agent) call(ctx context.Context, j job) (value, error) {
-	defer beat(ctx)()
+	defer a.beat(ctx)()
 	o, err := a.perform(ctx, j)
 	if err != nil {
 		return value{}, err
@@ -102,7 +108,7 @@ func handle(ctx context.Context, b *tools.Binding, args json.RawMessage) (result
 // ask is the activity that makes a request to a model, for a run in the memory of this process. The run gets the reply
 // at once. If the run is not in memory any more, it first goes on from its journal.
 func (a *Agent) ask(ctx context.Context, in askInput) error {
-	defer beat(ctx)()
+	defer a.beat(ctx)()
 	l, _, err := a.enter(ctx, advance{Run: in.Run})
 	if l == nil || err != nil {
 		return err

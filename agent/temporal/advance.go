@@ -6,9 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/writ-go/writ/agent"
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/tools/journal"
@@ -19,39 +22,51 @@ import (
 // knows about the jobs until this activity has recorded it: that is why a call without an outcome in the journal was
 // not made, unless the workflow says that it is in progress, or has its result.
 func (a *Agent) advance(ctx context.Context, in advance) (p progress, err error) {
-	defer beat(ctx)()
+	defer a.beat(ctx)()
+	for again := true; again; {
+		p, again, err = a.step(ctx, in)
+	}
+	return p, err
+}
+
+// step makes a run go on. It returns true if a call was lost, so that the run is to go on from its journal.
+func (a *Agent) step(ctx context.Context, in advance) (p progress, again bool, err error) {
 	l, waiting, err := a.enter(ctx, in)
 	if err != nil {
-		return p, err
+		return p, false, err
 	}
 	if l == nil {
-		return a.pause(ctx, waiting)
+		p, err = a.pause(ctx, waiting)
+		return p, false, err
 	}
 	defer a.leave(in.Run, l)
 	l.deliver(in.Results)
 	busy, err := l.rest(ctx, in.Running)
 	if err != nil {
-		return p, err
+		return p, false, err
 	}
 	l.mu.Lock()
-	ended, log := l.ended, l.log
+	ended, log, again := l.ended, l.log, l.again
 	p = progress{State: agent.Running, Recorded: l.needless(in.Results), Jobs: l.jobs(in.Running, in.Room),
 		Queue: a.own, Busy: busy}
 	l.mu.Unlock()
 	if !ended {
-		return p, log.Sync()
+		return p, false, log.Sync()
 	}
 	a.mu.Lock()
 	a.drop(in.Run, l)
 	a.mu.Unlock()
-	return a.ended(ctx, l)
+	if !again {
+		p, err = a.ended(ctx, in, l)
+	}
+	return p, again, err
 }
 
 // beat reports that an activity is alive until stop is called.
-func beat(ctx context.Context) (stop func()) {
+func (a *Agent) beat(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
-		for tick := time.Tick(heartbeat / 3); ; {
+		for tick := time.Tick(a.options.Heartbeat / 3); ; {
 			select {
 			case <-tick:
 				activity.RecordHeartbeat(ctx)
@@ -78,7 +93,7 @@ func (a *Agent) enter(ctx context.Context, in advance) (*live, []agent.Waiting, 
 	if known {
 		return l, nil, nil
 	}
-	run, waiting, err := a.prepare(ctx, in)
+	run, waiting, err := a.prepare(ctx, in, l)
 	if run != nil {
 		l.start(run)
 		return l, nil, nil
@@ -92,7 +107,7 @@ func (a *Agent) enter(ctx context.Context, in advance) (*live, []agent.Waiting, 
 
 // prepare returns a function that runs the module. It returns nil if the run waits for decisions.
 func (a *Agent) prepare(
-	ctx context.Context, in advance,
+	ctx context.Context, in advance, l *live,
 ) (run func(context.Context) (json.RawMessage, error), waiting []agent.Waiting, err error) {
 	at, err := a.runs.Checkpoint(ctx, in.Run)
 	if errors.Is(err, agent.ErrNoRun) && in.Input != nil {
@@ -103,10 +118,50 @@ func (a *Agent) prepare(
 		return func(ctx context.Context) (json.RawMessage, error) { return a.begin(ctx, in.Run, input) }, nil, nil
 	}
 	decisions := a.decisions(ctx, in, at.Waiting)
-	if err != nil || len(at.Waiting) > 0 && len(decisions) == 0 {
-		return nil, at.Waiting, err
+	open := undecided(in, at.Waiting, decisions)
+	unknown := slices.ContainsFunc(open, func(w agent.Waiting) bool { return w.Unknown }) // the run would stop there
+	if err != nil || unknown || len(open) > 0 && len(open) == len(at.Waiting) {
+		return nil, open, err
+	}
+	if err := a.lose(ctx, in, l, decisions); err != nil {
+		return nil, nil, err
 	}
 	return func(ctx context.Context) (json.RawMessage, error) { return a.resume(ctx, at, decisions) }, nil, nil
+}
+
+// undecided returns the calls that wait for decisions. A call whose outcome the journal does not know does not wait if
+// it is in progress, or has a result.
+func undecided(in advance, waiting []agent.Waiting, decisions map[string]agent.Decision) (open []agent.Waiting) {
+	for _, w := range waiting {
+		_, decided := decisions[w.ID]
+		known := slices.Contains(in.Running, w.ID) ||
+			slices.ContainsFunc(in.Results, func(r result) bool { return r.ID == w.ID && r.Lost == "" })
+		if !decided && !(w.Unknown && known) {
+			open = append(open, w)
+		}
+	}
+	return open
+}
+
+// lose tells a run which calls were lost, and which results do not count because their calls are decided: if such a
+// call was not made, it is made now, and has another result.
+func (a *Agent) lose(ctx context.Context, in advance, l *live, decisions map[string]agent.Decision) error {
+	if !slices.ContainsFunc(in.Results, func(r result) bool { return r.Lost != "" }) {
+		return nil
+	}
+	l.lost, l.stale = map[string]bool{}, map[int]bool{}
+	all, err := a.runs.Calls(ctx, in.Run)
+	for _, r := range in.Results {
+		run, entry, _ := strings.Cut(r.ID, ":")
+		for _, e := range all[run] {
+			if b := a.tools[e.Tool]; e.ID == entry && r.Lost != "" && b != nil && once(b) {
+				l.lost[r.ID] = decisions[r.ID].Outcome == nil &&
+					(e.State == dispatch.StateDispatched || e.State == journal.StateUnknown)
+				l.stale[r.Number] = !l.lost[r.ID]
+			}
+		}
+	}
+	return err
 }
 
 // decisions returns the valid answers to waiting calls. If the outcome of a call is unknown, but has come meanwhile, it
@@ -153,11 +208,11 @@ func (a *Agent) pause(ctx context.Context, waiting []agent.Waiting) (progress, e
 }
 
 // ended returns how a run has ended. An error means that it can go on.
-func (a *Agent) ended(ctx context.Context, l *live) (p progress, err error) {
+func (a *Agent) ended(ctx context.Context, in advance, l *live) (p progress, err error) {
 	paused, ok := errors.AsType[*agent.PausedError](l.err)
 	switch {
 	case ok && len(paused.Checkpoint.Waiting) > 0:
-		return a.pause(ctx, paused.Checkpoint.Waiting)
+		return a.pause(ctx, undecided(in, paused.Checkpoint.Waiting, nil))
 	case ok, errors.Is(l.err, errNotOwned), l.log != nil && l.log.broken.Load():
 		return p, l.err
 	case errors.Is(l.err, module.ErrNoAnswer), errors.Is(l.err, module.ErrMaxIters), errors.Is(l.err, budget.ErrSpent):

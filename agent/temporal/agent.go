@@ -47,6 +47,10 @@ type Options struct {
 	// class is Effect or Unclassified takes longer, its outcome is unknown.
 	CallTimeout, AskTimeout time.Duration
 
+	// Heartbeat is the time after which a worker that does not answer counts as ended. Its calls of class Effect and
+	// Unclassified are then unknown; other activities are tried again elsewhere. Zero means 30 seconds.
+	Heartbeat time.Duration
+
 	// Attempts is the number of attempts of requests, and of calls whose class is Read or Idempotent. Zero means 5.
 	Attempts int
 
@@ -88,6 +92,7 @@ func New[In, Out any](name string, m module.Module[In, Out], o *Options) (*Agent
 	}
 	c := &a.options
 	c.CallTimeout, c.AskTimeout = cmp.Or(c.CallTimeout, 10*time.Minute), cmp.Or(c.AskTimeout, 10*time.Minute)
+	c.Heartbeat = cmp.Or(c.Heartbeat, 30*time.Second)
 	c.Attempts, c.Cached, c.CacheFor = cmp.Or(c.Attempts, 5), cmp.Or(c.Cached, 64), cmp.Or(c.CacheFor, 30*time.Second)
 	a.begin = func(ctx context.Context, run string, input json.RawMessage) (json.RawMessage, error) {
 		var in In

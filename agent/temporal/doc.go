@@ -16,8 +16,9 @@
 //   - Advance continues the run until it waits for calls or for replies of models, and returns what it waits for. A
 //     worker keeps the run in memory until the next Advance. Another worker repeats the run from the journal.
 //   - Call calls a tool. If the call may have an effect, it is attempted once. If the activity does not complete,
-//     because a worker is lost or a timeout has passed, the outcome of the call is unknown: see
-//     [github.com/writ-go/writ/tools/journal]. Calls whose class is Read or Idempotent are attempted again.
+//     because a worker is lost or a timeout has passed, the outcome of the call is unknown, as
+//     after a crash of the process: the run waits until somebody says whether the call was made, and its program goes
+//     on. Calls whose class is Read or Idempotent are attempted again.
 //   - Ask sends a request to a model, in the process that has the run in memory. Temporary errors are retried.
 //
 // The workflow keeps the results of calls until the journal has recorded them. If the journal has a call without an

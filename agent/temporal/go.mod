@@ -7,6 +7,8 @@ require (
 	github.com/writ-go/writ v0.0.0
 	go.temporal.io/api v1.62.2
 	go.temporal.io/sdk v1.41.1
+	golang.org/x/term v0.47.0
+	google.golang.org/protobuf v1.36.6
 )
 
 require (
@@ -40,13 +42,11 @@ require (
 	golang.org/x/net v0.43.0 // indirect
 	golang.org/x/sync v0.20.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
-	golang.org/x/term v0.47.0 // indirect
 	golang.org/x/text v0.28.0 // indirect
 	golang.org/x/time v0.15.0 // indirect
 	google.golang.org/genproto/googleapis/api v0.0.0-20241209162323-e6fa225c2576 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20250122153221-138b5a5a4fd4 // indirect
 	google.golang.org/grpc v1.70.0 // indirect
-	google.golang.org/protobuf v1.36.6 // indirect
 )
 
 replace github.com/writ-go/writ => ../..

@@ -37,6 +37,9 @@ type live struct {
 	early    []result                  // results that nobody wants yet
 	replies  int                       // the requests to models that have ended
 	recorded map[string]dispatch.State // of the calls whose outcomes the journal has
+	lost     map[string]bool           // calls without outcomes, because their workers have ended
+	stale    map[int]bool              // the numbers of results that do not count any more
+	again    bool                      // a call was lost, so the run is to go on from its journal
 	ended    bool
 	output   json.RawMessage
 	err      error
@@ -79,6 +82,9 @@ func (l *live) change(f func()) {
 // Performs implements [dispatch.Performer].
 func (l *live) Performs(b *tools.Binding) bool { return l.agent.tools[b.Path()] != nil }
 
+// Knows implements [dispatch.Performer].
+func (l *live) Knows(id string) bool { return !l.lost[id] }
+
 // Settled implements [dispatch.Performer].
 func (l *live) Settled(id string, s dispatch.State) { l.change(func() { l.recorded[id] = s }) }
 
@@ -91,6 +97,10 @@ func (l *live) Perform(ctx context.Context, b *tools.Binding, args json.RawMessa
 	r, err := l.await(ctx, &waiter{job: j})
 	if err != nil {
 		return nil, err
+	}
+	if r.Lost != "" && once(b) {
+		l.lose()
+		return nil, tools.Fatal(errNotOwned)
 	}
 	o, err := l.agent.outcomeOf(ctx, r)
 	if err == nil && r.Digest != j.Digest {
@@ -106,6 +116,13 @@ func (l *live) Perform(ctx context.Context, b *tools.Binding, args json.RawMessa
 		return nil, o.Error
 	}
 	return o.Result, nil
+}
+
+// lose ends the run as if its process had ended with that of the call, so that the call waits for a decision.
+func (l *live) lose() {
+	l.change(func() { l.again = true })
+	_ = l.log.Close() // what matters was synced
+	l.end()
 }
 
 // inTurn is a [durable.Asker]. An activity makes each attempt.
@@ -178,7 +195,7 @@ func (l *live) match() {
 func (l *live) deliver(results []result) {
 	l.change(func() {
 		for _, r := range results {
-			if !l.seen[r.Number] {
+			if !l.seen[r.Number] && !l.stale[r.Number] {
 				l.seen[r.Number] = true
 				l.early = append(l.early, r)
 			}
@@ -255,13 +272,13 @@ func (l *live) until(ctx context.Context, done func(quiet time.Duration) time.Du
 func (l *live) rest(ctx context.Context, running []string) (busy bool, err error) {
 	err = l.until(ctx, func(quiet time.Duration) time.Duration {
 		l.mu.Lock()
-		waiting, inside, fresh := slices.Clone(l.waiting), l.inside, len(l.jobs(running, 1)) > 0
+		waiting, inside, fresh, again := slices.Clone(l.waiting), l.inside, len(l.jobs(running, 1)) > 0, l.again
 		l.mu.Unlock()
 		concurrent := slices.ContainsFunc(waiting, func(w *waiter) bool { return durable.BranchOf(w.ctx) != "" })
 		works := func(w *waiter) bool { return !place.Idle(w.ctx) }
 		busy = concurrent || inside > len(waiting) || slices.ContainsFunc(waiting, works)
 		switch {
-		case inside == 0:
+		case inside == 0 || again:
 			return time.Minute
 		case !busy:
 			return 0
@@ -289,7 +306,8 @@ func (l *live) jobs(running []string, room int) (list []job) {
 // return those of calls whose outcome the journal calls unknown: they answer for a person.
 func (l *live) needless(results []result) (numbers []int) {
 	for _, r := range results {
-		if s := l.recorded[r.ID]; s != "" && (s != dispatch.StateUnknown || r.Lost != "") {
+		s := l.recorded[r.ID]
+		if l.stale[r.Number] || s != "" && (s != dispatch.StateUnknown || r.Lost != "") {
 			numbers = append(numbers, r.Number)
 		}
 	}

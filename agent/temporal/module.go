@@ -12,11 +12,11 @@ import (
 )
 
 // Module returns a module whose runs are workflows of an agent, with random IDs that begin with prefix. With it,
-// package evaluate runs examples on all workers. The predictions have no trajectories. If the context of a run ends, its
-// workflow is canceled.
+// package evaluate runs examples on all workers. The predictions have no trajectories. If the context of a run ends,
+// its workflow is canceled.
 //
-// Policies in a context do not reach the workers. That is why a run with such policies, as in an evaluation, is an error
-// if the agent has tools whose class is not Read: evaluate an agent whose tools are fakes of class Read.
+// Policies in a context do not reach the workers. That is why a run with such policies, as in an evaluation, is an
+// error if the agent has tools whose class is not Read: evaluate an agent whose tools are fakes of class Read.
 func Module[In, Out any](a *Agent, c client.Client, prefix string) module.Module[In, Out] {
 	return &remote[In, Out]{a, c, prefix}
 }

@@ -22,9 +22,8 @@ const (
 	waitingName     = "waiting"  // of the Query
 	noAnswer        = "NoAnswer" // the type of the error of a run without an answer
 
-	maxJobs         = 24   // in progress at the same time: an activity takes 2 MB
-	maxFinished     = 1000 // in one execution of the workflow
-	heartbeat       = 30 * time.Second
+	maxJobs         = 24              // in progress at the same time: an activity takes 2 MB
+	maxFinished     = 1000            // in one execution of the workflow
 	ownQueueTimeout = 5 * time.Second // until the worker that has a run in memory counts as lost
 	firstPoll       = time.Second     // doubles until something happens
 )
@@ -33,8 +32,9 @@ const (
 type flow struct {
 	state
 	name     string
-	run      string // its ID in the journal
-	finished int    // jobs that have ended in this execution
+	beat     time.Duration // Options.Heartbeat
+	run      string        // its ID in the journal
+	finished int           // jobs that have ended in this execution
 	running  []job
 	waiting  []waitingCall
 	answered map[string]bool
@@ -42,7 +42,8 @@ type flow struct {
 
 // workflow is the workflow of an agent. It returns the run's answer.
 func (a *Agent) workflow(ctx workflow.Context, s state) (value, error) {
-	f := &flow{state: s, name: a.name, run: runOf(workflow.GetInfo(ctx)), answered: map[string]bool{}}
+	f := &flow{state: s, name: a.name, beat: a.options.Heartbeat, run: runOf(workflow.GetInfo(ctx)),
+		answered: map[string]bool{}}
 	if err := f.handle(ctx); err != nil {
 		return value{}, err
 	}
@@ -61,7 +62,7 @@ func (a *Agent) workflow(ctx workflow.Context, s state) (value, error) {
 		for _, j := range p.Jobs {
 			f.start(ctx, j)
 		}
-		news := func() bool { return f.Finished > f.Delivered || len(f.Answers) > 0 }
+		news := func() bool { return f.Finished > f.Delivered || len(f.decided()) > 0 }
 		if !p.Busy {
 			err = workflow.Await(ctx, news)
 		} else {
@@ -131,6 +132,15 @@ func (f *flow) check(a Answer) error {
 	return nil
 }
 
+// decided returns the answers, once all calls whose outcomes are unknown have one: with fewer, the run would stop at
+// the next of these calls.
+func (f *flow) decided() []Answer {
+	if slices.ContainsFunc(f.waiting, func(w waitingCall) bool { return w.Unknown && !f.answered[w.ID] }) {
+		return nil
+	}
+	return f.Answers
+}
+
 // full reports whether the execution is to start no further jobs, because its history is long.
 func (f *flow) full(ctx workflow.Context) bool {
 	return f.finished >= maxFinished || f.finished > 0 && workflow.GetInfo(ctx).GetContinueAsNewSuggested()
@@ -138,7 +148,7 @@ func (f *flow) full(ctx workflow.Context) bool {
 
 // advance makes the run go on, with the results and decisions that have come.
 func (f *flow) advance(ctx workflow.Context) (p progress, err error) {
-	in := advance{Run: f.run, Results: slices.Clone(f.Results), Answers: slices.Clone(f.Answers),
+	in := advance{Run: f.run, Results: slices.Clone(f.Results), Answers: slices.Clone(f.decided()),
 		Room: maxJobs - len(f.running)}
 	f.Delivered = f.Finished
 	for _, j := range f.running {
@@ -151,7 +161,7 @@ func (f *flow) advance(ctx workflow.Context) (p progress, err error) {
 		in.Room = 0
 	}
 	options := workflow.ActivityOptions{ // a run may compute for long
-		StartToCloseTimeout: 24 * time.Hour, HeartbeatTimeout: heartbeat,
+		StartToCloseTimeout: 24 * time.Hour, HeartbeatTimeout: f.beat,
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: 200 * time.Millisecond, MaximumInterval: 10 * time.Second},
 	}
 	activity := f.name + activityAdvance
@@ -182,7 +192,7 @@ func (f *flow) advance(ctx workflow.Context) (p progress, err error) {
 func (f *flow) start(ctx workflow.Context, j job) {
 	f.running = append(f.running, j)
 	options := workflow.ActivityOptions{
-		TaskQueue: j.Queue, StartToCloseTimeout: j.Timeout, HeartbeatTimeout: heartbeat,
+		TaskQueue: j.Queue, StartToCloseTimeout: j.Timeout, HeartbeatTimeout: f.beat,
 		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: j.Attempts, MaximumInterval: time.Minute},
 	}
 	activity, in := f.name+activityCall, any(j)

@@ -17,8 +17,13 @@ type Performer interface {
 	// without a recorded outcome. The Performer knows by its ID whether the call was made before.
 	Perform(ctx context.Context, b *tools.Binding, args json.RawMessage) (json.RawMessage, error)
 
+	// Knows reports whether the Performer knows what became of a call without a recorded outcome. If not, the call is
+	// not made again, unless that does no harm. The ID is that of the journal's run and of its entry:
+	// r-1/1c9b2f04d7aa:E7.
+	Knows(id string) bool
+
 	// Settled is called when a journal has the outcome of a call, also of one that an earlier process recorded. It must
-	// not wait. The ID is that of the journal's run and of its entry: r-1/1c9b2f04d7aa:E7.
+	// not wait.
 	Settled(id string, s State)
 }
 

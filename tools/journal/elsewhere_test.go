@@ -15,10 +15,13 @@ import (
 // performer makes the calls of a program. It implements [dispatch.Performer].
 type performer struct {
 	settled []string
+	lost    bool
 	perform func(args json.RawMessage) (json.RawMessage, error)
 }
 
 func (p *performer) Performs(b *tools.Binding) bool { return b.Name == "add" }
+
+func (p *performer) Knows(string) bool { return !p.lost }
 
 func (p *performer) Settled(id string, s journal.State) {
 	p.settled = append(p.settled, fmt.Sprint(id, " ", s))
@@ -35,7 +38,8 @@ func TestElsewhere(t *testing.T) {
 	do := func(r *resumed, p *performer, call string) string {
 		p.perform = func(json.RawMessage) (json.RawMessage, error) { calls++; return json.RawMessage(`7`), nil }
 		var err error
-		o := journal.Options{Elsewhere: p.Performs, OnSettled: p.Settled}
+		elsewhere := func(id string, b *tools.Binding) bool { return p.Performs(b) && p.Knows(id) }
+		o := journal.Options{Elsewhere: elsewhere, OnSettled: p.Settled}
 		if r.journal, err = journal.Open(r.log, &o); err != nil {
 			t.Fatal(err)
 		}
@@ -72,6 +76,10 @@ func TestElsewhere(t *testing.T) {
 	last, p := cut.next(), &performer{}
 	if got := do(last, p, `add {"n":1}`); got != "7" || calls != 2 || fmt.Sprint(p.settled) != "[E1 ok]" {
 		t.Errorf("got %s after %d calls, told %v", got, calls, p.settled)
+	}
+	lost := &performer{lost: true} // it does not know what became of the call
+	if got := do(cut.next(), lost, `add {"n":1}`); !strings.Contains(got, "unknown") || calls != 2 {
+		t.Errorf("of a lost call, got %s after %d calls", got, calls)
 	}
 	if got := cut.next().begin("a").call(`add {"n":1}`); !strings.Contains(got, "unknown") {
 		t.Errorf("without somebody else, got %s", got)

@@ -91,7 +91,7 @@ func (j *Journal) repeat(op *operation, c tools.Call, all []*tools.Binding) (dis
 	e.call, e.all = c, all
 	tip := j.tip(e)
 	answer, again := tip.replay()
-	elsewhere := j.options.Elsewhere != nil && j.options.Elsewhere(c.Tool)
+	elsewhere := j.options.Elsewhere != nil && j.options.Elsewhere(e.ID, c.Tool)
 	again = again || elsewhere || c.Tool.Module != nil // a module's calls are recorded, too: it goes on where it was
 	switch {
 	case answer != nil:
