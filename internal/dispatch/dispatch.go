@@ -93,7 +93,7 @@ func (d *Dispatcher) Issue(c tools.Call, tool int) *Execution {
 			x.err = x.advised(te, te.ID)
 		}
 		if again, ok := entry.(Replayed); ok {
-			x.performed, x.decision = again.Performed(), again.Decision()
+			x.performed, x.decision, x.spent = again.Performed(), again.Decision(), again.Spent
 		} else {
 			x.Recorded = true
 		}

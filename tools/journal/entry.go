@@ -127,8 +127,9 @@ type entry struct {
 	repeatedBy []*entry // calls that repeat this one on purpose
 	namedBy    []*entry // calls that name this one
 
-	destructive bool       // tools.Hints.Destructive of the tool
-	answer      *operation // the settle whose reply the program got, or nil
+	destructive bool            // tools.Hints.Destructive of the tool
+	answer      *operation      // the settle whose reply the program got, or nil
+	spent       json.RawMessage // of the last settle
 
 	step      int            // the step to which the rules count the call: see [Journal.Continue]
 	carried   bool           // an earlier run of the module made the call, and it is not consumed
@@ -273,7 +274,9 @@ func (e *entry) changed(op *operation, args json.RawMessage) error {
 
 // Settled implements [dispatch.Entry]. It also records a result that arrives after the attempt has ended. It records
 // nothing if the run is paused, so that the call is made when the run is resumed.
-func (e *entry) Settled(result json.RawMessage, err error, decision string, pending bool) (again string) {
+func (e *entry) Settled(
+	result json.RawMessage, err error, decision string, spent json.RawMessage, pending bool,
+) (again string) {
 	j := e.attempt.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -291,7 +294,7 @@ func (e *entry) Settled(result json.RawMessage, err error, decision string, pend
 		state = StateRejected // the tool was not called, or says that it has done nothing
 	}
 	op := j.newOperation(operation{
-		Op: opSettle, ID: e.ID, State: state, Result: result, Decision: decision, Pending: pending,
+		Op: opSettle, ID: e.ID, State: state, Result: result, Decision: decision, Spent: spent, Pending: pending,
 	})
 	op.Unheard = (unheard || tools.IsFatal(err)) && (state == StateRejected || state == StateUnknown)
 	if j.log != nil {

@@ -214,7 +214,7 @@ func TestWriteAhead(t *testing.T) {
 	if err := add.entry.Dispatched(add.args); err != nil || log.synced != len(log.records) {
 		t.Errorf("%v, %d of %d records are synced", err, log.synced, len(log.records))
 	}
-	add.entry.Settled(json.RawMessage(`1`), nil, "", false)
+	add.entry.Settled(json.RawMessage(`1`), nil, "", nil, false)
 	if err := s.journal.Sync(t.Context()); err != nil || log.synced != len(log.records) {
 		t.Errorf("%v, %d of %d records are synced", err, log.synced, len(log.records))
 	}
@@ -231,7 +231,7 @@ func TestLogFails(t *testing.T) {
 	if err := add.entry.Dispatched(add.args); !tools.IsFatal(err) || !errors.Is(err, log.err) {
 		t.Errorf("the call is dispatched: %v", err)
 	}
-	add.entry.Settled(nil, tools.Fatal(log.err), "", false)
+	add.entry.Settled(nil, tools.Fatal(log.err), "", nil, false)
 	if got := s.states(); got != "E1 rejected" {
 		t.Errorf("the call was not made, but the states are %s", got)
 	}
@@ -325,7 +325,7 @@ func TestPaused(t *testing.T) {
 	s := opened(t, log)
 	s.begin("one")
 	waiting := s.issue(`db.add({"n":1})`, nil)
-	waiting.entry.Settled(nil, tools.Fatal(fmt.Errorf("it waits: %w", place.ErrPaused)), "", false)
+	waiting.entry.Settled(nil, tools.Fatal(fmt.Errorf("it waits: %w", place.ErrPaused)), "", nil, false)
 	s.journal.End()
 	if entries, err := journal.Read(log); err != nil || s.states() != "E1 intended" || entries[0].State != "intended" {
 		t.Errorf("%s, %v, %v", s.states(), entries, err)
