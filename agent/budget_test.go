@@ -3,8 +3,11 @@ package agent_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/writ-go/writ/agent"
 	"github.com/writ-go/writ/module"
@@ -77,7 +80,7 @@ func TestBudgetOfCallsWithModels(t *testing.T) {
 		await send({to: "ann"})
 		said.push(await clerk({task: "d"}), await llm("e"))
 		await send({to: "bob"})
-		submit({answer: said.map(x => x.answer ?? x).join()})`
+		submit({answer: JSON.stringify(said)})`
 	run := func(limits budget.Limits, pauses bool) (w *within, asked int, info agent.RunInfo, err error) {
 		o, box := &office{}, open(t)
 		model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
@@ -125,7 +128,7 @@ func TestBudgetOfCallsWithModels(t *testing.T) {
 	}
 	prices := map[string]budget.Price{"": {Input: 1.1, Output: 3.3}}
 	whole, requests, _, err := run(budget.Limits{Cost: 1, Prices: prices}, false)
-	if err != nil || whole.spent.Calls != requests || whole.spent.Steps != requests || whole.spent.ToolCalls != 9 {
+	if err != nil || whole.spent.Calls != 6 || requests != 6 || whole.spent.Steps != 6 || whole.spent.ToolCalls != 9 {
 		t.Fatalf("spent %+v after %d requests: %v", whole.spent, requests, err)
 	}
 	parts, asked, info, err := run(budget.Limits{Cost: 1, Prices: prices}, true)
@@ -136,6 +139,66 @@ func TestBudgetOfCallsWithModels(t *testing.T) {
 		_, asked, info, err := run(budget.Limits{Steps: n}, true)
 		if asked > n || info.Spent.Steps > n || info.State == agent.Failed && (info.Cause != "budget" || err == nil) {
 			t.Errorf("%d steps: asked %d times; %+v, %v", n, asked, info, err)
+		}
+	}
+}
+
+// moduleFunc is a function as a module.
+type moduleFunc func(ctx context.Context) error
+
+// Run calls the function.
+func (f moduleFunc) Run(ctx context.Context, _ agent.Task) (*module.Prediction[agent.Answer], error) {
+	return &module.Prediction[agent.Answer]{}, f(ctx)
+}
+
+// The concurrency of model calls is limited in durable runs, too.
+func TestConcurrencyOfDurableRun(t *testing.T) {
+	t.Parallel()
+	var at, most atomic.Int32
+	model := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+		defer at.Add(-1)
+		if at.Add(1) > 1 {
+			most.Store(2)
+		}
+		time.Sleep(20 * time.Millisecond) // another call would begin
+		return llmtest.Reply{Text: `{"answer": "x"}`}, nil
+	})
+	ask := module.NewPredict(signature.Must(signature.New[agent.Task, agent.Answer]("")), model, nil)
+	m := moduleFunc(func(ctx context.Context) error {
+		ctx = budget.With(ctx, budget.Limits{Concurrency: 1})
+		_, err := module.Parallel(ctx, ask, []agent.Task{{Task: "a"}, {Task: "b"}, {Task: "c"}}, nil)
+		return err
+	})
+	if _, err := agent.Start(t.Context(), agent.NewRuns(journal.NewMemory()), "r-1", m, task); err != nil || most.Load() > 1 {
+		t.Errorf("%d calls at the same time, %v", most.Load(), err)
+	}
+}
+
+// The cause of a failed run is one of a few words.
+func TestCause(t *testing.T) {
+	t.Parallel()
+	timeout, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	ended := models.Error{Kind: models.KindCancelled, Err: context.DeadlineExceeded}
+	for _, c := range []struct {
+		ctx  context.Context
+		err  error
+		want string
+	}{
+		{t.Context(), errors.New("secret"), ""},
+		{t.Context(), fmt.Errorf("x: %w", budget.ErrSpent), "budget"},
+		{timeout, fmt.Errorf("x: %w", &ended), "deadline"},
+		{t.Context(), context.Canceled, "canceled"},
+		{t.Context(), &models.Error{Kind: models.KindTransient, Err: context.DeadlineExceeded}, "model"},
+		{t.Context(), module.ErrNoAnswer, "no answer"},
+		{t.Context(), module.ErrMaxIters, "steps"},
+	} {
+		runs := agent.NewRuns(journal.NewMemory())
+		m := moduleFunc(func(context.Context) error { return c.err })
+		_, err := agent.Start(c.ctx, runs, "r-1", m, task)
+		list, bad := runs.List(t.Context())
+		if !errors.Is(err, c.err) || bad != nil || len(list) != 1 || list[0].Cause != c.want || list[0].Spent != nil {
+			t.Errorf("%v: got %+v, %v, %v, want %q", c.err, list, err, bad, c.want)
 		}
 	}
 }
