@@ -22,7 +22,6 @@ import (
 	"github.com/writ-go/writ/internal/durable"
 	"github.com/writ-go/writ/internal/effect"
 	"github.com/writ-go/writ/internal/place"
-	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/models"
@@ -129,7 +128,9 @@ func (r *run) describe() (RunInfo, error) {
 	info := RunInfo{ID: r.id, State: last.State, Principal: first.Principal, Began: first.At, Input: first.Input,
 		Output: last.Output, Error: last.Error, Cause: last.Cause, attempts: r.attempts()}
 	for _, m := range r.milestones {
-		info.Spent = cmp.Or(m.Spent, info.Spent)
+		if s, o := m.Spent, info.Spent; s != nil && (o == nil || s.Calls+s.ToolCalls >= o.Calls+o.ToolCalls) {
+			info.Spent = s // the last attempt may have ended before it had repeated everything
+		}
 	}
 	switch {
 	case r.going && !r.over:
@@ -424,24 +425,4 @@ func (r *run) ended(ctx context.Context, err error) error {
 	}
 	r.log.end()
 	return &PausedError{Checkpoint: r.checkpoint(waiting), Err: err}
-}
-
-// causeOf returns the RunInfo.Cause of a run that has failed.
-func causeOf(ctx context.Context, err error) string {
-	failed, ok := errors.AsType[*models.Error](err)
-	switch {
-	case errors.Is(err, budget.ErrSpent):
-		return "budget"
-	case ok && failed.Kind != models.KindUnknown && ctx.Err() == nil: // not because of the run's own end
-		return "model"
-	case errors.Is(err, context.DeadlineExceeded):
-		return "deadline"
-	case errors.Is(err, context.Canceled):
-		return "canceled"
-	case errors.Is(err, module.ErrNoAnswer):
-		return "no answer"
-	case errors.Is(err, module.ErrMaxIters):
-		return "steps"
-	}
-	return ""
 }

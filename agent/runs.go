@@ -205,6 +205,26 @@ func execute[In, Out any](
 	return pred, nil
 }
 
+// causeOf returns the RunInfo.Cause of a run that has failed.
+func causeOf(ctx context.Context, err error) string {
+	failed, ok := errors.AsType[*models.Error](err)
+	switch {
+	case errors.Is(err, budget.ErrSpent):
+		return "budget"
+	case ok && failed.Kind != models.KindUnknown && ctx.Err() == nil: // not because of the run's own end
+		return "model"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "deadline"
+	case errors.Is(err, context.Canceled):
+		return "canceled"
+	case errors.Is(err, module.ErrNoAnswer):
+		return "no answer"
+	case errors.Is(err, module.ErrMaxIters):
+		return "steps"
+	}
+	return ""
+}
+
 // runModule runs a module. It returns either a prediction or an error, even if the module panics.
 func runModule[In, Out any](
 	ctx context.Context, m module.Module[In, Out], in In,

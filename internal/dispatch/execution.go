@@ -60,7 +60,7 @@ func Decided(ctx context.Context, decision string) {
 	}
 }
 
-// Spending makes the journal record what spent returns whenever a call ends, given the context of a policy for the call.
+// Spending makes the journal record what spent returns when a call ends, given the context of a policy for the call.
 func Spending(ctx context.Context, spent func() json.RawMessage) {
 	if x, ok := ctx.Value(performedKey{}).(*Execution); ok {
 		x.mu.Lock()

@@ -24,8 +24,8 @@ type tree struct {
 	changed chan struct{} // closed when a call ends
 }
 
-// node is a budget, a record, or a model call in progress. A call contains other calls if its model calls models. It is charged
-// the greater of what it uses itself and of what these calls use.
+// node is a budget, a record, or a model call in progress. A call contains other calls if its model calls models. It is
+// charged the greater of what it uses itself and of what these calls use.
 type node struct {
 	outer  *node
 	tree   *tree

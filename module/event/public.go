@@ -16,8 +16,7 @@ import (
 //   - usage, durations, finish reasons, and the scores of attempts;
 //   - of a call, its number, its position, whether it is recorded or pending, and the kind of its error;
 //   - of a program, whether it submitted an answer, its calls, and the kinds of its failure and its warnings;
-//   - of an Err, whether the run has paused, whether it is a canceled or timed-out context or, if a model caused it, its
-//     kind.
+//   - of an Err, whether it is a pause, or a canceled or timed-out context or, if a model caused it, its kind.
 //
 // It removes everything that inputs, models, programs, tools or providers wrote: messages, replies, reasoning, code,
 // arguments, results, outputs, console output, feedback, schemas, call options, provider IDs, and the texts of errors.

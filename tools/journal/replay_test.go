@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/internal/place"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
@@ -337,5 +338,25 @@ func TestPaused(t *testing.T) {
 	}
 	if _, err := journal.Read(log); err != nil {
 		t.Error(err)
+	}
+}
+
+// A repeated call has spent what was recorded when its last try ended.
+func TestSpent(t *testing.T) {
+	t.Parallel()
+	log := &memory{}
+	s := opened(t, log)
+	s.begin("one")
+	add := s.issue(`db.add({"n":1})`, nil)
+	if err := add.entry.Dispatched(add.args); err != nil {
+		t.Fatal(err)
+	}
+	add.entry.Settled(nil, &tools.ToolError{Kind: tools.KindTimeout}, "", json.RawMessage(`{"calls":1}`), true)
+	add.entry.Settled(json.RawMessage(`1`), nil, "", json.RawMessage(`{"calls":2}`), false)
+	s = opened(t, log)
+	s.begin("one")
+	again, ok := s.issue(`db.add({"n":1})`, nil).entry.(dispatch.Replayed)
+	if !ok || string(again.Spent()) != `{"calls":2}` {
+		t.Errorf("got %v", again)
 	}
 }
