@@ -69,10 +69,8 @@ type RunInfo struct {
 	// Cause is why the run has failed, in a word that clients may see, unlike Error: "budget", "deadline", "canceled",
 	// "model" if a model has failed, "no answer" if a reply could not be used, "steps" if the module has used up its
 	// steps, or "" for everything else.
-	Cause string `json:"cause,omitempty"`
-
-	// Spent is what the run has used until it last paused or ended, in all processes, or nil.
-	Spent *budget.Spent `json:"spent,omitempty"`
+	Cause string        `json:"cause,omitempty"`
+	Spent *budget.Spent `json:"spent,omitempty"` // in all processes, until it last paused or ended; nil if nothing
 
 	Principal string    `json:"principal,omitempty"` // for whom a [Runner] runs it
 	Ended     time.Time `json:"ended,omitzero"`      // if it is done, failed, cancelled or rolled back

@@ -79,6 +79,7 @@ func (d *Dispatcher) Issue(c tools.Call, tool int) *Execution {
 	}
 	c.Args = c.Tool.Complete(c.Args)
 	x := &Execution{call: c, dispatcher: d, acts: c.Tool.ReplayClass() != tools.Read}
+	x.spent = func() json.RawMessage { return nil }
 	if d.attempt == nil {
 		return x
 	}

@@ -97,11 +97,12 @@ type Execution struct {
 	pending   int // tries that have not ended
 	tries     int
 	state     State
-	settled   bool                   // the journal has the call's result
-	performed json.RawMessage        // the last try's arguments; nil before the first
-	deciders  []string               // who approved or refused the call
-	decision  string                 // see Decided
-	spent     func() json.RawMessage // see Spending; may be nil
+	settled   bool            // the journal has the call's result
+	performed json.RawMessage // the last try's arguments; nil before the first
+	deciders  []string        // who approved or refused the call
+	decision  string          // see Decided
+
+	spent func() json.RawMessage // see Spending
 }
 
 // Decision returns what [Decided] noted last, or "".
@@ -172,16 +173,7 @@ func (x *Execution) settle(result json.RawMessage, err error) (again string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.settled = true
-	return x.record(result, err)
-}
-
-// record records how the call, or a late try, ended. The caller holds the lock.
-func (x *Execution) record(result json.RawMessage, err error) (again string) {
-	var spent json.RawMessage
-	if x.spent != nil {
-		spent = x.spent()
-	}
-	return x.entry.Settled(result, err, x.decision, spent, x.pending > 0)
+	return x.entry.Settled(result, err, x.decision, x.spent(), x.pending > 0)
 }
 
 // doNotRepeat is appended to a recorded call's error message if the call must not be repeated.
@@ -329,7 +321,7 @@ func (x *Execution) end(ctx context.Context, result json.RawMessage, err error) 
 		if err != nil {
 			err = &InterruptedError{err}
 		}
-		x.record(result, err)
+		x.entry.Settled(result, err, x.decision, x.spent(), x.pending > 0)
 	}
 }
 

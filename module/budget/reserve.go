@@ -157,11 +157,8 @@ func (n *node) fit(c lm.Charge, price Price, want int) (f fitting) {
 	firm, within, credit := want, false, Spent{} // firm is what the budgets leave if nothing else is in progress
 	for ; n != nil; n = n.outer {
 		b := n.budget
-		if n.record {
-			continue
-		}
 		if b == nil { // what the call around it has reserved is not used yet
-			within, credit = true, credit.plus(n.own.minus(n.spent).minus(n.held).max(Spent{}))
+			within, credit = within || !n.record, credit.plus(n.own.minus(n.spent).minus(n.held).max(Spent{}))
 			credit.InputTokens = min(credit.InputTokens, c.Input)
 			continue
 		}

@@ -127,15 +127,16 @@ type entry struct {
 	repeatedBy []*entry // calls that repeat this one on purpose
 	namedBy    []*entry // calls that name this one
 
-	destructive bool            // tools.Hints.Destructive of the tool
-	answer      *operation      // the settle whose reply the program got, or nil
-	spent       json.RawMessage // of the last settle
+	destructive bool       // tools.Hints.Destructive of the tool
+	answer      *operation // the settle whose reply the program got, or nil
 
 	step      int            // the step to which the rules count the call: see [Journal.Continue]
 	carried   bool           // an earlier run of the module made the call, and it is not consumed
 	origin    *entry         // the first of the calls that this one repeats because they had no result, or itself
 	continued bool           // another call has this one's origin
 	within    *effect.Within // the journals of the runs that the tool makes; only of the origin
+
+	spent json.RawMessage // of the last settle
 
 	told   *Attempt     // the last attempt that was held because this call failed; in ReAct, the attempt continues
 	unseen bool         // a repetition was held because nothing that was read can show the effect of this call
