@@ -79,6 +79,9 @@ func (r *Runner) turn(ctx context.Context, j *job) error {
 		}
 		time.AfterFunc(retryAfter, func() { r.enqueue(info) })
 	}
+	if err != nil && info.State == Failed {
+		r.options.Logger.Warn("agent: a run has failed", "run", info.ID, "principal", info.Principal, "error", err)
+	}
 	if info.State != Queued || r.closed || !r.wait(j) {
 		r.finish(j)
 	} else if j.events != nil {

@@ -22,6 +22,7 @@ import (
 	"github.com/writ-go/writ/internal/durable"
 	"github.com/writ-go/writ/internal/effect"
 	"github.com/writ-go/writ/internal/place"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/tools"
@@ -44,6 +45,7 @@ type run struct {
 	managed bool        // a Runner runs it
 
 	mu         sync.Mutex
+	budget     *budget.Budget       // counts what the run uses; nil before it begins or goes on
 	milestones []milestone          // of earlier processes, and of this one
 	going      bool                 // the run is in progress
 	over       bool                 // it was in progress, and the milestone of its end is recorded
@@ -124,7 +126,12 @@ func (r *run) describe() (RunInfo, error) {
 	}
 	first, last := r.milestones[0], r.milestones[len(r.milestones)-1]
 	info := RunInfo{ID: r.id, State: last.State, Principal: first.Principal, Began: first.At, Input: first.Input,
-		Output: last.Output, Error: last.Error, attempts: r.attempts()}
+		Output: last.Output, Error: last.Error, Cause: last.Cause, attempts: r.attempts()}
+	for _, m := range r.milestones {
+		if s, o := m.Spent, info.Spent; s != nil && (o == nil || s.Calls+s.ToolCalls >= o.Calls+o.ToolCalls) {
+			info.Spent = s // the last attempt may have ended before it had repeated everything
+		}
+	}
 	switch {
 	case r.going && !r.over:
 		info.State = Running
@@ -168,6 +175,9 @@ func (r *run) left() (RunInfo, error) {
 // record records a milestone. The caller holds the lock.
 func (r *run) record(m milestone) error {
 	m.At = time.Now()
+	if spent := r.budget.Spent(); spent != (budget.Spent{}) {
+		m.Spent = &spent
+	}
 	if err := r.keep("run", m); err != nil {
 		return err
 	}
@@ -389,7 +399,7 @@ func (r *run) ended(ctx context.Context, err error) error {
 	waiting := r.unknown(err)
 	stopped := r.managed && errors.Is(context.Cause(ctx), queue.ErrStopped)
 	if !errors.Is(err, place.ErrPaused) && !r.pausing.Load() && !stopped && len(waiting) == 0 {
-		if failed := r.finish(milestone{State: Failed, Error: err.Error()}); failed != nil {
+		if failed := r.finish(milestone{State: Failed, Error: err.Error(), Cause: causeOf(ctx, err)}); failed != nil {
 			return failed
 		}
 		return err

@@ -57,8 +57,8 @@ type RunnerOptions struct {
 	// module/budget; except for its Time, such a budget holds for the run in all its processes. Nil adds nothing.
 	Context func(ctx context.Context, info RunInfo) context.Context
 
-	// Logger gets the errors that no caller can see: those of runs that cannot begin or cannot be recorded. Nil means
-	// [slog.Default].
+	// Logger gets the errors of runs that fail, as warnings, and of those that cannot begin or cannot be recorded. Nil
+	// means [slog.Default].
 	Logger *slog.Logger
 }
 

@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -30,6 +31,7 @@ func TestRunnerBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	store, asked := journal.NewMemory(), 0
+	var log strings.Builder
 	model := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
 		asked++
 		return llmtest.Reply{Text: "```js\nconsole.log(await send({}))\n```"}, nil
@@ -41,6 +43,7 @@ func TestRunnerBudget(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, err := agent.NewRunner(agent.NewRuns(store), bot, &agent.RunnerOptions{
+			Logger: slog.New(slog.NewTextHandler(&log, nil)),
 			Context: func(ctx context.Context, _ agent.RunInfo) context.Context {
 				return budget.With(ctx, budget.Limits{Calls: 2})
 			},
@@ -51,7 +54,7 @@ func TestRunnerBudget(t *testing.T) {
 		return r
 	}
 	r := start()
-	info, err := r.Start(t.Context(), agent.RunRequest{ID: "r-1", Input: json.RawMessage(`{"task": "Send."}`)})
+	info, err := r.Start(t.Context(), agent.RunRequest{ID: "r-1", Principal: "ann", Input: json.RawMessage(`{"task": "Send."}`)})
 	for range 3 {
 		if err == nil {
 			info, err = r.Wait(t.Context(), "r-1")
@@ -65,6 +68,10 @@ func TestRunnerBudget(t *testing.T) {
 		r = start() // another process
 		w := info.Waiting[0]
 		err = r.Decide(t.Context(), "r-1", w.ID, agent.Decision{Decision: policy.Decision{Approved: true}, Round: w.Round})
+	}
+	if want := `run=r-1 principal=ann error="`; strings.Count(log.String(), want) != 1 || info.Cause != "budget" ||
+		info.Spent == nil || info.Spent.Calls != 2 || info.Spent.ToolCalls != 1 {
+		t.Errorf("got %+v, spent %+v; logged %s", info, info.Spent, &log)
 	}
 	if err != nil || asked != 2 || info.State != agent.Failed || !strings.Contains(info.Error, "budget") {
 		t.Errorf("got %+v, %v after %d requests", info, err, asked)

@@ -14,6 +14,7 @@ import (
 	"github.com/writ-go/writ/internal/effect"
 	"github.com/writ-go/writ/internal/place"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
@@ -65,6 +66,12 @@ type RunInfo struct {
 	Error   string          `json:"error,omitempty"`   // if it has failed
 	Waiting []Waiting       `json:"waiting,omitempty"` // the calls that wait for decisions
 
+	// Cause is why the run has failed, in a word that clients may see, unlike Error: "budget", "deadline", "canceled",
+	// "model" if a model has failed, "no answer" if a reply could not be used, "steps" if the module has used up its
+	// steps, or "" for everything else.
+	Cause string        `json:"cause,omitempty"`
+	Spent *budget.Spent `json:"spent,omitempty"` // in all processes, until it last paused or ended; nil if nothing
+
 	Principal string    `json:"principal,omitempty"` // for whom a [Runner] runs it
 	Ended     time.Time `json:"ended,omitzero"`      // if it is done, failed, cancelled or rolled back
 	attempts  int       // how often it has begun or gone on
@@ -79,6 +86,8 @@ type milestone struct {
 	Input   json.RawMessage `json:"input,omitempty"`
 	Output  json.RawMessage `json:"output,omitempty"`
 	Error   string          `json:"error,omitempty"`
+	Cause   string          `json:"cause,omitempty"`
+	Spent   *budget.Spent   `json:"spent,omitempty"` // since the run began, if the milestone ends an attempt
 	Waiting []Waiting       `json:"waiting,omitempty"`
 
 	Principal string `json:"principal,omitempty"` // in the first record only
@@ -167,7 +176,10 @@ func execute[In, Out any](
 ) (*module.Prediction[Out], error) {
 	ctx = effect.With(ctx, effect.ID{}) // the run is the same if another run's call starts or resumes it
 	ctx = durable.With(policy.WithDesk(ctx, r), r)
-	ctx = tools.WithPolicies(module.Observe(ctx, r.observe), r.gate)
+	ctx = budget.With(tools.WithPolicies(module.Observe(ctx, r.observe), r.gate), budget.Limits{})
+	r.mu.Lock()
+	r.budget = budget.Of(ctx)
+	r.mu.Unlock()
 	var pred *module.Prediction[Out]
 	err := safely(fmt.Sprintf("agent: Run of %T", m), func() (err error) {
 		if r.prepare != nil {
@@ -200,6 +212,26 @@ func execute[In, Out any](
 		return nil, err
 	}
 	return pred, nil
+}
+
+// causeOf returns the RunInfo.Cause of a run that has failed.
+func causeOf(ctx context.Context, err error) string {
+	failed, ok := errors.AsType[*models.Error](err)
+	switch {
+	case errors.Is(err, budget.ErrSpent):
+		return "budget"
+	case ok && failed.Kind != models.KindUnknown && ctx.Err() == nil: // not because of the run's own end
+		return "model"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "deadline"
+	case errors.Is(err, context.Canceled):
+		return "canceled"
+	case errors.Is(err, module.ErrNoAnswer):
+		return "no answer"
+	case errors.Is(err, module.ErrMaxIters):
+		return "steps"
+	}
+	return ""
 }
 
 // safely returns the error of f, even if f panics.

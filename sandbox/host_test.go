@@ -155,7 +155,7 @@ func (e entry) Dispatched(json.RawMessage) error { return nil }
 
 func (e entry) Effect() effect.ID { return effect.ID{} }
 
-func (e entry) Settled(json.RawMessage, error, string, bool) string { return "" }
+func (e entry) Settled(json.RawMessage, error, string, json.RawMessage, bool) string { return "" }
 
 func TestHeld(t *testing.T) {
 	t.Parallel()

@@ -107,7 +107,7 @@ func (e *tapedEntry) Recorded() (result json.RawMessage, err error, ok bool) {
 
 func (e *tapedEntry) Dispatched(json.RawMessage) error { return nil }
 
-func (e *tapedEntry) Settled(result json.RawMessage, err error, _ string, _ bool) string {
+func (e *tapedEntry) Settled(result json.RawMessage, err error, _ string, _ json.RawMessage, _ bool) string {
 	te, _ := errors.AsType[*tools.ToolError](err)
 	e.tape.add(event{Settled: e.number, Result: result, Error: te})
 	return ""

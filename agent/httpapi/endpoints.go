@@ -183,6 +183,8 @@ func (h *handler) read(ctx context.Context, id, after string, texts chan<- strin
 		data := any(e.Public)
 		if h.Contents {
 			data = e.Data
+		} else if err == nil && e.Type == "TextDelta" { // it has nothing but its text
+			continue
 		}
 		if json.Unmarshal(e.Data, &run) == nil && string(run.State) == e.Type { // not an event of the module
 			data = shown(run)

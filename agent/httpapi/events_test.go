@@ -103,6 +103,24 @@ data: {"id":"` + run[6:] + `","state":"failed","began":"0001-01-01T00:00:00Z","e
 	}
 }
 
+// Text that is removed from events is not sent as empty events.
+func TestTextDeltas(t *testing.T) {
+	t.Parallel()
+	h, s, run := serve(t, "rest", func(context.Context, string, string) iter.Seq2[agent.RunEvent, error] {
+		return func(yield func(agent.RunEvent, error) bool) {
+			_ = yield(agent.RunEvent{ID: "1", Type: "TextDelta", Data: json.RawMessage(`"Hi"`), Public: json.RawMessage(`""`)}, nil) &&
+				yield(agent.RunEvent{ID: "2", Type: "Step", Data: json.RawMessage(`1`), Public: json.RawMessage(`1`)}, nil)
+		}
+	})
+	const step = "id: 2\nevent: Step\ndata: 1\n\n"
+	for contents, want := range map[bool]string{false: step, true: "id: 1\nevent: TextDelta\ndata: \"Hi\"\n\n" + step} {
+		h.Contents = contents
+		if got, err := io.ReadAll(openStream(t, s, run, "").Body); err != nil || string(got) != want {
+			t.Errorf("contents %t: got %q, %v", contents, got, err)
+		}
+	}
+}
+
 // HEAD does not keep the connection.
 func TestHeadOfEvents(t *testing.T) {
 	t.Parallel()

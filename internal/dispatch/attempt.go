@@ -46,6 +46,9 @@ type Replayed interface {
 
 	// Decision returns how the call was approved or refused, or "": see [Decided].
 	Decision() string
+
+	// Spent returns what the call has spent, or nil: see [Spending].
+	Spent() json.RawMessage
 }
 
 // InterruptedError wraps an error with which a call ends, if the program does not get the error, because the program
@@ -73,6 +76,7 @@ type Entry interface {
 	// Settled is called when the call has ended, even if the tool was never called; see [StateOf]. If pending is true,
 	// a policy has stopped waiting for a try (a call to the tool) that is still in progress. Settled is called again
 	// when that try ends. The error is an *[InterruptedError] if the program does not get it. Settled returns the ID
-	// with which the program may repeat the call, or "": see [tools.ToolError]. The decision is that of [Decided].
-	Settled(result json.RawMessage, err error, decision string, pending bool) (again string)
+	// with which the program may repeat the call, or "": see [tools.ToolError]. The decision is that of [Decided], and
+	// spent is what the function of [Spending] returns.
+	Settled(result json.RawMessage, err error, decision string, spent json.RawMessage, pending bool) (again string)
 }

@@ -79,6 +79,7 @@ func (d *Dispatcher) Issue(c tools.Call, tool int) *Execution {
 	}
 	c.Args = c.Tool.Complete(c.Args)
 	x := &Execution{call: c, dispatcher: d, acts: c.Tool.ReplayClass() != tools.Read}
+	x.spent = func() json.RawMessage { return nil }
 	if d.attempt == nil {
 		return x
 	}
@@ -93,7 +94,7 @@ func (d *Dispatcher) Issue(c tools.Call, tool int) *Execution {
 			x.err = x.advised(te, te.ID)
 		}
 		if again, ok := entry.(Replayed); ok {
-			x.performed, x.decision = again.Performed(), again.Decision()
+			x.performed, x.decision, x.spent = again.Performed(), again.Decision(), again.Spent
 		} else {
 			x.Recorded = true
 		}

@@ -123,7 +123,7 @@ func (l *recorder) Dispatched(json.RawMessage) error {
 
 func (l *recorder) Effect() effect.ID { return effect.ID{} }
 
-func (l *recorder) Settled(result json.RawMessage, err error, _ string, _ bool) string {
+func (l *recorder) Settled(result json.RawMessage, err error, _ string, _ json.RawMessage, _ bool) string {
 	l.add("settled %s", outcome(result, err))
 	return ""
 }

@@ -60,11 +60,20 @@ func Decided(ctx context.Context, decision string) {
 	}
 }
 
+// Spending makes the journal record what spent returns when a call ends, given the context of a policy for the call.
+func Spending(ctx context.Context, spent func() json.RawMessage) {
+	if x, ok := ctx.Value(performedKey{}).(*Execution); ok {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.spent = spent
+	}
+}
+
 type replayKey struct{}
 
 // WithReplay returns a context in which f is called for calls that were recorded when the same program ran before, with
-// the context of the call.
-func WithReplay(ctx context.Context, f func(context.Context)) context.Context {
+// the context of the call and what was recorded because of [Spending], or nil.
+func WithReplay(ctx context.Context, f func(ctx context.Context, spent json.RawMessage)) context.Context {
 	return context.WithValue(ctx, replayKey{}, f)
 }
 
@@ -92,6 +101,8 @@ type Execution struct {
 	performed json.RawMessage // the last try's arguments; nil before the first
 	deciders  []string        // who approved or refused the call
 	decision  string          // see Decided
+
+	spent func() json.RawMessage // see Spending
 }
 
 // Decision returns what [Decided] noted last, or "".
@@ -117,8 +128,9 @@ var errEnded = &tools.ToolError{Kind: tools.KindDenied, Message: "the program en
 // the program, or a *[tools.HoldError] or [tools.Fatal] error, which ends the program.
 func (x *Execution) Perform(ctx context.Context) (json.RawMessage, error) {
 	if x.known {
-		if f, ok := ctx.Value(replayKey{}).(func(context.Context)); ok && x.performed != nil {
-			f(ctx)
+		f, ok := ctx.Value(replayKey{}).(func(context.Context, json.RawMessage))
+		if ok && x.performed != nil {
+			f(ctx, x.spent())
 		}
 		if s := StateOf(x.err); x.performed != nil && x.acts && (s == StateOK || s == StateUnknown) {
 			effectCounterOf(ctx).add(1)
@@ -161,7 +173,7 @@ func (x *Execution) settle(result json.RawMessage, err error) (again string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.settled = true
-	return x.entry.Settled(result, err, x.decision, x.pending > 0)
+	return x.entry.Settled(result, err, x.decision, x.spent(), x.pending > 0)
 }
 
 // doNotRepeat is appended to a recorded call's error message if the call must not be repeated.
@@ -309,7 +321,7 @@ func (x *Execution) end(ctx context.Context, result json.RawMessage, err error) 
 		if err != nil {
 			err = &InterruptedError{err}
 		}
-		x.entry.Settled(result, err, x.decision, x.pending > 0)
+		x.entry.Settled(result, err, x.decision, x.spent(), x.pending > 0)
 	}
 }
 

@@ -126,7 +126,9 @@ func (b *Budget) Spent() Spent {
 	}
 	b.node.tree.Lock()
 	defer b.node.tree.Unlock()
-	return b.node.spent
+	s := b.node.spent
+	s.Cost = math.Round(s.Cost*1e12) / 1e12 // without the errors of sums, which depend on their order
+	return s
 }
 
 // Left returns what the budget and those around it leave, besides what calls in progress may use. Without a limit, it

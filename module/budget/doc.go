@@ -13,7 +13,8 @@
 // llms.WithMaxTokens.
 //
 // Replies from a cache and recorded results of tools are free. When a run is resumed, only budgets that began within
-// the run count what is recorded, so that the run's limits hold over all its processes.
+// the run count what is recorded, and what the tools of recorded calls have used, so that the run's limits hold over
+// all its processes.
 //
 // Work is not bound if it drops the values of its context, as with context.Background. Nor are langchaingo models that
 // are called directly, and not through a module, a wrapper of package models, or [Model].

@@ -24,12 +24,13 @@ type tree struct {
 	changed chan struct{} // closed when a call ends
 }
 
-// node is a budget, or a model call in progress. A call contains other calls if its model calls models. It is charged
-// the greater of what it uses itself and of what these calls use.
+// node is a budget, a record, or a model call in progress. A call contains other calls if its model calls models. It is
+// charged the greater of what it uses itself and of what these calls use.
 type node struct {
 	outer  *node
 	tree   *tree
-	budget *Budget // nil for a call
+	budget *Budget // nil for a call or a record
+	record bool    // it only notes what is used within it
 
 	own         Spent // what a call has reserved
 	spent, held Spent // what was used within the node, and what is reserved there
@@ -158,7 +159,7 @@ func (n *node) fit(c lm.Charge, price Price, want int) (f fitting) {
 	for ; n != nil; n = n.outer {
 		b := n.budget
 		if b == nil { // what the call around it has reserved is not used yet
-			within, credit = true, credit.plus(n.own.minus(n.spent).minus(n.held).max(Spent{}))
+			within, credit = within || !n.record, credit.plus(n.own.minus(n.spent).minus(n.held).max(Spent{}))
 			credit.InputTokens = min(credit.InputTokens, c.Input)
 			continue
 		}
@@ -262,11 +263,11 @@ func (n *node) Cached() {
 
 // Record implements [lm.Meter].
 func (n *node) Record(ctx context.Context) (context.Context, func() json.RawMessage) {
-	call := &node{outer: n, tree: n.tree}
-	return lm.WithMeter(ctx, call), func() json.RawMessage {
+	record := &node{outer: n, tree: n.tree, record: true}
+	return lm.WithMeter(ctx, record), func() json.RawMessage {
 		n.tree.Lock()
 		defer n.tree.Unlock()
-		raw, _ := json.Marshal(call.spent) // numbers always encode
+		raw, _ := json.Marshal(record.spent) // numbers always encode
 		return raw
 	}
 }

@@ -18,11 +18,13 @@ func withPolicy(ctx context.Context) context.Context {
 	if ctx.Value(policyKey{}) != nil {
 		return ctx
 	}
-	ctx = dispatch.WithReplay(ctx, func(ctx context.Context) {
+	ctx = dispatch.WithReplay(ctx, func(ctx context.Context, recorded json.RawMessage) {
+		var s Spent
+		_ = json.Unmarshal(recorded, &s) // nil if the tool has used nothing
 		n := nodeOf(ctx)
 		n.tree.Lock()
 		defer n.tree.Unlock()
-		n.replay(ctx, Spent{ToolCalls: 1})
+		n.replay(ctx, s.plus(Spent{ToolCalls: 1}))
 	})
 	return context.WithValue(tools.WithPolicies(ctx, chargeTools), policyKey{}, true)
 }
@@ -41,7 +43,14 @@ func chargeTools(next tools.Caller) tools.Caller {
 				n.charge(Spent{ToolCalls: -1}, Spent{}, 0)
 			}
 		}()
-		return next.Call(ctx, call)
+		within, spent := n.Record(ctx)
+		dispatch.Spending(ctx, func() json.RawMessage {
+			if raw := spent(); string(raw) != "{}" {
+				return raw
+			}
+			return nil
+		})
+		return next.Call(within, call)
 	})
 }
 

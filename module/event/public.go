@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/writ-go/writ/internal/place"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
@@ -15,7 +16,7 @@ import (
 //   - usage, durations, finish reasons, and the scores of attempts;
 //   - of a call, its number, its position, whether it is recorded or pending, and the kind of its error;
 //   - of a program, whether it submitted an answer, its calls, and the kinds of its failure and its warnings;
-//   - of an Err, whether it is a canceled or timed-out context or, if a model caused it, its kind.
+//   - of an Err, whether it is a pause, or a canceled or timed-out context or, if a model caused it, its kind.
 //
 // It removes everything that inputs, models, programs, tools or providers wrote: messages, replies, reasoning, code,
 // arguments, results, outputs, console output, feedback, schemas, call options, provider IDs, and the texts of errors.
@@ -108,6 +109,8 @@ func publicError(err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, place.ErrPaused):
+		return errors.New("paused")
 	case errors.Is(err, context.DeadlineExceeded):
 		return context.DeadlineExceeded
 	case errors.Is(err, context.Canceled):

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/internal/place"
 	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/sandbox"
@@ -117,6 +118,7 @@ func TestPublicErrors(t *testing.T) {
 	for want, err := range map[string]error{
 		"":                               nil,
 		"failed":                         errors.New(canary),
+		"paused":                         fmt.Errorf("%s: %w", canary, place.ErrPaused),
 		"context canceled":               fmt.Errorf("%s: %w", canary, context.Canceled),
 		"context deadline exceeded":      fmt.Errorf("%s: %w", canary, context.DeadlineExceeded),
 		"the model failed: rate limited": &models.Error{Kind: models.KindRateLimited, Err: errors.New(canary)},

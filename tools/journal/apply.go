@@ -243,6 +243,7 @@ func (e *entry) setPending(pending bool) {
 // settleAs records how a call has ended. It may end several times: see [dispatch.Entry].
 func (e *entry) settleAs(op *operation) {
 	e.setPending(op.Pending)
+	e.spent = op.Spent
 	if e.answer == nil && !op.Unheard {
 		e.answer = op // without a log, only whether there is one counts
 	}

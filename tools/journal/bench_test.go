@@ -45,7 +45,7 @@ func BenchmarkJournal(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				e.Settled(result, nil, "", false)
+				e.Settled(result, nil, "", nil, false)
 			}
 		})
 	}

@@ -136,6 +136,8 @@ type entry struct {
 	continued bool           // another call has this one's origin
 	within    *effect.Within // the journals of the runs that the tool makes; only of the origin
 
+	spent json.RawMessage // of the last settle
+
 	told   *Attempt     // the last attempt that was held because this call failed; in ReAct, the attempt continues
 	unseen bool         // a repetition was held because nothing that was read can show the effect of this call
 	list   *lists.State // what Result says about its list; set by listState
@@ -273,7 +275,9 @@ func (e *entry) changed(op *operation, args json.RawMessage) error {
 
 // Settled implements [dispatch.Entry]. It also records a result that arrives after the attempt has ended. It records
 // nothing if the run is paused, so that the call is made when the run is resumed.
-func (e *entry) Settled(result json.RawMessage, err error, decision string, pending bool) (again string) {
+func (e *entry) Settled(
+	result json.RawMessage, err error, decision string, spent json.RawMessage, pending bool,
+) (again string) {
 	j := e.attempt.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -291,7 +295,7 @@ func (e *entry) Settled(result json.RawMessage, err error, decision string, pend
 		state = StateRejected // the tool was not called, or says that it has done nothing
 	}
 	op := j.newOperation(operation{
-		Op: opSettle, ID: e.ID, State: state, Result: result, Decision: decision, Pending: pending,
+		Op: opSettle, ID: e.ID, State: state, Result: result, Decision: decision, Spent: spent, Pending: pending,
 	})
 	op.Unheard = (unheard || tools.IsFatal(err)) && (state == StateRejected || state == StateUnknown)
 	if j.log != nil {

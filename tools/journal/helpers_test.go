@@ -100,9 +100,9 @@ func (s *script) finish(c call, how string) string {
 	}
 	switch kind, isError := strings.CutPrefix(how, "!"); {
 	case isError:
-		c.entry.Settled(nil, &tools.ToolError{Kind: kind, Message: kind}, "", false)
+		c.entry.Settled(nil, &tools.ToolError{Kind: kind, Message: kind}, "", nil, false)
 	case how != "never":
-		c.entry.Settled(json.RawMessage(how), nil, "", false)
+		c.entry.Settled(json.RawMessage(how), nil, "", nil, false)
 	}
 	return "made " + how
 }

@@ -77,7 +77,7 @@ func TestStates(t *testing.T) {
 		}
 		see()
 	}
-	c.entry.Settled(json.RawMessage(`1`), nil, "", false)
+	c.entry.Settled(json.RawMessage(`1`), nil, "", nil, false)
 	see()
 	if got := strings.Join(seen, ", "); got != "E1 intended, E1 dispatched, E1 dispatched, E1 ok" {
 		t.Errorf("got %s", got)
@@ -92,10 +92,10 @@ func TestNeverDispatched(t *testing.T) {
 	for _, kind := range []string{
 		tools.KindUnknown, tools.KindTimeout, tools.KindFailed, tools.KindInvalidResult, tools.KindDenied,
 	} {
-		s.issue(`db.add({"n":1})`, nil).entry.Settled(nil, &tools.ToolError{Kind: kind}, "", false)
+		s.issue(`db.add({"n":1})`, nil).entry.Settled(nil, &tools.ToolError{Kind: kind}, "", nil, false)
 	}
-	s.issue(`db.add({"n":1})`, nil).entry.Settled(nil, tools.Fatal(&tools.ToolError{Kind: tools.KindFailed}), "", false)
-	s.issue(`db.add({"n":1})`, nil).entry.Settled(json.RawMessage(`"from a policy"`), nil, "", false)
+	s.issue(`db.add({"n":1})`, nil).entry.Settled(nil, tools.Fatal(&tools.ToolError{Kind: tools.KindFailed}), "", nil, false)
+	s.issue(`db.add({"n":1})`, nil).entry.Settled(json.RawMessage(`"from a policy"`), nil, "", nil, false)
 	const want = "E1 rejected, E2 rejected, E3 rejected, E4 rejected, E5 rejected, E6 rejected, E7 ok"
 	if got := s.states(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -139,7 +139,7 @@ func TestLateAnswer(t *testing.T) {
 	if got := s.finish(s.issue(`db.add({"n":1})`, nil), ""); got != unknown {
 		t.Errorf("got  %s\nwant %s", got, unknown)
 	}
-	flying.entry.Settled(json.RawMessage(`"late"`), nil, "", false)
+	flying.entry.Settled(json.RawMessage(`"late"`), nil, "", nil, false)
 	if got := s.finish(s.issue(`db.add({"n":1})`, nil), ""); got != `recorded "late"` {
 		t.Errorf("got %s", got)
 	}
@@ -162,7 +162,7 @@ func TestLateAnswerIsConcurrent(t *testing.T) {
 	if got := s.finish(s.issue(`db.add({"n":2})`, another), ""); got != "made 1" {
 		t.Errorf("got %s", got)
 	}
-	flying.entry.Settled(json.RawMessage(`"late"`), nil, "", false)
+	flying.entry.Settled(json.RawMessage(`"late"`), nil, "", nil, false)
 	s.attempt = s.journal.Attempt()
 	if got := s.finish(s.issue(`db.add({"n":2})`, nil), ""); got != "recorded 1" {
 		t.Errorf("got %s", got)
@@ -182,7 +182,7 @@ func TestLateAnswerIsOrphan(t *testing.T) {
 	if got := s.finish(s.issue(`db.count()`, nil), "5"); got != "made 5" {
 		t.Errorf("got %s", got)
 	}
-	flying.entry.Settled(json.RawMessage(`"late"`), nil, "", false)
+	flying.entry.Settled(json.RawMessage(`"late"`), nil, "", nil, false)
 	if got := ids(s.journal.Accept()); got != "E1" {
 		t.Errorf("orphans: %s", got)
 	}
@@ -199,8 +199,8 @@ func TestOrderOfConcurrentCalls(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a.entry.Settled(json.RawMessage(`1`), nil, "", false)
-	b.entry.Settled(json.RawMessage(`2`), nil, "", false)
+	a.entry.Settled(json.RawMessage(`1`), nil, "", nil, false)
+	b.entry.Settled(json.RawMessage(`2`), nil, "", nil, false)
 	s.attempt = s.journal.Attempt()
 	if got := s.finish(s.issue(`db.add({"n":2})`, nil), ""); got != "recorded 2" {
 		t.Errorf("got %s", got)
@@ -218,8 +218,8 @@ func TestConcurrentIdempotentCalls(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b.entry.Settled(json.RawMessage(`2`), nil, "", false)
-	a.entry.Settled(nil, &tools.ToolError{Kind: tools.KindTimeout}, "", false)
+	b.entry.Settled(json.RawMessage(`2`), nil, "", nil, false)
+	a.entry.Settled(nil, &tools.ToolError{Kind: tools.KindTimeout}, "", nil, false)
 	s.attempt = s.journal.Attempt()
 	if got := s.finish(s.issue(`db.put({"k":1})`, nil), ""); got != "made 1" {
 		t.Errorf("got %s", got)
@@ -249,7 +249,7 @@ func TestEndedProgram(t *testing.T) {
 			if err := waiting.entry.Dispatched(waiting.args); err == nil || err.Error() != over {
 				t.Errorf("got %v", err)
 			}
-			waiting.entry.Settled(nil, tools.Fatal(fmt.Errorf("whatever")), "", false)
+			waiting.entry.Settled(nil, tools.Fatal(fmt.Errorf("whatever")), "", nil, false)
 			if got := s.finish(s.issue(`db.add({"n":1})`, nil), ""); got != "stopped: "+over {
 				t.Errorf("got %s", got)
 			}
@@ -326,7 +326,7 @@ func TestConcurrentCalls(t *testing.T) {
 				if err := c.entry.Dispatched(c.args); err != nil {
 					t.Error(err)
 				}
-				c.entry.Settled(fmt.Appendf(nil, "%d", i), nil, "", false)
+				c.entry.Settled(fmt.Appendf(nil, "%d", i), nil, "", nil, false)
 				_ = s.journal.Open()
 			})
 		}
@@ -351,7 +351,7 @@ func TestLateAnswerInConversation(t *testing.T) {
 		if late {
 			s.journal.End()
 		}
-		flying.entry.Settled(json.RawMessage(`1`), nil, "", false)
+		flying.entry.Settled(json.RawMessage(`1`), nil, "", nil, false)
 		want := "made 2"
 		if late {
 			want = `held: E1 made exactly this call in an earlier step, and it is done. To take the result of E1, pass ` +

@@ -69,6 +69,7 @@ type operation struct {
 	Hold     *tools.HoldError `json:"hold,omitempty"`
 	Fatal    string           `json:"fatal,omitempty"`    // any other error
 	Decision string           `json:"decision,omitempty"` // of a settle: see [dispatch.Decided]
+	Spent    json.RawMessage  `json:"spent,omitempty"`    // of a settle: see [dispatch.Spending]
 	Pending  bool             `json:"pending,omitempty"`  // of a settle: a try is still in progress
 	Unheard  bool             `json:"unheard,omitempty"`  // of a settle: the program was over and did not get the reply
 

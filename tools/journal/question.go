@@ -25,7 +25,7 @@ func (question) Recorded() (json.RawMessage, error, bool) { return nil, nil, fal
 func (question) Dispatched(json.RawMessage) error { return place.ErrPaused }
 
 // Settled records nothing.
-func (question) Settled(json.RawMessage, error, string, bool) string { return "" }
+func (question) Settled(json.RawMessage, error, string, json.RawMessage, bool) string { return "" }
 
 // ask asks Options.OnRepeat about a held call. It returns nil if the model decides, also if nothing can be answered
 // yet: the outcome of the same call is being looked up, or the program has named a call that does not exist.

@@ -17,7 +17,7 @@ func TestReconcileLateAnswer(t *testing.T) {
 	var flying call
 	s = newScript(t, &journal.Options{
 		Reconcile: func(context.Context, journal.Entry) (journal.Reconciled, error) {
-			flying.entry.Settled(json.RawMessage(`"late"`), nil, "", false)
+			flying.entry.Settled(json.RawMessage(`"late"`), nil, "", nil, false)
 			return journal.Reconciled{State: journal.StateRejected}, nil
 		},
 	})
@@ -26,7 +26,7 @@ func TestReconcileLateAnswer(t *testing.T) {
 	if err := flying.entry.Dispatched(flying.args); err != nil {
 		t.Fatal(err)
 	}
-	flying.entry.Settled(nil, &tools.ToolError{Kind: tools.KindTimeout}, "", false)
+	flying.entry.Settled(nil, &tools.ToolError{Kind: tools.KindTimeout}, "", nil, false)
 	s.attempt = s.journal.Attempt()
 	if err := s.journal.Reconcile(t.Context()); err != nil || s.states() != "E1 ok" {
 		t.Errorf("%v, %s", err, s.states())
@@ -48,7 +48,7 @@ func TestReconcileWhileToolWorks(t *testing.T) {
 			t.Fatal(err)
 		}
 		if s.states() != "E1 dispatched" {
-			c.entry.Settled(nil, &tools.ToolError{Kind: tools.KindTimeout}, "", true)
+			c.entry.Settled(nil, &tools.ToolError{Kind: tools.KindTimeout}, "", nil, true)
 		}
 	}
 	s.attempt = s.journal.Attempt()
@@ -70,7 +70,7 @@ func TestReconcileAfterTakeover(t *testing.T) {
 			t.Fatal(err)
 		}
 		if tried {
-			c.entry.Settled(nil, &tools.ToolError{Kind: tools.KindTimeout}, "", true)
+			c.entry.Settled(nil, &tools.ToolError{Kind: tools.KindTimeout}, "", nil, true)
 		}
 		asked := 0
 		s = newScript(t, nil)

@@ -157,6 +157,9 @@ func (r replayed) Performed() json.RawMessage {
 // Decision implements [dispatch.Replayed].
 func (r replayed) Decision() string { return r.answer.Decision }
 
+// Spent implements [dispatch.Replayed].
+func (r replayed) Spent() json.RawMessage { return r.tip.spent }
+
 // Records implements [dispatch.Recorder].
 func (a *Attempt) Records() bool { return a.journal.log != nil }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/internal/place"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
@@ -214,7 +215,7 @@ func TestWriteAhead(t *testing.T) {
 	if err := add.entry.Dispatched(add.args); err != nil || log.synced != len(log.records) {
 		t.Errorf("%v, %d of %d records are synced", err, log.synced, len(log.records))
 	}
-	add.entry.Settled(json.RawMessage(`1`), nil, "", false)
+	add.entry.Settled(json.RawMessage(`1`), nil, "", nil, false)
 	if err := s.journal.Sync(t.Context()); err != nil || log.synced != len(log.records) {
 		t.Errorf("%v, %d of %d records are synced", err, log.synced, len(log.records))
 	}
@@ -231,7 +232,7 @@ func TestLogFails(t *testing.T) {
 	if err := add.entry.Dispatched(add.args); !tools.IsFatal(err) || !errors.Is(err, log.err) {
 		t.Errorf("the call is dispatched: %v", err)
 	}
-	add.entry.Settled(nil, tools.Fatal(log.err), "", false)
+	add.entry.Settled(nil, tools.Fatal(log.err), "", nil, false)
 	if got := s.states(); got != "E1 rejected" {
 		t.Errorf("the call was not made, but the states are %s", got)
 	}
@@ -325,7 +326,7 @@ func TestPaused(t *testing.T) {
 	s := opened(t, log)
 	s.begin("one")
 	waiting := s.issue(`db.add({"n":1})`, nil)
-	waiting.entry.Settled(nil, tools.Fatal(fmt.Errorf("it waits: %w", place.ErrPaused)), "", false)
+	waiting.entry.Settled(nil, tools.Fatal(fmt.Errorf("it waits: %w", place.ErrPaused)), "", nil, false)
 	s.journal.End()
 	if entries, err := journal.Read(log); err != nil || s.states() != "E1 intended" || entries[0].State != "intended" {
 		t.Errorf("%s, %v, %v", s.states(), entries, err)
@@ -337,5 +338,25 @@ func TestPaused(t *testing.T) {
 	}
 	if _, err := journal.Read(log); err != nil {
 		t.Error(err)
+	}
+}
+
+// A repeated call has spent what was recorded when its last try ended.
+func TestSpent(t *testing.T) {
+	t.Parallel()
+	log := &memory{}
+	s := opened(t, log)
+	s.begin("one")
+	add := s.issue(`db.add({"n":1})`, nil)
+	if err := add.entry.Dispatched(add.args); err != nil {
+		t.Fatal(err)
+	}
+	add.entry.Settled(nil, &tools.ToolError{Kind: tools.KindTimeout}, "", json.RawMessage(`{"calls":1}`), true)
+	add.entry.Settled(json.RawMessage(`1`), nil, "", json.RawMessage(`{"calls":2}`), false)
+	s = opened(t, log)
+	s.begin("one")
+	again, ok := s.issue(`db.add({"n":1})`, nil).entry.(dispatch.Replayed)
+	if !ok || string(again.Spent()) != `{"calls":2}` {
+		t.Errorf("got %v", again)
 	}
 }
