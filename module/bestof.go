@@ -69,8 +69,8 @@ func NewBestOfN[In, Out any](
 //
 // Run skips attempts that fail, up to AttemptOptions.FailCount of them. If an attempt fails with an error that every
 // further attempt would return as well, Run returns the best answer so far. These errors are [budget.ErrSpent] and a
-// model's errors of the kinds models.KindAuth, KindInvalid and KindOverBudget. If the context is done, or a tool returns a
-// fatal error, the run ends without an answer. The trajectories of all attempts are in Trajectory.Runs.
+// model's errors of the kinds models.KindAuth, KindInvalid and KindOverBudget. If the context is done, or a tool
+// returns a fatal error, the run ends without an answer. The trajectories of all attempts are in Trajectory.Runs.
 //
 // The prediction is nil if there is an error. Once a model has been called, the error is an *[IncompleteError] that
 // holds all attempts and wraps their errors.

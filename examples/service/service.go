@@ -111,7 +111,8 @@ func serve(ctx context.Context, addr, file, model string) error {
 	return <-stopped
 }
 
-// limit limits what a run may use, in all its processes. Metrics and spans, with package agent/telemetry, belong here too.
+// limit limits what a run may use, in all its processes. Metrics and spans, with package agent/telemetry, belong here
+// too.
 func limit(ctx context.Context, _ agent.RunInfo) context.Context {
 	return budget.With(ctx, budget.Limits{Steps: 20, ToolCalls: 100, Tokens: 500_000})
 }

@@ -49,8 +49,8 @@ func Find[P Place](ctx context.Context) (p P, ok bool) {
 	return p, ok
 }
 
-// Idle reports whether nothing goes on in the programs whose calls a context belongs to, except for calls that have left
-// their places. A Place knows this if it has the method Idle() bool.
+// Idle reports whether nothing goes on in the programs whose calls a context belongs to, except for calls that have
+// left their places. A Place knows this if it has the method Idle() bool.
 func Idle(ctx context.Context) bool {
 	for o := of(ctx); o != nil; o = o.outer {
 		if p, ok := o.Place.(interface{ Idle() bool }); ok && !p.Idle() {

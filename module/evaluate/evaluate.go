@@ -81,8 +81,8 @@ type Options struct {
 //
 // Evaluate returns an error together with a complete Report if more than 2% of the runs have an error, unless
 // Options.MaxErrors is negative. It returns an error together with a Report of the results so far if there are more
-// than Options.MaxErrors errors, if ctx ends, if a budget of ctx is spent (see package budget), or if a result cannot be
-// written to Options.Results. If there are too many errors, the returned error wraps the error of a run.
+// than Options.MaxErrors errors, if ctx ends, if a budget of ctx is spent (see package budget), or if a result cannot
+// be written to Options.Results. If there are too many errors, the returned error wraps the error of a run.
 //
 // Evaluate returns an error without a Report, before the first run, if the examples are not a valid set, if the answers
 // would depend on the order of the examples, if the module has tools with effects and Options.Policy is nil, or if the

@@ -33,14 +33,14 @@ type Options struct {
 	// Journal. Its answer is recorded. For a person's answer, see agent.Runs.
 	OnRepeat func(id string, c tools.Call, like []Entry) (*tools.Repeat, error)
 
-	// Elsewhere, if set, reports whether the calls of a tool are made by somebody else, who knows which calls were made,
-	// and who keeps their outcomes until OnSettled is called. If such a call has no outcome in the log, it is made again,
-	// whatever its class: whoever makes it returns the outcome of the call that was made.
-	// The ID is that of the entry.
+	// Elsewhere, if set, reports whether the calls of a tool are made by somebody else, who knows which calls were
+	// made, and who keeps their outcomes until OnSettled is called. If such a call has no outcome in the log, it is
+	// made again, whatever its class: whoever makes it returns the outcome of the call that was made. The ID is that of
+	// the entry.
 	Elsewhere func(id string, b *tools.Binding) bool
 
-	// OnSettled, if set, is called when the log has the outcome of a call, also of one that an earlier process recorded.
-	// The outcome is durable after the log's Sync. OnSettled must not wait, or use the Journal.
+	// OnSettled, if set, is called when the log has the outcome of a call, also of one that an earlier process
+	// recorded. The outcome is durable after the log's Sync. OnSettled must not wait, or use the Journal.
 	OnSettled func(id string, s State)
 }
 

@@ -72,8 +72,8 @@
 //
 // When its context is done, or the client on stdio closes its end, [Run] accepts no more calls and lets running calls
 // finish within Options.Grace. Until then, clients can still answer the questions of running calls. After that, Run
-// cancels the running calls, with the cause [queue.ErrStopped], and rejects the calls that still wait in a [queue.Queue]. The last
-// log entry has the number of canceled calls. [Handler.Shutdown] does the same for a Handler.
+// cancels the running calls, with the cause [queue.ErrStopped], and rejects the calls that still wait in a
+// [queue.Queue]. The last log entry has the number of canceled calls. [Handler.Shutdown] does the same for a Handler.
 //
 // # Paths
 //

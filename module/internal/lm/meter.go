@@ -14,8 +14,8 @@ import (
 // of a fallback is charged by itself.
 type Meter interface {
 	// Reserve waits until the call may be made, and reserves the most that it may use. It returns the context for the
-	// call and, if not 0, the limit of tokens that the call must send, which is lower than its own. Settle replaces what
-	// was reserved with what the call used, and returns the error with which the call fails.
+	// call and, if not 0, the limit of tokens that the call must send, which is lower than its own. Settle replaces
+	// what was reserved with what the call used, and returns the error with which the call fails.
 	Reserve(ctx context.Context, c Charge) (
 		within context.Context, tokens int, settle func(Reply, error) error, err error)
 
