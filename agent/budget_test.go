@@ -42,7 +42,11 @@ func TestBudgetOfResumedRun(t *testing.T) {
 	programs := []string{`await note({to: "x"})`, `await send({to: "ann"})`, `submit({answer: "done"})`}
 	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if r.N == 1 {
-			return llmtest.Reply{}, &models.Error{Kind: models.KindTransient, MaybeCharged: true, Err: errors.New("down")}
+			return llmtest.Reply{}, &models.Error{
+				Kind:         models.KindTransient,
+				MaybeCharged: true,
+				Err:          errors.New("down"),
+			}
 		}
 		text := "```js\n" + programs[r.N-2] + "\n```"
 		return llmtest.Reply{Text: text, InputTokens: 1000, OutputTokens: 10}, nil
@@ -105,8 +109,12 @@ func TestBudgetOfCallsWithModels(t *testing.T) {
 			pred, err := direct.Run(ctx, in)
 			return pred.Output, err
 		}, &tools.Hints{Class: tools.Read})
-		set := setOf(t, agentTool("clerk", clerk), ask, tools.Func("send", "Sends.",
-			func(_ context.Context, m mail) (int, error) { return o.did("send:" + m.To), nil }, &tools.Hints{Destructive: true}))
+		set := setOf(t, agentTool("clerk", clerk), ask, tools.Func(
+			"send",
+			"Sends.",
+			func(_ context.Context, m mail) (int, error) { return o.did("send:" + m.To), nil },
+			&tools.Hints{Destructive: true},
+		))
 		if pauses {
 			set = set.With(policy.If(policy.Destructive(), policy.Approve(nil)))
 		}
@@ -132,7 +140,8 @@ func TestBudgetOfCallsWithModels(t *testing.T) {
 		t.Fatalf("spent %+v after %d requests: %v", whole.spent, requests, err)
 	}
 	parts, asked, info, err := run(budget.Limits{Cost: 1, Prices: prices}, true)
-	if err != nil || asked != requests || parts.spent != whole.spent || info.Spent == nil || *info.Spent != whole.spent {
+	if err != nil || asked != requests || parts.spent != whole.spent || info.Spent == nil ||
+		*info.Spent != whole.spent {
 		t.Errorf("spent %+v after %d requests, want %+v; %+v, %v", parts.spent, asked, whole.spent, info.Spent, err)
 	}
 	for n := 1; n < requests; n++ {
@@ -169,7 +178,8 @@ func TestConcurrencyOfDurableRun(t *testing.T) {
 		_, err := module.Parallel(ctx, ask, []agent.Task{{Task: "a"}, {Task: "b"}, {Task: "c"}}, nil)
 		return err
 	})
-	if _, err := agent.Start(t.Context(), agent.NewRuns(journal.NewMemory()), "r-1", m, task); err != nil || most.Load() > 1 {
+	if _, err := agent.Start(t.Context(), agent.NewRuns(journal.NewMemory()), "r-1", m, task); err != nil ||
+		most.Load() > 1 {
 		t.Errorf("%d calls at the same time, %v", most.Load(), err)
 	}
 }

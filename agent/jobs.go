@@ -90,9 +90,9 @@ func (r *Runner) turn(ctx context.Context, j *job) error {
 	return err
 }
 
-// attempt runs a run until it ends or pauses, and returns its description, and a function that gives the run up. Another
-// process may have run it meanwhile, or removed it. If the store fails, or another process has the run, the run is
-// interrupted.
+// attempt runs a run until it ends or pauses, and returns its description, and a function that gives the run up.
+// Another process may have run it meanwhile, or removed it. If the store fails, or another process has the run, the run
+// is interrupted.
 func (r *Runner) attempt(ctx context.Context, j *job) (info RunInfo, end func(), err error) {
 	info = j.info
 	info.State = Interrupted

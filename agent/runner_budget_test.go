@@ -54,7 +54,10 @@ func TestRunnerBudget(t *testing.T) {
 		return r
 	}
 	r := start()
-	info, err := r.Start(t.Context(), agent.RunRequest{ID: "r-1", Principal: "ann", Input: json.RawMessage(`{"task": "Send."}`)})
+	info, err := r.Start(
+		t.Context(),
+		agent.RunRequest{ID: "r-1", Principal: "ann", Input: json.RawMessage(`{"task": "Send."}`)},
+	)
 	for range 3 {
 		if err == nil {
 			info, err = r.Wait(t.Context(), "r-1")
@@ -67,7 +70,12 @@ func TestRunnerBudget(t *testing.T) {
 		}
 		r = start() // another process
 		w := info.Waiting[0]
-		err = r.Decide(t.Context(), "r-1", w.ID, agent.Decision{Decision: policy.Decision{Approved: true}, Round: w.Round})
+		err = r.Decide(
+			t.Context(),
+			"r-1",
+			w.ID,
+			agent.Decision{Decision: policy.Decision{Approved: true}, Round: w.Round},
+		)
 	}
 	if want := `run=r-1 principal=ann error="`; strings.Count(log.String(), want) != 1 || info.Cause != "budget" ||
 		info.Spent == nil || info.Spent.Calls != 2 || info.Spent.ToolCalls != 1 {

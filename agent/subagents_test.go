@@ -78,7 +78,13 @@ func TestDurableSubAgents(t *testing.T) {
 					clerk := agentTool("clerk", member(t, box, set, test.clerk, work))
 					manager := agentTool("manager", member(t, box, setOf(t, clerk), test.manager, test.managerAgain,
 						nonempty(test.managerNext)...))
-					return member(t, box, setOf(t, manager), `submit(await manager({task: "m"}))`, "", nonempty(test.bossNext)...)
+					return member(
+						t,
+						box,
+						setOf(t, manager),
+						`submit(await manager({task: "m"}))`,
+						"",
+						nonempty(test.bossNext)...)
 				}
 				_, err := agent.Start(t.Context(), agent.NewRuns(d), "r-1", makeBoss(), task)
 				full, pauses := isFull(err), 0

@@ -159,7 +159,8 @@ func TestApprovalOfSpecialists(t *testing.T) {
 			wants, _, _ = strings.Cut(r.String(), "\n")
 			return policy.Decision{Approved: true}, nil
 		})
-	if err != nil || pred.Output.Answer != "refunded" || wants != "refund (unclassified, destructive), wanted by billing" {
+	if err != nil || pred.Output.Answer != "refunded" ||
+		wants != "refund (unclassified, destructive), wanted by billing" {
 		t.Errorf("got %v, %v, asked about %q", pred, err, wants)
 	}
 }

@@ -21,7 +21,11 @@ import (
 func endless(t *testing.T, box module.Sandbox, o *module.Options) (*module.CodeAct[orders, sum], *llmtest.Model) {
 	t.Helper()
 	model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
-		return llmtest.Reply{Text: fence("look({}), " + strings.Repeat("0, ", r.N) + "1"), InputTokens: 1200, OutputTokens: 10},
+		return llmtest.Reply{
+				Text:         fence("look({}), " + strings.Repeat("0, ", r.N) + "1"),
+				InputTokens:  1200,
+				OutputTokens: 10,
+			},
 			nil
 	})
 	look := tools.Func("look", "", func(context.Context, struct{}) (int, error) { return 1, nil }, onlyReads)
@@ -142,7 +146,11 @@ func TestBudgetOfToolCalls(t *testing.T) {
 	ctx = budget.With(t.Context(), budget.Limits{ToolCalls: -1})
 	model = llmtest.New(fence(`await send({n: 1})`))
 	_, err = module.NewCodeAct(adding, model, inProcess(t), toolSet(t, send), nil).Run(ctx, anything)
-	wantError(t, err, "module: no answer: the model: budget: Limits.ToolCalls is -1; it must be zero, for no limit, or a positive number")
+	wantError(
+		t,
+		err,
+		"module: no answer: the model: budget: Limits.ToolCalls is -1; it must be zero, for no limit, or a positive number",
+	)
 }
 
 // The error of a run whose time is over says so, wherever the run was.

@@ -176,7 +176,10 @@ func TestRLMEndedContextIsNotCharged(t *testing.T) {
 		}))
 		cancel()
 		for range 20 {
-			if err := second(module.NewPredict(adding, inner, nil).Run(ended, anything)); !errors.Is(err, context.Canceled) {
+			if err := second(module.NewPredict(adding, inner, nil).Run(ended, anything)); !errors.Is(
+				err,
+				context.Canceled,
+			) {
 				return 0, err
 			}
 		}
@@ -196,7 +199,9 @@ func TestRLMNested(t *testing.T) {
 	t.Parallel()
 	sub := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if strings.Contains(r.Messages[0].Parts[0].(llms.TextContent).Text, "declare function submit") {
-			return llmtest.Reply{Text: fence(`submit({reply: prompt + ": " + context.length + await llm("?" + context[0])})`)},
+			return llmtest.Reply{
+					Text: fence(`submit({reply: prompt + ": " + context.length + await llm("?" + context[0])})`),
+				},
 				nil
 		}
 		return llmtest.Reply{Text: r.Last()}, nil
@@ -269,7 +274,8 @@ submit({reply: (await Promise.all(halves.map(context => rlm({prompt, context})))
 		`const all = await Promise.all([text, "rat?"].map(context => rlm({prompt: "shout", context}))); `+
 			`console.log(all.join()); submit({total: 1})`)
 	pred, err := m.Run(t.Context(), book{"mole"})
-	if err != nil || pred.Trajectory.Steps[0].Outcome.Stdout.Text != "MOLE,RAT?\n" || pred.Trajectory.Usage().Calls != 7 {
+	if err != nil || pred.Trajectory.Steps[0].Outcome.Stdout.Text != "MOLE,RAT?\n" ||
+		pred.Trajectory.Usage().Calls != 7 {
 		t.Errorf("got %+v, %v", pred, err)
 	}
 }
@@ -279,7 +285,10 @@ func TestRLMCallsAndSandboxLimit(t *testing.T) {
 	t.Parallel()
 	box := openBox(t, sandbox.NewInProcess, patiently(sandbox.Limits{Calls: 4}))
 	ask := func(n int) string {
-		return fmt.Sprintf(`const all = await Promise.allSettled(Array.from({length: %d}, (_, i) => llm("part " + i))); `, n)
+		return fmt.Sprintf(
+			`const all = await Promise.allSettled(Array.from({length: %d}, (_, i) => llm("part " + i))); `,
+			n,
+		)
 	}
 	sub := echoes()
 	m, model := rlm(t, box, sub, &module.RLMOptions{MaxCalls: 20},
@@ -290,8 +299,10 @@ func TestRLMCallsAndSandboxLimit(t *testing.T) {
 	if err != nil || pred.Output.Total != 20 || len(sub.Requests()) != 20 {
 		t.Fatalf("got %v, %v, %d calls", pred, err, len(sub.Requests()))
 	}
-	read := regexp.MustCompile(`\n\nFailed reads:\n- llm ×4 → the budget allows no more than 20 model calls; go on without ` +
-		`further calls\n\nReads:\n- llm ×20\n`)
+	read := regexp.MustCompile(
+		`\n\nFailed reads:\n- llm ×4 → the budget allows no more than 20 model calls; go on without ` +
+			`further calls\n\nReads:\n- llm ×20\n`,
+	)
 	if told := model.Requests()[1].Last(); !read.MatchString(told) {
 		t.Errorf("told %s", told)
 	}

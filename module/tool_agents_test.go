@@ -31,7 +31,13 @@ func TestDepthOfTools(t *testing.T) {
 		}
 		return llmtest.Reply{Text: submit1}, nil
 	})
-	later.Module = module.NewCodeAct(adding, model, inProcess(t), toolSet(t, module.Tool("ask", "", totaler(later), nil)), nil)
+	later.Module = module.NewCodeAct(
+		adding,
+		model,
+		inProcess(t),
+		toolSet(t, module.Tool("ask", "", totaler(later), nil)),
+		nil,
+	)
 	pred, err := later.Module.Run(t.Context(), anything)
 	if err != nil || pred.Output.Total != 1 || runs.Load() != 9 {
 		t.Errorf("%d runs, %v, %v", runs.Load(), pred, err)
@@ -49,7 +55,13 @@ func TestAgentsOfCall(t *testing.T) {
 		return sum{total}, nil
 	}, &tools.Hints{Destructive: true})
 	clerk := module.NewCodeAct(adding, passes("pay"), inProcess(t), toolSet(t, pay).With(policy.AllowDestructive), nil)
-	boss := module.NewCodeAct(adding, passes("clerk"), inProcess(t), toolSet(t, module.Tool("clerk", "", totaler(clerk), nil)), nil)
+	boss := module.NewCodeAct(
+		adding,
+		passes("clerk"),
+		inProcess(t),
+		toolSet(t, module.Tool("clerk", "", totaler(clerk), nil)),
+		nil,
+	)
 	source := module.Tool("boss", "", totaler(boss), nil)
 	source.Namespace = "staff"
 	look := tools.Func("look", "", func(context.Context, struct{}) (int, error) { return 1, nil }, onlyReads)
@@ -68,7 +80,8 @@ func TestAgentsOfCall(t *testing.T) {
 	if err != nil || pred.Output.Total != 7 {
 		t.Fatalf("got %v, %v", pred, err)
 	}
-	if want := "pay (unclassified, destructive), wanted by staff.boss > clerk\n"; len(asked) != 1 || !strings.HasPrefix(asked[0], want) {
+	if want := "pay (unclassified, destructive), wanted by staff.boss > clerk\n"; len(asked) != 1 ||
+		!strings.HasPrefix(asked[0], want) {
 		t.Errorf("asked %q", asked)
 	}
 	first := pred.Trajectory.Runs[0]
@@ -76,7 +89,10 @@ func TestAgentsOfCall(t *testing.T) {
 	if got != "boss E2 clerk E1" {
 		t.Errorf("got %s", got)
 	}
-	if want := `run 1: boss (CodeAct), called by E2 staff.boss({"limit":1}), `; !strings.Contains(pred.Trajectory.String(), want) {
+	if want := `run 1: boss (CodeAct), called by E2 staff.boss({"limit":1}), `; !strings.Contains(
+		pred.Trajectory.String(),
+		want,
+	) {
 		t.Errorf("got\n%s", pred.Trajectory)
 	}
 	record, err := json.Marshal(pred.Trajectory)
@@ -93,8 +109,13 @@ func TestErrorOfAgent(t *testing.T) {
 	})
 	agent := module.NewCodeAct(adding, down, inProcess(t), nil, nil)
 	model := llmtest.New(fence(`await ask({limit: 1})`), submit1)
-	pred := mustRun(t, module.NewCodeAct(adding, model, inProcess(t), toolSet(t, module.Tool("ask", "", totaler(agent), nil)), nil), anything)
-	if got := states(pred.Trajectory.Calls); got != "ask failed" || strings.Contains(model.Requests()[1].Text(), "5ecret") {
+	pred := mustRun(
+		t,
+		module.NewCodeAct(adding, model, inProcess(t), toolSet(t, module.Tool("ask", "", totaler(agent), nil)), nil),
+		anything,
+	)
+	if got := states(pred.Trajectory.Calls); got != "ask failed" ||
+		strings.Contains(model.Requests()[1].Text(), "5ecret") {
 		t.Errorf("got %s\n%s", got, model.Requests()[1].Last())
 	}
 }
@@ -103,7 +124,10 @@ func TestErrorOfAgent(t *testing.T) {
 func TestTypeOfAgent(t *testing.T) {
 	t.Parallel()
 	got := declare.Markdown(toolSet(t, module.Tool("ask", "Adds up.", totaler(newSum()), nil)), 0)
-	if want := "function ask(args: {limit: number /* integer, ≥ 1 */}): Promise<{total: number}>;"; !strings.Contains(got, want) {
+	if want := "function ask(args: {limit: number /* integer, ≥ 1 */}): Promise<{total: number}>;"; !strings.Contains(
+		got,
+		want,
+	) {
 		t.Errorf("got\n%s\nwithout %s", got, want)
 	}
 }

@@ -37,7 +37,10 @@ func (p *post) tool() *tools.Tool {
 
 // isFirst reports whether a request is the first one of a run.
 func isFirst(r llmtest.Request) bool {
-	return !slices.ContainsFunc(r.Messages, func(m llms.MessageContent) bool { return m.Role == llms.ChatMessageTypeAI })
+	return !slices.ContainsFunc(
+		r.Messages,
+		func(m llms.MessageContent) bool { return m.Role == llms.ChatMessageTypeAI },
+	)
 }
 
 // secretary returns the model of an agent whose first runs reply with a fault, and whose last one sends a mail. If that
@@ -69,14 +72,25 @@ var faults = map[string]struct {
 	failure error
 	unknown bool
 }{
-	"the program fails":             {reply: fence(`await mail({limit: 7}); throw 1`)},
-	"the program goes on":           {reply: fence(`console.log(await mail({limit: 7}))`)},
-	"the answer is invalid":         {reply: fence(`await mail({limit: 7}); submit({total: "x"})`)},
-	"the model fails":               {},
-	"the mail fails":                {reply: fence(`await mail({limit: 7})`), failure: errors.New("502")},
-	"the mail fails in every run":   {reply: fence(`await mail({limit: 7}).catch(() => {}); throw 1`), failure: errors.New("502")},
-	"the outcome is unknown":        {reply: fence(`await mail({limit: 7})`), failure: tools.Unknown(errors.New("eof")), unknown: true},
-	"the unknown outcome is caught": {reply: fence(`try { await mail({limit: 7}) } catch {}; throw 1`), failure: tools.Unknown(errors.New("eof")), unknown: true},
+	"the program fails":     {reply: fence(`await mail({limit: 7}); throw 1`)},
+	"the program goes on":   {reply: fence(`console.log(await mail({limit: 7}))`)},
+	"the answer is invalid": {reply: fence(`await mail({limit: 7}); submit({total: "x"})`)},
+	"the model fails":       {},
+	"the mail fails":        {reply: fence(`await mail({limit: 7})`), failure: errors.New("502")},
+	"the mail fails in every run": {
+		reply:   fence(`await mail({limit: 7}).catch(() => {}); throw 1`),
+		failure: errors.New("502"),
+	},
+	"the outcome is unknown": {
+		reply:   fence(`await mail({limit: 7})`),
+		failure: tools.Unknown(errors.New("eof")),
+		unknown: true,
+	},
+	"the unknown outcome is caught": {
+		reply:   fence(`try { await mail({limit: 7}) } catch {}; throw 1`),
+		failure: tools.Unknown(errors.New("eof")),
+		unknown: true,
+	},
 }
 
 // repetitions are the ways in which the agent's caller repeats its call.
@@ -88,7 +102,11 @@ var repetitions = map[string]struct {
 	"named": {programs: []string{`await ask({limit: 1})`, `submit(await ask({limit: 1}, {again: "E1"}))`}},
 	"after a hold": {programs: []string{`await ask({limit: 1})`, `submit(await ask({limit: 1}))`,
 		`submit(await ask({limit: 1}, {again: "E1", distinct: "E1"}))`}},
-	"caught": {programs: []string{`let r; try { r = await ask({limit: 1}) } catch (e) { r = await ask({limit: 1}, {again: e.id}) }; submit(r)`}},
+	"caught": {
+		programs: []string{
+			`let r; try { r = await ask({limit: 1}) } catch (e) { r = await ask({limit: 1}, {again: e.id}) }; submit(r)`,
+		},
+	},
 	"twice": {programs: []string{`await ask({limit: 1}).catch(() => {}); throw 1`,
 		`await ask({limit: 1}, {again: "E1"}); throw 1`, `submit(await ask({limit: 1}, {again: "E1"}))`}},
 	"idempotent": {programs: []string{`await ask({limit: 1})`, `submit(await ask({limit: 1}))`},
@@ -132,8 +150,13 @@ func TestRepeatedAgent(t *testing.T) {
 					if w.policy != nil {
 						set = set.With(w.policy)
 					}
-					m := module.NewCodeAct(adding, llmtest.New(append(fences(w.programs), submit1, submit1)...), inProcess(t), set,
-						&module.Options{MaxIters: 4})
+					m := module.NewCodeAct(
+						adding,
+						llmtest.New(append(fences(w.programs), submit1, submit1)...),
+						inProcess(t),
+						set,
+						&module.Options{MaxIters: 4},
+					)
 					pred, err := m.Run(t.Context(), anything)
 					if n := p.sent.Load(); n != 1 {
 						t.Errorf("sent %d mails, %v\n%s", n, err, pred.TrajectoryOf(err))
@@ -190,8 +213,13 @@ func TestRepeatedParts(t *testing.T) {
 		agent := &planner{
 			module.NewPredict(adding, llmtest.New("[[ ## total ## ]]\n1\n\n[[ ## completed ## ]]",
 				"[[ ## total ## ]]\n2\n\n[[ ## completed ## ]]"), nil),
-			module.NewCodeAct(adding, llmtest.New(fence(reply), fence(`submit({total: await mail({limit: 7})})`)), inProcess(t),
-				toolSet(t, p.tool()), &module.Options{MaxIters: 1}),
+			module.NewCodeAct(
+				adding,
+				llmtest.New(fence(reply), fence(`submit({total: await mail({limit: 7})})`)),
+				inProcess(t),
+				toolSet(t, p.tool()),
+				&module.Options{MaxIters: 1},
+			),
 		}
 		model := llmtest.New(fence(`await ask({limit: 1})`), fence(`submit(await ask({limit: 1}, {again: "E1"}))`))
 		pred, err := module.NewCodeAct(adding, model, inProcess(t), toolSet(t, module.Tool("ask", "", totaler(agent), nil)), nil).
@@ -208,7 +236,12 @@ func TestRepeatedReAct(t *testing.T) {
 	p := &post{}
 	within := llmtest.New(action("mail", `{"limit": 7}`), action("mail", `{"limit": 7}`), submits1)
 	agent := module.NewReAct(adding, within, toolSet(t, p.tool()), &module.Options{MaxIters: 1})
-	model := llmtest.New(action("ask", `{"limit": 1}`), action("ask", `{"limit": 1}`), action("ask", `{"limit": 1}`), submits1)
+	model := llmtest.New(
+		action("ask", `{"limit": 1}`),
+		action("ask", `{"limit": 1}`),
+		action("ask", `{"limit": 1}`),
+		submits1,
+	)
 	pred, err := module.NewReAct(adding, model, toolSet(t, module.Tool("ask", "", totaler(agent), nil)), nil).
 		Run(t.Context(), anything)
 	if err != nil || p.sent.Load() != 1 || len(within.Requests()) < 2 {

@@ -97,11 +97,12 @@ func (c *client) runTaskNow(ctx context.Context, tell func(message string), in t
 		return report{}, err
 	}
 	limits := c.app.options.Task.within(in)
-	bot, err := agent.New(c.app.options.Model, &agent.Options{Sandbox: queued{c}, Tools: view.set, Module: module.Options{
+	o := &agent.Options{Sandbox: queued{c}, Tools: view.set, Module: module.Options{
 		// the catalog has logged the warnings
 		MaxIters: limits.Steps, Compiler: compiler, Embedder: c.app.catalog.meaning, OnEvent: c.onEvent(tell),
 		Logger: slog.New(slog.DiscardHandler),
-	}})
+	}}
+	bot, err := agent.New(c.app.options.Model, o)
 	if err != nil {
 		return report{}, err
 	}

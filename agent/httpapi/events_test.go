@@ -108,8 +108,19 @@ func TestTextDeltas(t *testing.T) {
 	t.Parallel()
 	h, s, run := serve(t, "rest", func(context.Context, string, string) iter.Seq2[agent.RunEvent, error] {
 		return func(yield func(agent.RunEvent, error) bool) {
-			_ = yield(agent.RunEvent{ID: "1", Type: "TextDelta", Data: json.RawMessage(`"Hi"`), Public: json.RawMessage(`""`)}, nil) &&
-				yield(agent.RunEvent{ID: "2", Type: "Step", Data: json.RawMessage(`1`), Public: json.RawMessage(`1`)}, nil)
+			_ = yield(
+				agent.RunEvent{
+					ID:     "1",
+					Type:   "TextDelta",
+					Data:   json.RawMessage(`"Hi"`),
+					Public: json.RawMessage(`""`),
+				},
+				nil,
+			) &&
+				yield(
+					agent.RunEvent{ID: "2", Type: "Step", Data: json.RawMessage(`1`), Public: json.RawMessage(`1`)},
+					nil,
+				)
 		}
 	})
 	const step = "id: 2\nevent: Step\ndata: 1\n\n"
@@ -179,7 +190,8 @@ func TestEventsAfterAnswer(t *testing.T) {
 		{`{"approved": true}`, "", "done"},
 	} {
 		if test.before != "" {
-			id := regexp.MustCompile(`r-[^"]*`).FindString(h.do("ann", http.MethodGet, run+"/tickets", "").Body.String())
+			id := regexp.MustCompile(`r-[^"]*`).
+				FindString(h.do("ann", http.MethodGet, run+"/tickets", "").Body.String())
 			if w := h.do("ann", http.MethodPut, run+"/tickets/"+id, test.before); w.Code != 204 {
 				t.Fatalf("%d %s", w.Code, w.Body)
 			}

@@ -146,7 +146,15 @@ func TestWaiting(t *testing.T) {
 				ran := false
 				err := q.Do(ctx, "this", func(context.Context) error { ran = true; return nil })
 				if err == nil || err.Error() != c.want || ran || time.Since(begin) != c.after {
-					t.Errorf("%s: %v after %v, ran %v; want %q after %v", name, err, time.Since(begin), ran, c.want, c.after)
+					t.Errorf(
+						"%s: %v after %v, ran %v; want %q after %v",
+						name,
+						err,
+						time.Since(begin),
+						ran,
+						c.want,
+						c.after,
+					)
 				}
 			})
 			synctest.Wait()
@@ -158,7 +166,10 @@ func TestWaiting(t *testing.T) {
 			close(release)
 			all.Wait()
 			if name != "stopped" {
-				if err := q.Do(t.Context(), "next", func(context.Context) error { return mine }); !errors.Is(err, mine) {
+				if err := q.Do(t.Context(), "next", func(context.Context) error { return mine }); !errors.Is(
+					err,
+					mine,
+				) {
 					t.Errorf("%s: the next call: %v", name, err)
 				}
 			}
@@ -246,7 +257,8 @@ func TestQueueStorm(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if text := meters.Text(); most > 4 || !strings.Contains(text, "writ.queue.running{writ.queue.name=executions} 0\n") ||
+	if text := meters.Text(); most > 4 ||
+		!strings.Contains(text, "writ.queue.running{writ.queue.name=executions} 0\n") ||
 		!strings.Contains(text, "writ.queue.waiting{writ.queue.name=executions} 0\n") {
 		t.Errorf("%d ran at once, want 4 at most\n%s", most, text)
 	}

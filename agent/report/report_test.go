@@ -84,7 +84,9 @@ func example() module.Trajectory {
 		Calls: []journal.Entry{
 			{ID: "E1", Tool: "read", Class: tools.Read}, {ID: "E2", Tool: "send", State: journal.StateOK},
 		},
-		Runs: []module.Trajectory{{ID: 8, Module: "Predict", Name: "Sort", CalledBy: "E2", Steps: []module.Step{{Reply: "inner"}}}},
+		Runs: []module.Trajectory{
+			{ID: 8, Module: "Predict", Name: "Sort", CalledBy: "E2", Steps: []module.Step{{Reply: "inner"}}},
+		},
 	}
 }
 

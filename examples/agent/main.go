@@ -117,7 +117,8 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 			return nil
 		})
 	flags.Usage = func() {
-		fmt.Fprintln(stderr, "usage: agent [flags] \"task\"\n       agent runs "+strings.Join(actions, "|")+" [flags] [ID]")
+		fmt.Fprintln(stderr, "usage: agent [flags] \"task\"\n       agent runs "+
+			strings.Join(actions, "|")+" [flags] [ID]")
 		flags.PrintDefaults()
 	}
 	if len(args) > 0 && args[0] == "runs" {

@@ -12,8 +12,15 @@ import (
 // Runs are listed, shown, cancelled and pruned without a model and servers.
 func TestRuns(t *testing.T) {
 	dir, folder := files(t), t.TempDir()
-	flags := []string{"-ask", "-journal", folder, "-config", writeConfig(t, map[string]any{"fs": testserver.Entry(dir)}),
-		"-model", "openai:stub"}
+	flags := []string{
+		"-ask",
+		"-journal",
+		folder,
+		"-config",
+		writeConfig(t, map[string]any{"fs": testserver.Entry(dir)}),
+		"-model",
+		"openai:stub",
+	}
 	program := "```js\nawait fs.write_file({path: 'a', content: '1'}); submit({answer: 'written'})\n```"
 	newOpenAI(t, program, program)
 	var ids []string

@@ -38,7 +38,7 @@ import (
 )
 
 func main() {
-	addr := flag.String("serve", "", "`address` at which to serve; without it, the example starts a service and asks it")
+	addr := flag.String("serve", "", "`address` at which to serve; without it, the example tells its story")
 	db := flag.String("db", "service.db", "SQLite `file` of -serve")
 	model := flag.String("model", "", models.Usage+"; without it, the replies are scripted")
 	flag.Parse()
@@ -84,7 +84,8 @@ func serve(ctx context.Context, addr, file, model string) error {
 		return err
 	}
 	api, err := httpapi.New(runner, &httpapi.Options{
-		Principal: func(r *http.Request) (string, error) { return r.Context().Value(userKey{}).(string), nil }, May: may,
+		Principal: func(r *http.Request) (string, error) { return r.Context().Value(userKey{}).(string), nil },
+		May:       may,
 	})
 	if err != nil {
 		return err
@@ -158,8 +159,8 @@ func newAgent(ctx context.Context, db *sql.DB, box *sandbox.Sandbox, name string
 		err = db.QueryRowContext(ctx, "INSERT INTO refunds (id) VALUES (?) RETURNING rowid", in.Order).Scan(&number)
 		return number, err
 	}
-	set, err := tools.NewSet(ctx, tools.Func("refund", "Refunds an order, and returns the number of the refund.", refund,
-		&tools.Hints{Class: tools.Effect, Destructive: true}))
+	set, err := tools.NewSet(ctx, tools.Func("refund",
+		"Refunds an order, and returns the number of the refund.", refund, &tools.Hints{Class: tools.Effect, Destructive: true}))
 	if err != nil {
 		return nil, err
 	}

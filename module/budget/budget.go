@@ -77,7 +77,8 @@ type Budget struct {
 
 // With returns a context with a new budget, within the budgets of ctx.
 func With(ctx context.Context, l Limits) context.Context {
-	b := &Budget{limits: l, bad: l.check(), depth: len(effect.Agents(ctx)), run: durable.Of(ctx), path: lm.CountsAll(ctx)}
+	b := &Budget{limits: l, bad: l.check(), depth: len(effect.Agents(ctx)),
+		run: durable.Of(ctx), path: lm.CountsAll(ctx)}
 	b.node = node{outer: nodeOf(ctx), tree: &tree{changed: make(chan struct{})}, budget: b}
 	if outer := b.node.outer; outer != nil {
 		b.node.tree = outer.tree

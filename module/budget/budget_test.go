@@ -79,7 +79,8 @@ func TestLimits(t *testing.T) {
 			}
 		}
 		err := ask(ctx, inner)
-		if failure, ok := errors.AsType[*models.Error](err); !ok || failure.Kind != models.KindOverBudget || failure.MaybeCharged {
+		if failure, ok := errors.AsType[*models.Error](err); !ok || failure.Kind != models.KindOverBudget ||
+			failure.MaybeCharged {
 			t.Errorf("%s: got %v", name, err)
 		}
 		want := "the budget allows no more than " + strings.Replace(c.want, "400 input and 120", "320 input and 80", 1)
@@ -151,7 +152,8 @@ func TestUnpriced(t *testing.T) {
 	} {
 		err := call()
 		failure, ok := errors.AsType[*models.Error](err)
-		if !ok || failure.Kind != models.KindInvalid || !strings.Contains(err.Error(), `no price for the model "`+name+`"`) {
+		if !ok || failure.Kind != models.KindInvalid ||
+			!strings.Contains(err.Error(), `no price for the model "`+name+`"`) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
@@ -225,11 +227,14 @@ func TestConcurrent(t *testing.T) {
 			}
 			all.Wait()
 			s, l := budget.Of(ctx).Spent(), c.limits
-			if s.Calls != c.made || len(model.Requests()) != c.made || time.Since(began) != time.Duration(c.rounds)*time.Second {
+			if s.Calls != c.made || len(model.Requests()) != c.made ||
+				time.Since(began) != time.Duration(c.rounds)*time.Second {
 				t.Errorf("%s: %d calls within %v", name, s.Calls, time.Since(began))
 			}
-			if l.Tokens > 0 && s.InputTokens+s.OutputTokens > l.Tokens || l.OutputTokens > 0 && s.OutputTokens > l.OutputTokens ||
-				l.Cost > 0 && s.Cost > l.Cost || l.InputTokens > 0 && s.InputTokens > l.InputTokens {
+			if l.Tokens > 0 && s.InputTokens+s.OutputTokens > l.Tokens ||
+				l.OutputTokens > 0 && s.OutputTokens > l.OutputTokens ||
+				l.Cost > 0 && s.Cost > l.Cost ||
+				l.InputTokens > 0 && s.InputTokens > l.InputTokens {
 				t.Errorf("%s: spent %v", name, s)
 			}
 		})
@@ -240,7 +245,10 @@ func TestConcurrent(t *testing.T) {
 // thinking.
 func TestReservation(t *testing.T) {
 	t.Parallel()
-	tool := llms.Tool{Type: "function", Function: &llms.FunctionDefinition{Name: "f", Description: strings.Repeat("x", 4000)}}
+	tool := llms.Tool{
+		Type:     "function",
+		Function: &llms.FunctionDefinition{Name: "f", Description: strings.Repeat("x", 4000)},
+	}
 	for name, c := range map[string]struct {
 		can     models.Capabilities
 		params  models.Params
@@ -261,11 +269,15 @@ func TestReservation(t *testing.T) {
 			left = budget.Of(ctx).Left()
 			return llmtest.Reply{Text: "x"}, nil
 		})
-		ctx := models.WithParams(budget.With(t.Context(), budget.Limits{OutputTokens: 20_000, InputTokens: 20_000}), c.params)
+		ctx := models.WithParams(
+			budget.With(t.Context(), budget.Limits{OutputTokens: 20_000, InputTokens: 20_000}),
+			c.params,
+		)
 		if err := ask(ctx, model.With(c.can), c.options...); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if out, in := 20_000-left.OutputTokens, 20_000-left.InputTokens; out != c.want || in < c.input || in > c.input+100 {
+		if out, in := 20_000-left.OutputTokens, 20_000-left.InputTokens; out != c.want || in < c.input ||
+			in > c.input+100 {
 			t.Errorf("%s: %d tokens of input and %d of output were reserved", name, in, out)
 		}
 	}
@@ -295,7 +307,11 @@ func TestWrappers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		small := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
-			return llmtest.Reply{}, &models.Error{Kind: models.KindTransient, MaybeCharged: true, Err: errors.New("down")}
+			return llmtest.Reply{}, &models.Error{
+				Kind:         models.KindTransient,
+				MaybeCharged: true,
+				Err:          errors.New("down"),
+			}
 		}).With(models.Capabilities{Model: "small"})
 		large := costing(10, 5)
 		cache, err := models.OpenStore(nil)
@@ -317,7 +333,10 @@ func TestWrappers(t *testing.T) {
 		_, err = lm.Ask(ctx, model, lm.Call{}, question("Another?"))
 		_ = spentError(t, err)
 		// The model that is not tried because of its price is followed by one that is.
-		ctx = budget.With(t.Context(), budget.Limits{Cost: 1, Prices: map[string]budget.Price{"dear": {Input: 1e9}, "cheap": {}}})
+		ctx = budget.With(
+			t.Context(),
+			budget.Limits{Cost: 1, Prices: map[string]budget.Price{"dear": {Input: 1e9}, "cheap": {}}},
+		)
 		if err := ask(ctx, models.Fallback(budget.Model(small, "dear"), budget.Model(large, "cheap"))); err != nil {
 			t.Error(err)
 		}
@@ -339,7 +358,9 @@ func (r router) GenerateContent(ctx context.Context, messages []llms.MessageCont
 		}
 	}
 	info := map[string]any{"PromptTokens": r.reports}
-	return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: "x", StopReason: "stop", GenerationInfo: info}}}, nil
+	return &llms.ContentResponse{
+		Choices: []*llms.ContentChoice{{Content: "x", StopReason: "stop", GenerationInfo: info}},
+	}, nil
 }
 
 // A model that calls other models is charged once: the greater of what it reports and of what these calls use.

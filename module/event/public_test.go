@@ -160,8 +160,15 @@ func TestPublicOfNoEvent(t *testing.T) {
 
 // A service streams the progress of a run to its clients, but not what the run is about.
 func ExamplePublic() {
-	end := event.ToolCallEnd{Call: sandbox.Call{ID: 1, Tool: "mail.send", Args: json.RawMessage(`{"to":"ann@example.org"}`)}}
+	end := event.ToolCallEnd{
+		Call: sandbox.Call{ID: 1, Tool: "mail.send", Args: json.RawMessage(`{"to":"ann@example.org"}`)},
+	}
 	line, err := event.JSON(event.Public(end))
-	fmt.Println(event.Name(end), strings.Contains(string(line), "mail.send"), strings.Contains(string(line), "ann"), err)
+	fmt.Println(
+		event.Name(end),
+		strings.Contains(string(line), "mail.send"),
+		strings.Contains(string(line), "ann"),
+		err,
+	)
 	// Output: ToolCallEnd true false <nil>
 }

@@ -106,8 +106,10 @@ func TestCacheKey(t *testing.T) {
 	model, other := cache.Model(inner, "a"), cache.Model(inner, "b")
 	half := 0.5
 	png := func(data string) []llms.MessageContent {
-		return []llms.MessageContent{{Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{llms.TextPart("Capital?"),
-			llms.BinaryPart("image/png", []byte(data))}}}
+		return []llms.MessageContent{
+			{Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{llms.TextPart("Capital?"),
+				llms.BinaryPart("image/png", []byte(data))}},
+		}
 	}
 	asks := []struct {
 		ctx      context.Context // or that of the test
@@ -272,7 +274,8 @@ func TestCacheConcurrent(t *testing.T) {
 			leaving, leave := context.WithTimeout(all, time.Second/2)
 			defer leave()
 			wg.Go(func() {
-				if _, err := ask(leaving, model); failure(t, err).Kind != models.KindCancelled || failure(t, err).MaybeCharged {
+				if _, err := ask(leaving, model); failure(t, err).Kind != models.KindCancelled ||
+					failure(t, err).MaybeCharged {
 					t.Errorf("%s: got %v", name, err)
 				}
 			})
@@ -281,7 +284,8 @@ func TestCacheConcurrent(t *testing.T) {
 			if name != "succeeds" {
 				want = models.StoreStats{Hits: 3, Misses: 2}
 			}
-			if n := len(inner.Requests()); n != want.Misses || cache.Stats() != want || budget.Of(all).Spent().Cached != want.Hits {
+			if n := len(inner.Requests()); n != want.Misses || cache.Stats() != want ||
+				budget.Of(all).Spent().Cached != want.Hits {
 				t.Errorf("%s: asked %d times, %+v, spent %s", name, n, cache.Stats(), budget.Of(all).Spent())
 			}
 		})
@@ -294,7 +298,8 @@ func TestCacheAlternatives(t *testing.T) {
 	for reason, asked := range map[string]int{"stop": 1, "content_filter": 2, "length": 2} {
 		inner := serve(t, says(
 			`{"choices":[{"message":{"content":"Paris"},"finish_reason":"stop"},{"message":{"content":"No"},"finish_reason":"`+
-				reason+`"}]}`))
+				reason+`"}]}`,
+		))
 		model := newCache(t).Model(openAI.open(t, inner.URL), "a")
 		for range 2 {
 			if _, err := model.GenerateContent(t.Context(), question("Capital?"), llms.WithN(2)); err != nil {
@@ -523,7 +528,10 @@ func TestRedact(t *testing.T) {
 	})
 	o := &models.StoreOptions{Mode: models.Resume, Path: filepath.Join(t.TempDir(), "file"), Redact: secret}
 	model := openStore(t, o).Model(inner, "")
-	part := llms.WithCacheControl(llms.BinaryPart("image/png", []byte("hunter2")), &llms.CacheControl{Type: "ephemeral"})
+	part := llms.WithCacheControl(
+		llms.BinaryPart("image/png", []byte("hunter2")),
+		&llms.CacheControl{Type: "ephemeral"},
+	)
 	messages := []llms.MessageContent{{Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{
 		llms.TextPart("Is it hunter2?"), part, llms.ImageURLPart("https://x/?key=hunter2"),
 	}}}

@@ -94,7 +94,16 @@ func TestNeverDispatched(t *testing.T) {
 	} {
 		s.issue(`db.add({"n":1})`, nil).entry.Settled(nil, &tools.ToolError{Kind: kind}, "", nil, false)
 	}
-	s.issue(`db.add({"n":1})`, nil).entry.Settled(nil, tools.Fatal(&tools.ToolError{Kind: tools.KindFailed}), "", nil, false)
+	s.issue(
+		`db.add({"n":1})`,
+		nil,
+	).entry.Settled(
+		nil,
+		tools.Fatal(&tools.ToolError{Kind: tools.KindFailed}),
+		"",
+		nil,
+		false,
+	)
 	s.issue(`db.add({"n":1})`, nil).entry.Settled(json.RawMessage(`"from a policy"`), nil, "", nil, false)
 	const want = "E1 rejected, E2 rejected, E3 rejected, E4 rejected, E5 rejected, E6 rejected, E7 ok"
 	if got := s.states(); got != want {

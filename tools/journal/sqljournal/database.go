@@ -56,8 +56,8 @@ func detect(ctx context.Context, db *sql.DB) (*dialect, error) {
 	}
 	err := db.QueryRowContext(ctx, d.commits).Scan(&commits)
 	if err == nil && slices.Contains(d.unsafe, commits) {
-		err = fmt.Errorf("a crash can lose what was committed, because the answer to %s is %q; configure its connections "+
-			"so that commits are durable", d.commits, commits)
+		err = fmt.Errorf("a crash can lose what was committed, because the answer to %s is %q; "+
+			"configure its connections so that commits are durable", d.commits, commits)
 	}
 	return d, err
 }
