@@ -160,7 +160,8 @@ func newAgent(ctx context.Context, db *sql.DB, box *sandbox.Sandbox, name string
 		return number, err
 	}
 	set, err := tools.NewSet(ctx, tools.Func("refund",
-		"Refunds an order, and returns the number of the refund.", refund, &tools.Hints{Class: tools.Effect, Destructive: true}))
+		"Refunds an order, and returns the number of the refund.", refund,
+		&tools.Hints{Class: tools.Effect, Destructive: true}))
 	if err != nil {
 		return nil, err
 	}
