@@ -1,7 +1,6 @@
 package temporal
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -83,7 +82,7 @@ func (a *Agent) enter(ctx context.Context, in advance) (*live, []agent.Waiting, 
 		l.start(run)
 		return l, nil, nil
 	}
-	l.change(func() { l.ended, l.err = true, cmp.Or(err, errNotOwned) })
+	l.change(func() { l.ended, l.err = true, errors.Join(errNotOwned, err) })
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.drop(in.Run, l)
@@ -115,7 +114,7 @@ func (a *Agent) decisions(ctx context.Context, in advance, waiting []agent.Waiti
 	all := map[string]agent.Decision{}
 	for _, w := range waiting {
 		for _, answer := range in.Answers {
-			if answer.Call == w.ID && answer.Decision.Check(w) == nil {
+			if answer.Call == w.ID && answer.Decision.Round == w.Round && answer.Decision.Check(w) == nil {
 				all[w.ID] = answer.Decision
 			}
 		}
@@ -134,16 +133,17 @@ func (a *Agent) decisions(ctx context.Context, in advance, waiting []agent.Waiti
 // pause describes the calls that wait for decisions.
 func (a *Agent) pause(ctx context.Context, waiting []agent.Waiting) (progress, error) {
 	p := progress{State: agent.Paused}
+	limit := min(4<<10, 512<<10/max(1, len(waiting)))
 	for _, w := range waiting {
 		text, err := json.Marshal(w)
 		if err != nil {
 			return p, err
 		}
-		v, err := keep(ctx, a.options.Objects, text, 4<<10) // many may wait
+		v, err := keep(ctx, a.options.Objects, text, limit)
 		if err != nil {
 			return p, err
 		}
-		w.Args, w.Resembles = nil, append([]journal.Entry(nil), w.Resembles...)
+		w.Args, w.Source, w.Resembles = nil, "", append([]journal.Entry(nil), w.Resembles...)
 		for i, e := range w.Resembles {
 			w.Resembles[i] = journal.Entry{ID: e.ID, Tool: e.Tool, State: e.State}
 		}
@@ -158,7 +158,8 @@ func (a *Agent) ended(ctx context.Context, l *live) (p progress, err error) {
 	switch {
 	case ok && len(paused.Checkpoint.Waiting) > 0:
 		return a.pause(ctx, paused.Checkpoint.Waiting)
-	case ok, errors.Is(l.err, errNotOwned), l.log != nil && l.log.broken.Load():
+	case ok, errors.Is(l.err, errNotOwned), l.log != nil && l.log.broken.Load(),
+		l.err != nil && l.log != nil && !l.log.used.Load(): // another worker had the run meanwhile
 		return p, l.err
 	case errors.Is(l.err, module.ErrNoAnswer), errors.Is(l.err, module.ErrMaxIters), errors.Is(l.err, budget.ErrSpent):
 		return progress{State: agent.Failed, Error: fmt.Sprintf("%.10000v", l.err), Kind: noAnswer}, nil

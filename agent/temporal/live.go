@@ -286,10 +286,15 @@ func (l *live) jobs(running []string, room int) (list []job) {
 }
 
 // needless returns the numbers of the results that the workflow can forget, because the journal has them. It does not
-// return those of calls whose outcome the journal calls unknown: they answer for a person.
+// return the last ones of calls whose outcome the journal calls unknown: they answer for a person.
 func (l *live) needless(results []result) (numbers []int) {
-	for _, r := range results {
-		if s := l.recorded[r.ID]; s != "" && (s != dispatch.StateUnknown || r.Lost != "") {
+	late := 0
+	for _, r := range slices.Backward(results) {
+		s := l.recorded[r.ID]
+		if s == dispatch.StateUnknown && r.Lost == "" {
+			late++
+		}
+		if s != "" && (s != dispatch.StateUnknown || r.Lost != "" || late > maxLate) {
 			numbers = append(numbers, r.Number)
 		}
 	}

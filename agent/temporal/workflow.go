@@ -23,6 +23,7 @@ const (
 	noAnswer        = "NoAnswer" // the type of the error of a run without an answer
 
 	maxJobs         = 24   // in progress at the same time: an activity takes 2 MB
+	maxLate         = 4    // results that are kept although the journal calls the outcomes unknown
 	maxFinished     = 1000 // in one execution of the workflow
 	heartbeat       = 30 * time.Second
 	ownQueueTimeout = 5 * time.Second // until the worker that has a run in memory counts as lost
@@ -61,7 +62,7 @@ func (a *Agent) workflow(ctx workflow.Context, s state) (value, error) {
 		for _, j := range p.Jobs {
 			f.start(ctx, j)
 		}
-		news := func() bool { return f.Finished > f.Delivered || len(f.Answers) > 0 }
+		news := func() bool { return f.Finished > f.Delivered || len(f.waiting) > 0 && len(f.Answers) > 0 }
 		if !p.Busy {
 			err = workflow.Await(ctx, news)
 		} else {
@@ -93,6 +94,7 @@ func runOf(info *workflow.Info) string {
 // handle registers what a workflow answers.
 func (f *flow) handle(ctx workflow.Context) error {
 	accept := func(_ workflow.Context, a Answer) error {
+		a.Decision.Round = f.waiting[f.find(a)].Round
 		f.Answers, f.answered[a.Call] = append(f.Answers, a), true
 		return nil
 	}
@@ -116,9 +118,14 @@ func (f *flow) handle(ctx workflow.Context) error {
 	})
 }
 
+// find returns the index of the waiting call that an answer is for, or -1.
+func (f *flow) find(a Answer) int {
+	return slices.IndexFunc(f.waiting, func(w waitingCall) bool { return w.ID == a.Call })
+}
+
 // check says why an answer is not accepted.
 func (f *flow) check(a Answer) error {
-	i := slices.IndexFunc(f.waiting, func(w waitingCall) bool { return w.ID == a.Call })
+	i := f.find(a)
 	switch {
 	case i < 0:
 		return fmt.Errorf("temporal: no call %.200s waits for a decision", a.Call)
@@ -138,8 +145,10 @@ func (f *flow) full(ctx workflow.Context) bool {
 
 // advance makes the run go on, with the results and decisions that have come.
 func (f *flow) advance(ctx workflow.Context) (p progress, err error) {
-	in := advance{Run: f.run, Results: slices.Clone(f.Results), Answers: slices.Clone(f.Answers),
-		Room: maxJobs - len(f.running)}
+	in := advance{Run: f.run, Results: slices.Clone(f.Results), Room: maxJobs - len(f.running)}
+	if len(f.waiting) > 0 { // else the run does not look at answers until it waits again
+		in.Answers = slices.Clone(f.Answers)
+	}
 	f.Delivered = f.Finished
 	for _, j := range f.running {
 		in.Running = append(in.Running, j.ID)
@@ -171,6 +180,12 @@ func (f *flow) advance(ctx workflow.Context) (p progress, err error) {
 	f.Began, f.Queue, f.Answers = true, p.Queue, f.Answers[len(in.Answers):]
 	f.Results = slices.DeleteFunc(f.Results, func(r result) bool { return slices.Contains(p.Recorded, r.Number) })
 	f.waiting = p.Waiting
+	if len(f.waiting) > 0 {
+		f.Answers = slices.DeleteFunc(f.Answers, func(a Answer) bool {
+			i := f.find(a)
+			return i < 0 || f.waiting[i].Round != a.Decision.Round // it is about an earlier question
+		})
+	}
 	clear(f.answered)
 	for _, a := range f.Answers {
 		f.answered[a.Call] = true
