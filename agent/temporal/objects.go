@@ -1,6 +1,7 @@
 package temporal
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -61,7 +62,10 @@ type value struct {
 // keep returns a value for JSON text, and stores the text if it has more bytes than limit.
 func keep(ctx context.Context, o Objects, text json.RawMessage, limit int) (value, error) {
 	if len(text) <= limit {
-		return value{JSON: text}, nil
+		var escaped bytes.Buffer // as it is in the history
+		if json.HTMLEscape(&escaped, text); escaped.Len() <= limit {
+			return value{JSON: text}, nil
+		}
 	}
 	sum := sha256.Sum256(text)
 	key := hex.EncodeToString(sum[:])

@@ -8,6 +8,7 @@ import (
 
 	"github.com/writ-go/writ/agent"
 	"github.com/writ-go/writ/module"
+	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
@@ -33,7 +34,8 @@ func (a *Agent) Worker(ctx context.Context, c client.Client, o worker.Options) e
 	return nil
 }
 
-// Start starts a run as a workflow with this ID. [Agent.Result] returns its answer.
+// Start starts a run as a workflow with this ID. [Agent.Result] returns its answer. If the server has a workflow with
+// this ID, also one that has ended, Start returns that one: a repeated Start does nothing again.
 func (a *Agent) Start(ctx context.Context, c client.Client, id string, input any) (client.WorkflowRun, error) {
 	text, err := json.Marshal(input)
 	if err != nil {
@@ -43,7 +45,8 @@ func (a *Agent) Start(ctx context.Context, c client.Client, id string, input any
 	if err != nil {
 		return nil, err
 	}
-	o := client.StartWorkflowOptions{ID: id, TaskQueue: a.TaskQueue()}
+	o := client.StartWorkflowOptions{ID: id, TaskQueue: a.TaskQueue(),
+		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE}
 	return c.ExecuteWorkflow(ctx, o, a.name, state{Input: v})
 }
 
