@@ -35,7 +35,7 @@ func (a *Agent) advance(ctx context.Context, in advance) (p progress, err error)
 	l.mu.Lock()
 	ended, log := l.ended, l.log
 	p = progress{State: agent.Running, Recorded: l.needless(in.Results), Jobs: l.jobs(in.Running, in.Room),
-		Queue: a.own, Busy: busy}
+		Queue: a.own, Busy: busy, Poll: a.options.CacheFor / 2}
 	l.mu.Unlock()
 	if !ended {
 		return p, log.Sync()
@@ -101,7 +101,10 @@ func (a *Agent) prepare(
 		}
 		return func(ctx context.Context) (json.RawMessage, error) { return a.begin(ctx, in.Run, input) }, nil, nil
 	}
-	decisions := a.decisions(ctx, in, at.Waiting)
+	if err != nil {
+		return nil, nil, err
+	}
+	decisions, err := a.decisions(ctx, in, at.Waiting)
 	if err != nil || len(at.Waiting) > 0 && len(decisions) == 0 {
 		return nil, at.Waiting, err
 	}
@@ -110,12 +113,17 @@ func (a *Agent) prepare(
 
 // decisions returns the valid answers to waiting calls. If the outcome of a call is unknown, but has come meanwhile, it
 // is the answer.
-func (a *Agent) decisions(ctx context.Context, in advance, waiting []agent.Waiting) map[string]agent.Decision {
+func (a *Agent) decisions(ctx context.Context, in advance, waiting []agent.Waiting) (map[string]agent.Decision, error) {
 	all := map[string]agent.Decision{}
 	for _, w := range waiting {
 		for _, answer := range in.Answers {
-			if answer.Call == w.ID && answer.Decision.Round == w.Round && answer.Decision.Check(w) == nil {
-				all[w.ID] = answer.Decision
+			if answer.Call != w.ID || answer.Decision.Round != w.Round {
+				continue
+			}
+			if d, err := a.whole(ctx, answer); err != nil {
+				return nil, err
+			} else if d.Check(w) == nil {
+				all[w.ID] = d
 			}
 		}
 		for _, r := range in.Results {
@@ -127,7 +135,7 @@ func (a *Agent) decisions(ctx context.Context, in advance, waiting []agent.Waiti
 			}
 		}
 	}
-	return all
+	return all, nil
 }
 
 // pause describes the calls that wait for decisions.
@@ -173,11 +181,12 @@ func (a *Agent) ended(ctx context.Context, l *live) (p progress, err error) {
 
 // leave ends the use of a run. It stays in memory for some time.
 func (a *Agent) leave(run string, l *live) {
+	works := l.works() // then dropping it would interrupt calls that are made within the run
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch l.users--; {
 	case l.users > 0 || a.lives[run] != l:
-	case len(a.lives) > a.options.Cached:
+	case len(a.lives) > a.options.Cached && !works:
 		a.drop(run, l)
 	default:
 		l.idle = time.AfterFunc(a.options.CacheFor, func() {

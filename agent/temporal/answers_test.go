@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/agent"
+	"github.com/writ-go/writ/tools/journal"
 	"go.temporal.io/sdk/activity"
 )
 
@@ -52,8 +53,9 @@ func TestAnswerOfEarlierRound(t *testing.T) {
 	a, _ := newAgent(t, (&shop{}).set(t), Options{})
 	in := advance{Answers: []Answer{{Call: "c", Decision: approved()}}}
 	for round, want := range []int{1, 0} {
-		if got := a.decisions(t.Context(), in, []agent.Waiting{{ID: "c", Round: round}}); len(got) != want {
-			t.Errorf("in round %d, the decisions are %v", round, got)
+		got, err := a.decisions(t.Context(), in, []agent.Waiting{{ID: "c", Round: round}})
+		if len(got) != want || err != nil {
+			t.Errorf("in round %d, the decisions are %v, %v", round, got, err)
 		}
 	}
 }
@@ -76,5 +78,42 @@ func TestManyWait(t *testing.T) {
 	whole, err := load(t.Context(), a.options.Objects, p.Waiting[7].Whole)
 	if err = errors.Join(err, json.Unmarshal(whole, &w)); err != nil || w.Source != list[7].Source {
 		t.Errorf("got %v, %v", w, err)
+	}
+}
+
+// Large arguments of a decision do not reach the history.
+func TestLargeDecision(t *testing.T) {
+	t.Parallel()
+	s := &shop{}
+	a, _ := newAgent(t, s.set(t), Options{}, `submit({answer: String(await pay({of: "a"}))})`)
+	env := environment(t, a)
+	large, small := &updated{}, &updated{}
+	env.RegisterDelayedCallback(func() {
+		list := waiting(t, a, env)
+		if len(list) != 1 {
+			t.Fatalf("%v wait", list)
+		}
+		d := approved()
+		d.Args = json.RawMessage(`{"of":"` + strings.Repeat("x", 3e6) + `"}`)
+		long := Answer{Call: list[0].ID, Decision: d}
+		env.UpdateWorkflow(decideName, "u-1", large, long)
+		short, err := a.short(t.Context(), long)
+		if text, bad := json.Marshal(short); err != nil || bad != nil || len(text) > 1000 {
+			t.Errorf("the answer has %d bytes, %v, %v", len(text), err, bad)
+		}
+		env.UpdateWorkflow(decideName, "u-2", small, short)
+	}, time.Hour)
+	answer(t, a, env)
+	if large.rejected == nil || small.rejected != nil || len(s.String()) != len("pay:")+3e6 {
+		t.Errorf("got %v and %v; the tools did %.50s", large.rejected, small.rejected, s)
+	}
+
+	lost := Answer{Decision: agent.Decision{Outcome: &journal.Reconciled{State: journal.StateOK,
+		Result: json.RawMessage(`"` + strings.Repeat("x", 1e5) + `"`)}}}
+	short, err := a.short(t.Context(), lost)
+	d, bad := a.whole(t.Context(), short)
+	if err = errors.Join(err, bad); err != nil || short.Decision.Outcome.Result != nil ||
+		len(d.Outcome.Result) != len(lost.Decision.Outcome.Result) {
+		t.Errorf("got %v, %v", short, err)
 	}
 }

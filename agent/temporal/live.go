@@ -273,6 +273,15 @@ func (l *live) rest(ctx context.Context, running []string) (busy bool, err error
 	return busy, err
 }
 
+// works reports whether the run does something else than wait for jobs, as far as that is known.
+func (l *live) works() bool {
+	l.mu.Lock()
+	waiting, inside, ended := slices.Clone(l.waiting), l.inside, l.ended
+	l.mu.Unlock()
+	return !ended && (inside != len(waiting) ||
+		slices.ContainsFunc(waiting, func(w *waiter) bool { return !place.Idle(w.ctx) }))
+}
+
 // jobs returns the jobs that are not in progress, at most room. If a policy makes a call twice at the same time, the
 // second job begins when the first has ended.
 func (l *live) jobs(running []string, room int) (list []job) {

@@ -94,6 +94,10 @@ func (a *Agent) Waiting(ctx context.Context, c client.Client, id string) ([]agen
 // changes nothing. The update is the ID of the answer: the same one again does nothing. Decide needs a worker that
 // runs. If there is none, signal the workflow with the name "decide" and an [Answer]; an invalid one is ignored then.
 func (a *Agent) Decide(ctx context.Context, c client.Client, id, update string, answer Answer) error {
+	answer, err := a.short(ctx, answer)
+	if err != nil {
+		return err
+	}
 	h, err := c.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{WorkflowID: id, UpdateID: update,
 		UpdateName: decideName, Args: []any{answer}, WaitForStage: client.WorkflowUpdateStageCompleted})
 	if err != nil {

@@ -2,6 +2,7 @@ package temporal
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -22,8 +23,10 @@ const (
 	waitingName     = "waiting"  // of the Query
 	noAnswer        = "NoAnswer" // the type of the error of a run without an answer
 
-	maxJobs         = 24   // in progress at the same time: an activity takes 2 MB
-	maxLate         = 4    // results that are kept although the journal calls the outcomes unknown
+	maxJobs         = 24 // in progress at the same time: an activity takes 2 MB
+	maxLate         = 4  // results that are kept although the journal calls the outcomes unknown
+	maxAnswers      = 8  // for which the run goes on at once
+	maxAnswer       = 16 << 10
 	maxFinished     = 1000 // in one execution of the workflow
 	heartbeat       = 30 * time.Second
 	ownQueueTimeout = 5 * time.Second // until the worker that has a run in memory counts as lost
@@ -36,6 +39,7 @@ type flow struct {
 	name     string
 	run      string // its ID in the journal
 	finished int    // jobs that have ended in this execution
+	advanced int    // how often the run went on in this execution
 	running  []job
 	waiting  []waitingCall
 	answered map[string]bool
@@ -68,6 +72,9 @@ func (a *Agent) workflow(ctx workflow.Context, s state) (value, error) {
 		} else {
 			if poll *= 2; len(p.Jobs) > 0 || len(p.Recorded) > 0 {
 				poll = firstPoll
+			}
+			if p.Poll > 0 {
+				poll = min(poll, p.Poll)
 			}
 			timed, cancel := workflow.WithCancel(ctx)
 			_, err = workflow.AwaitWithTimeout(timed, poll, news)
@@ -132,6 +139,9 @@ func (f *flow) check(a Answer) error {
 	case f.answered[a.Call]:
 		return fmt.Errorf("temporal: the call %s has a decision", a.Call)
 	}
+	if text, err := json.Marshal(a); err != nil || len(text) > maxAnswer {
+		return fmt.Errorf("temporal: the decision on %s has more than %d bytes; use Agent.Decide", a.Call, maxAnswer)
+	}
 	if err := a.Decision.Check(f.waiting[i].Waiting); err != nil {
 		return fmt.Errorf("temporal: the decision on %s: %w", a.Call, err)
 	}
@@ -140,14 +150,14 @@ func (f *flow) check(a Answer) error {
 
 // full reports whether the execution is to start no further jobs, because its history is long.
 func (f *flow) full(ctx workflow.Context) bool {
-	return f.finished >= maxFinished || f.finished > 0 && workflow.GetInfo(ctx).GetContinueAsNewSuggested()
+	return f.finished >= maxFinished || f.advanced > 1 && workflow.GetInfo(ctx).GetContinueAsNewSuggested()
 }
 
 // advance makes the run go on, with the results and decisions that have come.
 func (f *flow) advance(ctx workflow.Context) (p progress, err error) {
 	in := advance{Run: f.run, Results: slices.Clone(f.Results), Room: maxJobs - len(f.running)}
 	if len(f.waiting) > 0 { // else the run does not look at answers until it waits again
-		in.Answers = slices.Clone(f.Answers)
+		in.Answers = slices.Clone(f.Answers[:min(len(f.Answers), maxAnswers)])
 	}
 	f.Delivered = f.Finished
 	for _, j := range f.running {
@@ -177,6 +187,7 @@ func (f *flow) advance(ctx workflow.Context) (p progress, err error) {
 	if err != nil {
 		return p, err
 	}
+	f.advanced++
 	f.Began, f.Queue, f.Answers = true, p.Queue, f.Answers[len(in.Answers):]
 	f.Results = slices.DeleteFunc(f.Results, func(r result) bool { return slices.Contains(p.Recorded, r.Number) })
 	f.waiting = p.Waiting
