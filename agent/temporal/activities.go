@@ -61,6 +61,12 @@ func (a *Agent) call(ctx context.Context, j job) (value, error) {
 // perform makes a call. The error means that it is to be made again.
 func (a *Agent) perform(ctx context.Context, j job) (o outcome, err error) {
 	b := a.tools[j.Tool]
+	defer func() {
+		again := activity.GetInfo(ctx).Attempt > 1 && (b == nil || b.ReplayClass() != tools.Read)
+		if e := o.Error; again && e != nil && dispatch.StateOf(e) == dispatch.StateRejected {
+			e.Kind, e.Message = tools.KindUnknown, e.Message+"; an earlier attempt may have taken effect"
+		}
+	}()
 	args, err := load(ctx, a.options.Objects, j.Args)
 	if b == nil || err != nil {
 		return outcome{Error: &tools.ToolError{Kind: tools.KindUnavailable,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"unicode/utf8"
 
@@ -172,5 +173,68 @@ func TestStartAgain(t *testing.T) {
 	}
 	if got := s.options.WorkflowIDReusePolicy; got != enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE {
 		t.Errorf("the policy is %s", got)
+	}
+}
+
+// fragile are Objects that fail now and then.
+type fragile struct {
+	Objects
+	fails func(put bool) bool
+}
+
+func (f *fragile) Put(ctx context.Context, key string, object []byte) error {
+	if f.fails(true) {
+		return errors.New("no connection")
+	}
+	return f.Objects.Put(ctx, key, object)
+}
+
+func (f *fragile) Get(ctx context.Context, key string) ([]byte, error) {
+	if f.fails(false) {
+		return nil, errors.New("no connection")
+	}
+	return f.Objects.Get(ctx, key)
+}
+
+// If the objects cannot be reached when a worker repeats a call that was made, the call has not failed.
+func TestObjectsFail(t *testing.T) {
+	t.Parallel()
+	for puts, size := range map[bool]int{false: 1e5, true: 7} {
+		s := &shop{}
+		dir, err := OpenDir(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var failing atomic.Int32
+		f := &fragile{dir, func(put bool) bool { return put == puts && failing.Add(-1) >= 0 }}
+		large := tools.Func("large", "Returns much.", func(ctx context.Context, o order) (string, error) {
+			s.did(ctx, "large")
+			failing.Store(2)
+			return strings.Repeat("y", size), nil
+		}, &tools.Hints{Class: tools.Effect})
+		a, _ := newAgent(t, s.set(t, large), Options{Objects: f}, `const of = "x".repeat(1e5);
+let got; try { got = await large({of}) } catch { got = await large({of}) }
+submit({answer: "got " + got.length})`)
+		env := killed(t, a, func(n int) (dies, lost bool) { return n == 2, false })
+		if got := answer(t, a, env); !strings.Contains(got, fmt.Sprint("got ", size)) || s.String() != "large" {
+			t.Errorf("got %s; the tools did %s", got, s)
+		}
+	}
+}
+
+// A call was not refused if an earlier attempt may have taken effect.
+func TestRefusedLater(t *testing.T) {
+	t.Parallel()
+	tries := 0
+	set := tools.Func("put", "Puts.", func(context.Context, order) (int, error) {
+		if tries++; tries == 1 {
+			return 0, context.DeadlineExceeded
+		}
+		return 0, &tools.ToolError{Kind: tools.KindUnavailable, Message: "closed"}
+	}, &tools.Hints{Class: tools.Idempotent})
+	a, _ := newAgent(t, (&shop{}).set(t, set), Options{Attempts: 2},
+		`try { await put({of: "a"}) } catch (e) { submit({answer: e.kind}) }`)
+	if got := answer(t, a, environment(t, a)); !strings.Contains(got, "unknown") || tries != 2 {
+		t.Errorf("got %s after %d attempts", got, tries)
 	}
 }

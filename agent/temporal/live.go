@@ -84,15 +84,18 @@ func (l *live) Settled(id string, s dispatch.State) { l.change(func() { l.record
 
 // Perform implements [dispatch.Performer].
 func (l *live) Perform(ctx context.Context, b *tools.Binding, args json.RawMessage) (json.RawMessage, error) {
-	j, err := l.agent.callJob(ctx, b, effect.Of(ctx), args)
-	if err != nil {
-		return nil, (&tools.ToolError{Kind: tools.KindUnavailable, Message: "the call was not made"}).WithCause(err)
+	j, err := l.agent.callJob(l.ctx, b, effect.Of(ctx), args)
+	if err != nil { // if the run is repeated, the call may have been made
+		return nil, l.giveUp(err)
 	}
 	r, err := l.await(ctx, &waiter{job: j})
 	if err != nil {
 		return nil, err
 	}
-	o, err := l.agent.outcomeOf(ctx, r)
+	o, err := l.agent.outcomeOf(l.ctx, r)
+	if err != nil && r.Lost == "" && !errors.Is(err, errDamaged) {
+		return nil, l.giveUp(err)
+	}
 	if err == nil && r.Digest != j.Digest {
 		err = errors.New("the call was made with other arguments")
 	}
@@ -106,6 +109,15 @@ func (l *live) Perform(ctx context.Context, b *tools.Binding, args json.RawMessa
 		return nil, o.Error
 	}
 	return o.Result, nil
+}
+
+// giveUp ends the run in this process, without a record: it goes on from its journal when the objects can be reached.
+func (l *live) giveUp(err error) error {
+	l.mu.Lock()
+	log := l.log
+	l.mu.Unlock()
+	log.broken.Store(true)
+	return tools.Fatal(errors.Join(err, log.Close()))
 }
 
 // inTurn is a [durable.Asker]. An activity makes each attempt.

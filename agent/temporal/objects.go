@@ -75,6 +75,8 @@ func keep(ctx context.Context, o Objects, text json.RawMessage, limit int) (valu
 	return value{Key: key}, nil
 }
 
+var errDamaged = errors.New("temporal: a stored value is damaged")
+
 // load returns the JSON text of a value.
 func load(ctx context.Context, o Objects, v value) (json.RawMessage, error) {
 	if v.Key == "" {
@@ -85,7 +87,7 @@ func load(ctx context.Context, o Objects, v value) (json.RawMessage, error) {
 		return nil, fmt.Errorf("temporal: the stored value %s cannot be read: %w", v.Key, err)
 	}
 	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != v.Key {
-		return nil, fmt.Errorf("temporal: the stored value %s is damaged; restore it from a backup", v.Key)
+		return nil, fmt.Errorf("%w: %s; restore it from a backup", errDamaged, v.Key)
 	}
 	return text, nil
 }
