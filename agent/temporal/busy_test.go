@@ -9,7 +9,8 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-// A call that the run itself makes is not interrupted because the worker has other runs, or keeps runs for a short time.
+// A call that the run itself makes is not interrupted because the worker has other runs, or keeps runs for a short
+// time.
 func TestCallWithinRun(t *testing.T) {
 	t.Parallel()
 	for _, cached := range []int{64, -1} {

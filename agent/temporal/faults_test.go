@@ -238,3 +238,18 @@ func TestRefusedLater(t *testing.T) {
 		t.Errorf("got %s after %d attempts", got, tries)
 	}
 }
+
+// Options that are negative are errors.
+func TestInvalidOptions(t *testing.T) {
+	t.Parallel()
+	objects, err := OpenDir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []Options{{CallTimeout: -1}, {AskTimeout: -1}, {Attempts: -1}, {Cached: -1}, {CacheFor: -1}} {
+		o.Store, o.Objects = journal.NewMemory(), objects
+		if _, err := New[agent.Task, agent.Answer]("bot", nil, &o); err == nil {
+			t.Errorf("%+v are no error", o)
+		}
+	}
+}
