@@ -67,6 +67,12 @@ func (a *Agent) call(ctx context.Context, j job) (value, error) {
 // perform makes a call. The error means that it is to be made again.
 func (a *Agent) perform(ctx context.Context, j job) (o outcome, err error) {
 	b := a.tools[j.Tool]
+	defer func() {
+		again := activity.GetInfo(ctx).Attempt > 1 && (b == nil || b.ReplayClass() != tools.Read)
+		if e := o.Error; again && e != nil && dispatch.StateOf(e) == dispatch.StateRejected {
+			e.Kind, e.Message = tools.KindUnknown, e.Message+"; an earlier attempt may have taken effect"
+		}
+	}()
 	args, err := load(ctx, a.options.Objects, j.Args)
 	if b == nil || err != nil {
 		return outcome{Error: &tools.ToolError{Kind: tools.KindUnavailable,
@@ -89,9 +95,14 @@ func (a *Agent) perform(ctx context.Context, j job) (o outcome, err error) {
 	}
 	if e := o.Error; e != nil && (e.Kind == tools.KindUnavailable || dispatch.StateOf(e) == dispatch.StateUnknown) &&
 		activity.GetInfo(ctx).Attempt < j.Attempts {
-		return o, e
+		return o, errors.New(valid(e.Error()))
 	}
 	return o, nil
+}
+
+// valid returns the beginning of a message as UTF-8, without which the server does not get it.
+func valid(message string) string {
+	return strings.ToValidUTF8(fmt.Sprintf("%.1000s", message), "\ufffd")
 }
 
 // handle calls a tool. A panic says nothing about the effect.
@@ -116,7 +127,7 @@ func (a *Agent) ask(ctx context.Context, in askInput) error {
 	defer a.leave(in.Run, l)
 	err = l.ask(ctx, in.ID)
 	if e, ok := errors.AsType[*models.Error](err); ok {
-		return temporal.NewApplicationErrorWithOptions(e.Error(), "Model",
+		return temporal.NewApplicationErrorWithOptions(valid(e.Error()), "Model",
 			temporal.ApplicationErrorOptions{NextRetryDelay: e.RetryAfter})
 	}
 	return err

@@ -1,7 +1,6 @@
 package temporal
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,13 +30,12 @@ func (a *Agent) advance(ctx context.Context, in advance) (p progress, err error)
 
 // step makes a run go on. It returns true if a call was lost, so that the run is to go on from its journal.
 func (a *Agent) step(ctx context.Context, in advance) (p progress, again bool, err error) {
-	l, waiting, err := a.enter(ctx, in)
+	l, p, err := a.enter(ctx, in)
 	if err != nil {
 		return p, false, err
 	}
 	if l == nil {
-		p, err = a.pause(ctx, waiting)
-		return p, false, err
+		return p, false, nil
 	}
 	defer a.leave(in.Run, l)
 	l.deliver(in.Results)
@@ -48,7 +46,7 @@ func (a *Agent) step(ctx context.Context, in advance) (p progress, again bool, e
 	l.mu.Lock()
 	ended, log, again := l.ended, l.log, l.again
 	p = progress{State: agent.Running, Recorded: l.needless(in.Results), Jobs: l.jobs(in.Running, in.Room),
-		Queue: a.own, Busy: busy}
+		Queue: a.own, Busy: busy, Poll: a.options.CacheFor / 2}
 	l.mu.Unlock()
 	if !ended {
 		return p, false, log.Sync()
@@ -79,8 +77,8 @@ func (a *Agent) beat(ctx context.Context) (stop func()) {
 }
 
 // enter returns the run from memory, or makes it go on from its journal. If the run waits for decisions, enter returns
-// the calls instead.
-func (a *Agent) enter(ctx context.Context, in advance) (*live, []agent.Waiting, error) {
+// how it is paused instead.
+func (a *Agent) enter(ctx context.Context, in advance) (*live, progress, error) {
 	a.mu.Lock()
 	l, known := a.lives[in.Run]
 	if !known {
@@ -91,42 +89,52 @@ func (a *Agent) enter(ctx context.Context, in advance) (*live, []agent.Waiting, 
 	l.idle.Stop()
 	a.mu.Unlock()
 	if known {
-		return l, nil, nil
+		return l, progress{}, nil
 	}
-	run, waiting, err := a.prepare(ctx, in, l)
+	run, p, err := a.prepare(ctx, in, l)
 	if run != nil {
 		l.start(run)
-		return l, nil, nil
+		return l, progress{}, nil
 	}
-	l.change(func() { l.ended, l.err = true, cmp.Or(err, errNotOwned) })
+	l.change(func() { l.ended, l.err = true, errors.Join(errNotOwned, err) })
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.drop(in.Run, l)
-	return nil, waiting, err
+	return nil, p, err
 }
 
 // prepare returns a function that runs the module. It returns nil if the run waits for decisions.
 func (a *Agent) prepare(
 	ctx context.Context, in advance, l *live,
-) (run func(context.Context) (json.RawMessage, error), waiting []agent.Waiting, err error) {
+) (run func(context.Context) (json.RawMessage, error), p progress, err error) {
 	at, err := a.runs.Checkpoint(ctx, in.Run)
 	if errors.Is(err, agent.ErrNoRun) && in.Input != nil {
 		input, err := load(ctx, a.options.Objects, *in.Input)
 		if err != nil {
-			return nil, nil, err
+			return nil, p, err
 		}
-		return func(ctx context.Context) (json.RawMessage, error) { return a.begin(ctx, in.Run, input) }, nil, nil
+		return func(ctx context.Context) (json.RawMessage, error) { return a.begin(ctx, in.Run, input) }, p, nil
 	}
-	decisions := a.decisions(ctx, in, at.Waiting)
+	if err != nil {
+		return nil, progress{}, err
+	}
+	decisions, err := a.decisions(ctx, in, at.Waiting)
+	if err != nil {
+		return nil, progress{}, err
+	}
 	open := undecided(in, at.Waiting, decisions)
 	unknown := slices.ContainsFunc(open, func(w agent.Waiting) bool { return w.Unknown }) // the run would stop there
-	if err != nil || unknown || len(open) > 0 && len(open) == len(at.Waiting) {
-		return nil, open, err
+	if unknown || len(open) > 0 && len(open) == len(at.Waiting) {
+		p, err = a.pause(ctx, undecided(in, at.Waiting, nil))
+		for id := range decisions {
+			p.Unused = append(p.Unused, id)
+		}
+		return nil, p, err
 	}
 	if err := a.lose(ctx, in, l, decisions); err != nil {
-		return nil, nil, err
+		return nil, progress{}, err
 	}
-	return func(ctx context.Context) (json.RawMessage, error) { return a.resume(ctx, at, decisions) }, nil, nil
+	return func(ctx context.Context) (json.RawMessage, error) { return a.resume(ctx, at, decisions) }, p, nil
 }
 
 // undecided returns the calls that wait for decisions. A call whose outcome the journal does not know does not wait if
@@ -166,39 +174,49 @@ func (a *Agent) lose(ctx context.Context, in advance, l *live, decisions map[str
 
 // decisions returns the valid answers to waiting calls. If the outcome of a call is unknown, but has come meanwhile, it
 // is the answer.
-func (a *Agent) decisions(ctx context.Context, in advance, waiting []agent.Waiting) map[string]agent.Decision {
+func (a *Agent) decisions(ctx context.Context, in advance, waiting []agent.Waiting) (map[string]agent.Decision, error) {
 	all := map[string]agent.Decision{}
 	for _, w := range waiting {
 		for _, answer := range in.Answers {
-			if answer.Call == w.ID && answer.Decision.Check(w) == nil {
-				all[w.ID] = answer.Decision
+			if answer.Call != w.ID || answer.Decision.Round != w.Round {
+				continue
+			}
+			if d, err := a.whole(ctx, answer); err != nil {
+				return nil, err
+			} else if d.Check(w) == nil {
+				all[w.ID] = d
 			}
 		}
 		for _, r := range in.Results {
 			if !w.Unknown || r.ID != w.ID || r.Digest != digestOf(w.Args) {
 				continue
 			}
-			if o, err := a.outcomeOf(ctx, r); err == nil && o.Error == nil && o.Fatal == "" {
+			o, err := a.outcomeOf(ctx, r)
+			if err != nil && r.Lost == "" && !errors.Is(err, errDamaged) {
+				return nil, err // it can be read later
+			}
+			if err == nil && o.Error == nil && o.Fatal == "" {
 				all[w.ID] = agent.Decision{Outcome: &journal.Reconciled{State: journal.StateOK, Result: o.Result}}
 			}
 		}
 	}
-	return all
+	return all, nil
 }
 
 // pause describes the calls that wait for decisions.
 func (a *Agent) pause(ctx context.Context, waiting []agent.Waiting) (progress, error) {
 	p := progress{State: agent.Paused}
+	limit := min(4<<10, 512<<10/max(1, len(waiting)))
 	for _, w := range waiting {
 		text, err := json.Marshal(w)
 		if err != nil {
 			return p, err
 		}
-		v, err := keep(ctx, a.options.Objects, text, 4<<10) // many may wait
+		v, err := keep(ctx, a.options.Objects, text, limit)
 		if err != nil {
 			return p, err
 		}
-		w.Args, w.Resembles = nil, append([]journal.Entry(nil), w.Resembles...)
+		w.Args, w.Source, w.Resembles = nil, "", append([]journal.Entry(nil), w.Resembles...)
 		for i, e := range w.Resembles {
 			w.Resembles[i] = journal.Entry{ID: e.ID, Tool: e.Tool, State: e.State}
 		}
@@ -207,13 +225,28 @@ func (a *Agent) pause(ctx context.Context, waiting []agent.Waiting) (progress, e
 	return p, nil
 }
 
+// paused describes the calls for which a run has stopped. If all have results, the run goes on with those that it can
+// take; for others, such as errors that came when the program had ended, somebody decides.
+func (a *Agent) paused(ctx context.Context, in advance, waiting []agent.Waiting) (progress, error) {
+	running := func(w agent.Waiting) bool { return slices.Contains(in.Running, w.ID) }
+	open := undecided(in, waiting, nil)
+	if len(open) > 0 || slices.ContainsFunc(waiting, running) {
+		return a.pause(ctx, open)
+	}
+	if late, err := a.decisions(ctx, advance{Results: in.Results}, waiting); err != nil || len(late) > 0 {
+		return progress{State: agent.Paused, Busy: true}, err
+	}
+	return a.pause(ctx, waiting)
+}
+
 // ended returns how a run has ended. An error means that it can go on.
 func (a *Agent) ended(ctx context.Context, in advance, l *live) (p progress, err error) {
 	paused, ok := errors.AsType[*agent.PausedError](l.err)
 	switch {
 	case ok && len(paused.Checkpoint.Waiting) > 0:
-		return a.pause(ctx, undecided(in, paused.Checkpoint.Waiting, nil))
-	case ok, errors.Is(l.err, errNotOwned), l.log != nil && l.log.broken.Load():
+		return a.paused(ctx, in, paused.Checkpoint.Waiting)
+	case ok, errors.Is(l.err, errNotOwned), l.log != nil && l.log.broken.Load(),
+		l.err != nil && l.log != nil && !l.log.used.Load(): // another worker had the run meanwhile
 		return p, l.err
 	case errors.Is(l.err, module.ErrNoAnswer), errors.Is(l.err, module.ErrMaxIters), errors.Is(l.err, budget.ErrSpent):
 		return progress{State: agent.Failed, Error: fmt.Sprintf("%.10000v", l.err), Kind: noAnswer}, nil
@@ -227,11 +260,12 @@ func (a *Agent) ended(ctx context.Context, in advance, l *live) (p progress, err
 
 // leave ends the use of a run. It stays in memory for some time.
 func (a *Agent) leave(run string, l *live) {
+	works := l.works() // then dropping it would interrupt calls that are made within the run
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch l.users--; {
 	case l.users > 0 || a.lives[run] != l:
-	case len(a.lives) > a.options.Cached:
+	case len(a.lives) > a.options.Cached && !works:
 		a.drop(run, l)
 	default:
 		l.idle = time.AfterFunc(a.options.CacheFor, func() {

@@ -32,7 +32,7 @@ type Options struct {
 	Objects Objects
 
 	// Tools are the tools whose calls are activities. The module has them, too, with its policies. Other tools are
-	// called within [Agent]'s activity Advance.
+	// called within [Agent]'s activity Advance. No module within the run may have another tool with the same path.
 	Tools *tools.Set
 
 	// Version separates workers whose modules behave differently, such as those with other tools or instructions: runs
@@ -81,6 +81,9 @@ type Agent struct {
 func New[In, Out any](name string, m module.Module[In, Out], o *Options) (*Agent, error) {
 	if o == nil || o.Store == nil || o.Objects == nil || name == "" {
 		return nil, errors.New("temporal: an agent needs a name, a Store and Objects; set them")
+	}
+	if o.CallTimeout < 0 || o.AskTimeout < 0 || o.Heartbeat < 0 || o.Attempts < 0 || o.Cached < 0 || o.CacheFor < 0 {
+		return nil, errors.New("temporal: an option is negative; set it to zero for its default")
 	}
 	a := &Agent{name: name, options: *o, lives: map[string]*live{}, version: version(o.Version),
 		tools: map[string]*tools.Binding{}, runs: agent.NewRuns(store{o.Store})}

@@ -39,8 +39,11 @@
 // during a call of such a tool, its outcome is unknown, as in a run without Temporal. Timeouts of policies and of
 // modules include the time that activities wait for a worker.
 //
-// Do not reset a workflow, and do not start it with a retry policy: the new execution does not know which calls the old
-// one has made.
+// Do not reset a workflow, and do not start it with a retry policy or a cron schedule: the new execution does not
+// know which calls the old one has made.
+//
+// A worker that stops interrupts its calls, and the outcomes of effects are unknown then. Set WorkerStopTimeout in its
+// options to let them end.
 //
 // [policy.Approve]: https://pkg.go.dev/github.com/writ-go/writ/tools/policy#Approve
 package temporal

@@ -90,9 +90,9 @@ func (l *live) Settled(id string, s dispatch.State) { l.change(func() { l.record
 
 // Perform implements [dispatch.Performer].
 func (l *live) Perform(ctx context.Context, b *tools.Binding, args json.RawMessage) (json.RawMessage, error) {
-	j, err := l.agent.callJob(ctx, b, effect.Of(ctx), args)
-	if err != nil {
-		return nil, (&tools.ToolError{Kind: tools.KindUnavailable, Message: "the call was not made"}).WithCause(err)
+	j, err := l.agent.callJob(l.ctx, b, effect.Of(ctx), args)
+	if err != nil { // if the run is repeated, the call may have been made
+		return nil, l.giveUp(err)
 	}
 	r, err := l.await(ctx, &waiter{job: j})
 	if err != nil {
@@ -102,7 +102,10 @@ func (l *live) Perform(ctx context.Context, b *tools.Binding, args json.RawMessa
 		l.lose()
 		return nil, tools.Fatal(errNotOwned)
 	}
-	o, err := l.agent.outcomeOf(ctx, r)
+	o, err := l.agent.outcomeOf(l.ctx, r)
+	if err != nil && r.Lost == "" && !errors.Is(err, errDamaged) {
+		return nil, l.giveUp(err)
+	}
 	if err == nil && r.Digest != j.Digest {
 		err = errors.New("the call was made with other arguments")
 	}
@@ -123,6 +126,15 @@ func (l *live) lose() {
 	l.change(func() { l.again = true })
 	_ = l.log.Close() // what matters was synced
 	l.end()
+}
+
+// giveUp ends the run in this process, without a record: it goes on from its journal when the objects can be reached.
+func (l *live) giveUp(err error) error {
+	l.mu.Lock()
+	log := l.log
+	l.mu.Unlock()
+	log.broken.Store(true)
+	return tools.Fatal(errors.Join(err, log.Close()))
 }
 
 // inTurn is a [durable.Asker]. An activity makes each attempt.
@@ -290,6 +302,15 @@ func (l *live) rest(ctx context.Context, running []string) (busy bool, err error
 	return busy, err
 }
 
+// works reports whether the run does something else than wait for jobs, as far as that is known.
+func (l *live) works() bool {
+	l.mu.Lock()
+	waiting, inside, ended := slices.Clone(l.waiting), l.inside, l.ended
+	l.mu.Unlock()
+	return !ended && (inside != len(waiting) ||
+		slices.ContainsFunc(waiting, func(w *waiter) bool { return !place.Idle(w.ctx) }))
+}
+
 // jobs returns the jobs that are not in progress, at most room. If a policy makes a call twice at the same time, the
 // second job begins when the first has ended.
 func (l *live) jobs(running []string, room int) (list []job) {
@@ -303,11 +324,15 @@ func (l *live) jobs(running []string, room int) (list []job) {
 }
 
 // needless returns the numbers of the results that the workflow can forget, because the journal has them. It does not
-// return those of calls whose outcome the journal calls unknown: they answer for a person.
+// return the last ones of calls whose outcome the journal calls unknown: they answer for a person.
 func (l *live) needless(results []result) (numbers []int) {
-	for _, r := range results {
+	late := 0
+	for _, r := range slices.Backward(results) {
 		s := l.recorded[r.ID]
-		if l.stale[r.Number] || s != "" && (s != dispatch.StateUnknown || r.Lost != "") {
+		if s == dispatch.StateUnknown && r.Lost == "" {
+			late++
+		}
+		if l.stale[r.Number] || s != "" && (s != dispatch.StateUnknown || r.Lost != "" || late > maxLate) {
 			numbers = append(numbers, r.Number)
 		}
 	}

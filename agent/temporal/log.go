@@ -33,6 +33,9 @@ func (s store) Open(ctx context.Context, run string) (journal.Log, error) {
 	return l.log, nil
 }
 
+// Remove implements [journal.Store]. It keeps the log: a run that was empty may have begun elsewhere meanwhile.
+func (store) Remove(context.Context, string) error { return nil }
+
 // ownedLog is the log of a run. When it is closed, nothing more is recorded, although the run may go on.
 type ownedLog struct {
 	journal.Log
@@ -41,6 +44,7 @@ type ownedLog struct {
 	mu      sync.RWMutex
 	closed  bool
 	broken  atomic.Bool // an error of the log has occurred
+	used    atomic.Bool // the run has recorded something
 }
 
 var errNotOwned = errors.New("temporal: the worker does not own the run")
@@ -61,6 +65,7 @@ func (o *ownedLog) do(f func() error) error {
 // Append implements [journal.Log].
 func (o *ownedLog) Append(record []byte) error {
 	err := o.do(func() error { return o.Log.Append(record) })
+	o.used.Store(true)
 	if err == nil && bytes.HasPrefix(record, []byte("model\t")) { // as the package agent writes it
 		o.live.change(func() { o.replies++ })
 	}

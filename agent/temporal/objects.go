@@ -1,6 +1,7 @@
 package temporal
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -61,7 +62,10 @@ type value struct {
 // keep returns a value for JSON text, and stores the text if it has more bytes than limit.
 func keep(ctx context.Context, o Objects, text json.RawMessage, limit int) (value, error) {
 	if len(text) <= limit {
-		return value{JSON: text}, nil
+		var escaped bytes.Buffer // as it is in the history
+		if json.HTMLEscape(&escaped, text); escaped.Len() <= limit {
+			return value{JSON: text}, nil
+		}
 	}
 	sum := sha256.Sum256(text)
 	key := hex.EncodeToString(sum[:])
@@ -70,6 +74,8 @@ func keep(ctx context.Context, o Objects, text json.RawMessage, limit int) (valu
 	}
 	return value{Key: key}, nil
 }
+
+var errDamaged = errors.New("temporal: a stored value is damaged")
 
 // load returns the JSON text of a value.
 func load(ctx context.Context, o Objects, v value) (json.RawMessage, error) {
@@ -81,7 +87,7 @@ func load(ctx context.Context, o Objects, v value) (json.RawMessage, error) {
 		return nil, fmt.Errorf("temporal: the stored value %s cannot be read: %w", v.Key, err)
 	}
 	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != v.Key {
-		return nil, fmt.Errorf("temporal: the stored value %s is damaged; restore it from a backup", v.Key)
+		return nil, fmt.Errorf("%w: %s; restore it from a backup", errDamaged, v.Key)
 	}
 	return text, nil
 }

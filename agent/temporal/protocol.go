@@ -66,10 +66,12 @@ type progress struct {
 	Error    string         `json:"error,omitempty"`
 	Kind     string         `json:"kind,omitempty"` // of the error
 	Waiting  []waitingCall  `json:"waiting,omitempty"`
+	Unused   []string       `json:"unused,omitempty"` // the calls whose answers are needed again: the run did not go on
 	Jobs     []job          `json:"jobs,omitempty"`
 	Recorded []int          `json:"recorded,omitempty"` // the numbers of the results that are not needed any more
 	Queue    string         `json:"queue,omitempty"`
 	Busy     bool           `json:"busy,omitempty"` // there may be more jobs soon
+	Poll     time.Duration  `json:"poll,omitempty"` // if it is busy: the worker keeps the run in memory for longer
 }
 
 // askInput is the input of the activity that makes a request to a model.
@@ -82,6 +84,10 @@ type askInput struct {
 type Answer struct {
 	Call     string         `json:"call"` // the ID of the [agent.Waiting]
 	Decision agent.Decision `json:"decision"`
+
+	// Object is the key in Options.Objects of the Args, or of the result in the Outcome, if they are large. The
+	// Decision does not have them then. [Agent.Decide] sets it.
+	Object string `json:"object,omitempty"`
 }
 
 // waitingCall is a call that waits for an [Answer].

@@ -8,6 +8,7 @@ import (
 
 	"github.com/writ-go/writ/agent"
 	"github.com/writ-go/writ/module"
+	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
@@ -33,7 +34,8 @@ func (a *Agent) Worker(ctx context.Context, c client.Client, o worker.Options) e
 	return nil
 }
 
-// Start starts a run as a workflow with this ID. [Agent.Result] returns its answer.
+// Start starts a run as a workflow with this ID. [Agent.Result] returns its answer. If the server has a workflow with
+// this ID, also one that has ended, Start returns that one: a repeated Start does nothing again.
 func (a *Agent) Start(ctx context.Context, c client.Client, id string, input any) (client.WorkflowRun, error) {
 	text, err := json.Marshal(input)
 	if err != nil {
@@ -43,7 +45,8 @@ func (a *Agent) Start(ctx context.Context, c client.Client, id string, input any
 	if err != nil {
 		return nil, err
 	}
-	o := client.StartWorkflowOptions{ID: id, TaskQueue: a.TaskQueue()}
+	o := client.StartWorkflowOptions{ID: id, TaskQueue: a.TaskQueue(),
+		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE}
 	return c.ExecuteWorkflow(ctx, o, a.name, state{Input: v})
 }
 
@@ -91,6 +94,10 @@ func (a *Agent) Waiting(ctx context.Context, c client.Client, id string) ([]agen
 // changes nothing. The update is the ID of the answer: the same one again does nothing. Decide needs a worker that
 // runs. If there is none, signal the workflow with the name "decide" and an [Answer]; an invalid one is ignored then.
 func (a *Agent) Decide(ctx context.Context, c client.Client, id, update string, answer Answer) error {
+	answer, err := a.short(ctx, answer)
+	if err != nil {
+		return err
+	}
 	h, err := c.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{WorkflowID: id, UpdateID: update,
 		UpdateName: decideName, Args: []any{answer}, WaitForStage: client.WorkflowUpdateStageCompleted})
 	if err != nil {

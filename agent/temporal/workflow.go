@@ -2,6 +2,7 @@ package temporal
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,6 +24,9 @@ const (
 	noAnswer        = "NoAnswer" // the type of the error of a run without an answer
 
 	maxJobs         = 24              // in progress at the same time: an activity takes 2 MB
+	maxLate         = 4               // results that are kept although the journal calls the outcomes unknown
+	maxAnswers      = 8               // about other calls than unknown ones, for which the run goes on at once
+	maxAnswer       = 16 << 10        // bytes
 	maxFinished     = 1000            // in one execution of the workflow
 	ownQueueTimeout = 5 * time.Second // until the worker that has a run in memory counts as lost
 	firstPoll       = time.Second     // doubles until something happens
@@ -35,6 +39,7 @@ type flow struct {
 	beat     time.Duration // Options.Heartbeat
 	run      string        // its ID in the journal
 	finished int           // jobs that have ended in this execution
+	advanced int           // how often the run went on in this execution
 	running  []job
 	waiting  []waitingCall
 	answered map[string]bool
@@ -62,12 +67,15 @@ func (a *Agent) workflow(ctx workflow.Context, s state) (value, error) {
 		for _, j := range p.Jobs {
 			f.start(ctx, j)
 		}
-		news := func() bool { return f.Finished > f.Delivered || len(f.decided()) > 0 }
+		news := func() bool { return f.Finished > f.Delivered || f.decided() > 0 }
 		if !p.Busy {
 			err = workflow.Await(ctx, news)
 		} else {
 			if poll *= 2; len(p.Jobs) > 0 || len(p.Recorded) > 0 {
 				poll = firstPoll
+			}
+			if p.Poll > 0 {
+				poll = min(poll, p.Poll)
 			}
 			timed, cancel := workflow.WithCancel(ctx)
 			_, err = workflow.AwaitWithTimeout(timed, poll, news)
@@ -94,6 +102,7 @@ func runOf(info *workflow.Info) string {
 // handle registers what a workflow answers.
 func (f *flow) handle(ctx workflow.Context) error {
 	accept := func(_ workflow.Context, a Answer) error {
+		a.Decision.Round = f.waiting[f.find(a)].Round
 		f.Answers, f.answered[a.Call] = append(f.Answers, a), true
 		return nil
 	}
@@ -117,14 +126,22 @@ func (f *flow) handle(ctx workflow.Context) error {
 	})
 }
 
+// find returns the index of the waiting call that an answer is for, or -1.
+func (f *flow) find(a Answer) int {
+	return slices.IndexFunc(f.waiting, func(w waitingCall) bool { return w.ID == a.Call })
+}
+
 // check says why an answer is not accepted.
 func (f *flow) check(a Answer) error {
-	i := slices.IndexFunc(f.waiting, func(w waitingCall) bool { return w.ID == a.Call })
+	i := f.find(a)
 	switch {
 	case i < 0:
 		return fmt.Errorf("temporal: no call %.200s waits for a decision", a.Call)
 	case f.answered[a.Call]:
 		return fmt.Errorf("temporal: the call %s has a decision", a.Call)
+	}
+	if text, err := json.Marshal(a); err != nil || len(text) > maxAnswer {
+		return fmt.Errorf("temporal: the decision on %s has more than %d bytes; use Agent.Decide", a.Call, maxAnswer)
 	}
 	if err := a.Decision.Check(f.waiting[i].Waiting); err != nil {
 		return fmt.Errorf("temporal: the decision on %s: %w", a.Call, err)
@@ -132,23 +149,38 @@ func (f *flow) check(a Answer) error {
 	return nil
 }
 
-// decided returns the answers, once all calls whose outcomes are unknown have one: with fewer, the run would stop at
-// the next of these calls.
-func (f *flow) decided() []Answer {
-	if slices.ContainsFunc(f.waiting, func(w waitingCall) bool { return w.Unknown && !f.answered[w.ID] }) {
-		return nil
+// decided returns for how many answers the run goes on: for none while it does not wait, since it would not look at
+// them, or while a call whose outcome is unknown has no answer, since it would stop at that call.
+func (f *flow) decided() int {
+	unknown := 0
+	for _, w := range f.waiting {
+		if w.Unknown && !f.answered[w.ID] {
+			return 0
+		} else if w.Unknown {
+			unknown++
+		}
 	}
-	return f.Answers
+	if len(f.waiting) == 0 {
+		return 0
+	}
+	return min(len(f.Answers), unknown+maxAnswers)
 }
 
 // full reports whether the execution is to start no further jobs, because its history is long.
 func (f *flow) full(ctx workflow.Context) bool {
-	return f.finished >= maxFinished || f.finished > 0 && workflow.GetInfo(ctx).GetContinueAsNewSuggested()
+	return f.finished >= maxFinished || f.advanced > 1 && workflow.GetInfo(ctx).GetContinueAsNewSuggested()
 }
 
 // advance makes the run go on, with the results and decisions that have come.
 func (f *flow) advance(ctx workflow.Context) (p progress, err error) {
-	in := advance{Run: f.run, Results: slices.Clone(f.Results), Answers: slices.Clone(f.decided()),
+	known := func(a Answer) int { // first those about unknown calls, which the run needs together
+		if i := f.find(a); i >= 0 && f.waiting[i].Unknown {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(f.Answers, func(a, b Answer) int { return known(a) - known(b) })
+	in := advance{Run: f.run, Results: slices.Clone(f.Results), Answers: slices.Clone(f.Answers[:f.decided()]),
 		Room: maxJobs - len(f.running)}
 	f.Delivered = f.Finished
 	for _, j := range f.running {
@@ -178,9 +210,18 @@ func (f *flow) advance(ctx workflow.Context) (p progress, err error) {
 	if err != nil {
 		return p, err
 	}
-	f.Began, f.Queue, f.Answers = true, p.Queue, f.Answers[len(in.Answers):]
+	f.advanced++
+	f.Began, f.Queue = true, p.Queue
+	used := func(a Answer) bool { return !slices.Contains(p.Unused, a.Call) }
+	f.Answers = slices.Concat(slices.DeleteFunc(in.Answers, used), f.Answers[len(in.Answers):])
 	f.Results = slices.DeleteFunc(f.Results, func(r result) bool { return slices.Contains(p.Recorded, r.Number) })
 	f.waiting = p.Waiting
+	if len(f.waiting) > 0 {
+		f.Answers = slices.DeleteFunc(f.Answers, func(a Answer) bool {
+			i := f.find(a)
+			return i < 0 || f.waiting[i].Round != a.Decision.Round // it is about an earlier question
+		})
+	}
 	clear(f.answered)
 	for _, a := range f.Answers {
 		f.answered[a.Call] = true

@@ -224,7 +224,7 @@ func (e *entry) dispatch(op *operation) error {
 	if e.fresh {
 		j.fresh[e.id] = true
 	}
-	e.State, e.called = dispatch.StateDispatched, true
+	e.State, e.called, e.elsewhere = dispatch.StateDispatched, true, op.Elsewhere
 	e.setPending(true)
 	return nil
 }

@@ -85,3 +85,36 @@ func TestElsewhere(t *testing.T) {
 		t.Errorf("without somebody else, got %s", got)
 	}
 }
+
+// If the process itself made a call, without an outcome, somebody who makes the tool's calls now knows nothing about it.
+func TestElsewhereLater(t *testing.T) {
+	t.Parallel()
+	here := &resumed{t: t, log: &memory{}}
+	here.handle = func(context.Context, string) (json.RawMessage, error) { return json.RawMessage(`1`), nil }
+	here.policy = func(next tools.Caller) tools.Caller { return next }
+	here = here.next()
+	here.begin("a").call(`add {"n":1}`)
+	cut := &resumed{t: t, log: here.log.all()}
+	for i, record := range cut.log.records {
+		if strings.Contains(string(record), `"op":"settle"`) {
+			cut.log.records = cut.log.records[:i]
+			break
+		}
+	}
+	p := &performer{perform: func(json.RawMessage) (json.RawMessage, error) {
+		t.Error("the call was made again")
+		return nil, nil
+	}}
+	r := cut.next()
+	var err error
+	elsewhere := func(_ string, b *tools.Binding) bool { return p.Performs(b) }
+	o := journal.Options{Elsewhere: elsewhere, OnSettled: p.Settled}
+	if r.journal, err = journal.Open(r.log, &o); err != nil {
+		t.Fatal(err)
+	}
+	r.begin("a")
+	_, err = r.issue(`add {"n":1}`).Perform(dispatch.WithPerformer(t.Context(), p))
+	if err == nil || !strings.Contains(err.Error(), "unknown") {
+		t.Errorf("got %v", err)
+	}
+}

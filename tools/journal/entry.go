@@ -115,6 +115,7 @@ type entry struct {
 	issued     int      // the journal's clock when the call was issued
 	ended      int      // the journal's clock when the call ended, or 0 if it has not ended
 	called     bool     // the tool was called
+	elsewhere  bool     // somebody else made the call: see Options.Elsewhere
 	consumedBy int      // the number of the last attempt that made the call or used its result
 	past       bool     // done in an earlier turn of the conversation
 	reconciled bool     // Options.Reconcile was called
@@ -217,7 +218,7 @@ func (e *entry) dispatched(args json.RawMessage) error {
 	if !e.mayDispatch() {
 		return errOver
 	}
-	op := j.newOperation(operation{Op: opDispatch, ID: e.ID})
+	op := j.newOperation(operation{Op: opDispatch, ID: e.ID, Elsewhere: j.elsewhere(e.ID, e.call.Tool)})
 	if j.log != nil {
 		args = compact(args)
 	}

@@ -56,6 +56,8 @@ type operation struct {
 	Named  []string        `json:"named,omitempty"` // of an end: the calls that wait for a person
 	Labels uint64          `json:"labels,omitempty"`
 
+	Elsewhere bool `json:"elsewhere,omitempty"` // of a dispatch: see Options.Elsewhere
+
 	Reverts string `json:"reverts,omitempty"` // of an issue: the entry that the call undoes
 
 	Repeatable  bool `json:"repeatable,omitempty"`

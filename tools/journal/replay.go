@@ -91,7 +91,7 @@ func (j *Journal) repeat(op *operation, c tools.Call, all []*tools.Binding) (dis
 	e.call, e.all = c, all
 	tip := j.tip(e)
 	answer, again := tip.replay()
-	elsewhere := j.options.Elsewhere != nil && j.options.Elsewhere(e.ID, c.Tool)
+	elsewhere := j.elsewhere(e.ID, c.Tool) && (tip.elsewhere || !tip.called)
 	again = again || elsewhere || c.Tool.Module != nil // a module's calls are recorded, too: it goes on where it was
 	switch {
 	case answer != nil:
@@ -105,6 +105,11 @@ func (j *Journal) repeat(op *operation, c tools.Call, all []*tools.Binding) (dis
 	}
 	e.again = !elsewhere && tip.called && tip.State != StateRejected && tip.Class != tools.Read
 	return e, nil
+}
+
+// elsewhere reports whether somebody else makes a call, and knows what became of it.
+func (j *Journal) elsewhere(id string, b *tools.Binding) bool {
+	return j.options.Elsewhere != nil && b != nil && j.options.Elsewhere(id, b)
 }
 
 // replay returns what a repeated program gets for the call. Without an answer, it reports whether the call is to be
