@@ -1,5 +1,5 @@
 // Package agent provides an agent that carries out tasks described in words, and durable runs of any module, which go
-// on after a pause or a crash: see [Start] and [Resume].
+// on after a pause or a crash: see [Start] and [Resume]. A [Runner] runs many of them for a service.
 //
 // An Agent is a [module.CodeAct] whose input is a task and whose output is an answer in words. Like any other
 // [module.Module], it can be streamed, evaluated and optimized, and it can be part of larger modules.

@@ -16,7 +16,7 @@ import (
 	"github.com/writ-go/writ/tools"
 )
 
-func open(t *testing.T) *sandbox.Sandbox {
+func open(t testing.TB) *sandbox.Sandbox {
 	t.Helper()
 	box, err := sandbox.NewInProcess(nil)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -21,7 +22,7 @@ type runLog struct {
 	mu       sync.Mutex
 	parts    map[string][][]byte // the records that the log had when it was opened
 	journals []string            // the keys of the journals, in the order of their first records
-	since    int                 // the number of decisions that follow the run's last milestone
+	since    int                 // the number of decisions since the run last began or went on
 	ended    bool                // nothing more is recorded
 	count    int
 	sum      [sha256.Size]byte
@@ -43,7 +44,10 @@ func divide(log journal.Log) (*runLog, error) {
 		l.parts[string(name)] = append(l.parts[string(name)], content)
 		switch string(name) {
 		case "run":
-			l.since = 0
+			var m struct{ State RunState }
+			if json.Unmarshal(content, &m) == nil && m.State == Interrupted { // newRun returns the error
+				l.since = 0
+			}
 		case "decision":
 			l.since++
 		}

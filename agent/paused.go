@@ -56,12 +56,16 @@ type Waiting struct {
 	Tool        string          `json:"tool"` // the tool's path: mail.send
 	Args        json.RawMessage `json:"args"`
 	Destructive bool            `json:"destructive,omitempty"` // the effect cannot be undone
+	Agents      []string        `json:"agents,omitempty"`      // see [policy.Request]
 	Line        int             `json:"line,omitempty"`        // of the call in the program, from 1; 0 if unknown
 	Source      string          `json:"source,omitempty"`      // that line's text
 
 	// Unknown is set if the call was made, but its outcome is unknown. Its Decision must have an Outcome. Otherwise,
 	// the call has not been made and waits for approval.
 	Unknown bool `json:"unknown,omitempty"`
+
+	// Round is how often the call was decided on before. See [Runner.Decide].
+	Round int `json:"round,omitempty"`
 
 	// Resembles are earlier calls that this one resembles, the first 20, without long results. The call has not been
 	// made, and its Decision must have a Repeat. Its ID is not that of an effect. See [Runs].AskHolds.
@@ -71,6 +75,9 @@ type Waiting struct {
 // String describes the call on one line.
 func (w Waiting) String() string {
 	text := fmt.Sprintf("%s %s(%.200s)", w.ID, w.Tool, w.Args)
+	if w.Agents != nil {
+		text += ", wanted by " + strings.Join(w.Agents, " > ")
+	}
 	if w.Unknown {
 		text += ", whose outcome is unknown"
 	}
@@ -87,6 +94,9 @@ type Decision struct {
 	// Outcome says what a call did whose outcome is unknown: it was done, with this result, or it was not done, and
 	// will be made now.
 	Outcome *journal.Reconciled `json:"outcome,omitempty"`
+
+	// Round is that of the [Waiting]. Only [Runner.Decide] needs it.
+	Round int `json:"round,omitempty"`
 
 	// Repeat says how a call relates to those that it resembles: {Same: "E7"} takes the result of that call, if it is
 	// done; {Distinct: {"all"}} makes the call, whatever was done before; the zero Repeat lets the model decide.
@@ -105,7 +115,8 @@ type decided struct {
 // apply makes a recorded decision count. See [run.resolve] for an Outcome.
 func (r *run) apply(d decided) error {
 	if d.Decision != nil {
-		r.answered[d.Call] = *d.Decision
+		r.answered[d.Call] = d
+		r.given[d.Call] = append(r.given[d.Call], d)
 	}
 	switch {
 	case d.Decision == nil:
@@ -127,49 +138,74 @@ func (r *run) resume(c Checkpoint, info RunInfo, decisions map[string]Decision) 
 		return fmt.Errorf("agent: run %s has gone on since the checkpoint was made; "+
 			"decide again, with a new checkpoint", r.id)
 	}
-	if info.State == RolledBack {
+	switch info.State {
+	case RolledBack:
 		return fmt.Errorf("agent: the effects of run %s were undone; start a new run", r.id)
+	case Cancelled:
+		return fmt.Errorf("agent: run %s was cancelled; start a new run", r.id)
 	}
 	waiting := map[string]Waiting{}
 	for _, w := range info.Waiting {
 		waiting[w.ID] = w
 	}
-	r.still = maps.Clone(waiting)
-	maps.DeleteFunc(r.still, func(_ string, w Waiting) bool { return w.Unknown })
 	for id, d := range decisions { // if one is invalid, none is recorded
 		w, ok := waiting[id]
 		if !ok {
 			return fmt.Errorf("agent: run %s has no call %s that waits for a decision", r.id, id)
 		}
-		delete(r.still, id)
 		if err := d.check(w); err != nil {
 			return fmt.Errorf("agent: the decision on %s: %w", w, err)
 		}
 	}
 	for id, d := range decisions {
-		w := waiting[id]
-		made := decided{Call: id, Tool: w.Tool, Args: w.Args, At: time.Now(), Decision: &d}
-		if err := r.keep("decision", made); err != nil {
-			return err
-		}
-		if err := r.apply(made); err != nil {
+		if err := r.decide(waiting[id], d); err != nil {
 			return err
 		}
 	}
-	if err := r.resolve(); err != nil {
+	_, err := r.goOn()
+	return err
+}
+
+// decide records a decision.
+func (r *run) decide(w Waiting, d Decision) error {
+	made := decided{Call: w.ID, Tool: w.Tool, Args: w.Args, At: time.Now(), Decision: &d}
+	if err := r.keep("decision", made); err != nil {
 		return err
 	}
-	if info.State == Failed {
-		if err := r.replies.RetryFailures(); err != nil {
-			return err
+	return r.apply(made)
+}
+
+// goOn prepares the run to go on, with the decisions that are recorded.
+func (r *run) goOn() (info RunInfo, err error) {
+	if info, err = r.info(); err != nil {
+		return info, err
+	}
+	r.still = map[string]Waiting{}
+	for _, w := range info.Waiting {
+		if !w.Unknown {
+			r.still[w.ID] = w
 		}
 	}
-	return r.reach(milestone{State: Interrupted})
+	if err = r.resolve(); err == nil && info.State == Failed {
+		err = r.replies.RetryFailures()
+	}
+	if err != nil {
+		return info, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.answered)
+	r.going = true
+	if err := r.record(milestone{State: Interrupted, Waiting: info.Waiting}); err != nil {
+		return info, err
+	}
+	return r.describe()
 }
 
 // resolve records the outcomes that people have decided on in the journals, unless an earlier process has done so.
 func (r *run) resolve() error {
-	for id, d := range r.answered {
+	for id, a := range r.answered {
+		d := a.Decision
 		if d.Outcome == nil {
 			continue
 		}
@@ -208,7 +244,8 @@ func (r *run) unknown(err error) (list []Waiting) {
 	for key, j := range journals {
 		for _, e := range j.Unresolved() {
 			if e.State == journal.StateUnknown && e.Class != tools.Read && !within[key+":"+e.ID] {
-				list = append(list, Waiting{ID: key + ":" + e.ID, Tool: e.Tool, Args: e.Args, Unknown: true})
+				list = append(list, Waiting{ID: key + ":" + e.ID, Tool: e.Tool, Args: e.Args, Agents: r.agents[key],
+					Unknown: true})
 			}
 		}
 	}

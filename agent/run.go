@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/agent/queue"
+	"github.com/writ-go/writ/internal/canonical"
 	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/internal/durable"
 	"github.com/writ-go/writ/internal/effect"
@@ -34,19 +36,29 @@ type run struct {
 	log     *runLog
 	replies *models.Store
 	close   func()
-	asks    bool // see [Runs].AskHolds
+	asks    bool                                  // see [Runs].AskHolds
+	prepare func(context.Context) context.Context // see [RunnerOptions].Context; may be nil
 
-	milestones []milestone // of earlier processes, and of this one
-	pausing    atomic.Bool // the run must not do anything visible any more
-	paused     atomic.Bool // a part of the run has paused, so an answer does not count
+	pausing atomic.Bool // the run must not do anything visible any more
+	paused  atomic.Bool // a part of the run has paused, so an answer does not count
+	managed bool        // a Runner runs it
 
-	mu       sync.Mutex
+	mu         sync.Mutex
+	milestones []milestone          // of earlier processes, and of this one
+	going      bool                 // the run is in progress
+	over       bool                 // it was in progress, and the milestone of its end is recorded
+	again      bool                 // it must go on after it has paused, because decisions were recorded meanwhile
+	stopping   bool                 // its Runner pauses it, so it must go on later
+	given      map[string][]decided // all decisions, by call
+	answered   map[string]decided   // those since the run last began or went on
+
 	opened   map[string]int              // how many journals with a name were opened
 	within   map[string]bool             // the calls that run modules, whose calls have journals of their own
+	calls    effect.Within               // the journals of these runs
+	agents   map[string][]string         // whose calls a journal has, by the journal's key
 	journals map[string]*journal.Journal // by the run that their effects' IDs name
 	grants   policy.Grants
 	decided  map[string]Decision // by decisionKey
-	answered map[string]Decision // decisions since the last milestone, by call
 	waiting  []Waiting
 	still    map[string]Waiting // the calls that go on waiting, because nobody has decided on them
 }
@@ -59,8 +71,8 @@ func newRun(id string, log journal.Log) (*run, error) {
 		return nil, err
 	}
 	r := &run{id: id, log: parts, opened: map[string]int{}, within: map[string]bool{},
-		journals: map[string]*journal.Journal{},
-		decided:  map[string]Decision{}, answered: map[string]Decision{}}
+		journals: map[string]*journal.Journal{}, agents: map[string][]string{},
+		decided: map[string]Decision{}, answered: map[string]decided{}, given: map[string][]decided{}}
 	for i, record := range parts.parts["run"] {
 		var m milestone
 		if err := json.Unmarshal(record, &m); err != nil {
@@ -83,6 +95,13 @@ func newRun(id string, log journal.Log) (*run, error) {
 			clear(r.answered)
 		}
 	}
+	for i, record := range parts.parts["within"] {
+		var o effect.Opening
+		if err := json.Unmarshal(record, &o); err != nil {
+			return nil, badRecord("within", i, err)
+		}
+		r.calls.Restore(o)
+	}
 	r.replies, err = models.OpenStore(&models.StoreOptions{Mode: models.Resume, Log: parts.part("model")})
 	return r, err
 }
@@ -93,14 +112,27 @@ func badRecord(part string, i int, err error) error {
 }
 
 func (r *run) info() (RunInfo, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.describe()
+}
+
+// describe returns the RunInfo. The caller holds the lock.
+func (r *run) describe() (RunInfo, error) {
 	if len(r.milestones) == 0 {
 		return RunInfo{}, fmt.Errorf("%w: %s", ErrNoRun, r.id)
 	}
 	first, last := r.milestones[0], r.milestones[len(r.milestones)-1]
-	info := RunInfo{ID: r.id, State: last.State, Began: first.At, Input: first.Input, Output: last.Output,
-		Error: last.Error}
+	info := RunInfo{ID: r.id, State: last.State, Principal: first.Principal, Began: first.At, Input: first.Input,
+		Output: last.Output, Error: last.Error, attempts: r.attempts()}
+	switch {
+	case r.going && !r.over:
+		info.State = Running
+	case slices.Contains([]RunState{Done, Failed, Cancelled, RolledBack}, last.State):
+		info.Ended = last.At
+	}
 	for _, w := range last.Waiting {
-		if _, ok := r.answered[w.ID]; !ok {
+		if d, ok := r.answered[w.ID]; !ok || !canonical.Equal(d.Args, w.Args) {
 			info.Waiting = append(info.Waiting, w)
 		}
 	}
@@ -109,6 +141,32 @@ func (r *run) info() (RunInfo, error) {
 
 // reach records a milestone.
 func (r *run) reach(m milestone) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.record(m)
+}
+
+// finish records how the run in progress has ended, unless it was cancelled.
+func (r *run) finish(m milestone) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.over {
+		return errCancelled
+	}
+	r.over = true
+	return r.record(m)
+}
+
+// left describes a run that is no longer in progress, even if its end could not be recorded.
+func (r *run) left() (RunInfo, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.over = true
+	return r.describe()
+}
+
+// record records a milestone. The caller holds the lock.
+func (r *run) record(m milestone) error {
 	m.At = time.Now()
 	if err := r.keep("run", m); err != nil {
 		return err
@@ -142,13 +200,21 @@ func (r *run) Model(ctx context.Context, m llms.Model, predictor string) (llms.M
 	if err := r.sync(ctx); err != nil { // a request shows the results of calls to the model
 		return nil, err
 	}
-	return r.replies.Model(m, effect.Of(ctx).String()+durable.BranchOf(ctx)+" "+predictor), nil
+	call := effect.Of(ctx)
+	return r.replies.Model(m, call.Run+":"+call.Entry+durable.BranchOf(ctx)+" "+predictor), nil
 }
 
-// Resumed implements [durable.Run]. A run is interrupted, as far as the record says, when it starts and when it goes
-// on.
+// Resumed implements [durable.Run].
 func (r *run) Resumed() (times int) {
-	for _, m := range r.milestones[1:] {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return max(0, r.attempts()-1)
+}
+
+// attempts returns how often the run has begun or gone on. It is interrupted, as far as the record says, when it does.
+// The caller holds the lock.
+func (r *run) attempts() (times int) {
+	for _, m := range r.milestones {
 		if m.State == Interrupted {
 			times++
 		}
@@ -172,20 +238,45 @@ func (r *run) sync(ctx context.Context) error {
 // Journal implements [durable.Run]. The name of a journal is the same when the module runs again.
 func (r *run) Journal(
 	ctx context.Context, predictor string, inputs any, o *journal.Options,
-) (*journal.Journal, error) {
-	name, err := json.Marshal([]any{effect.Of(ctx).String(), durable.BranchOf(ctx), predictor, inputs})
+) (j *journal.Journal, turn int, err error) {
+	call := effect.Of(ctx)
+	name, err := json.Marshal([]any{call.Root(), durable.BranchOf(ctx), predictor, inputs})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.within[effect.Of(ctx).String()] = true
-	n := r.opened[string(name)]
-	r.opened[string(name)]++
-	sum := sha256.Sum256(fmt.Append(name, n))
-	key := fmt.Sprintf("%s/%x", r.id, sum[:6])
+	r.within[call.Run+":"+call.Entry] = true
+	opened := &effect.Opening{}
+	if call.Within != nil {
+		opened = durable.Find(ctx, &r.calls, call.Root()+" "+predictor, inputs)
+	}
+	if opened.Key == "" {
+		sum := sha256.Sum256(fmt.Append(name, r.opened[string(name)]))
+		r.opened[string(name)]++
+		opened.Key = fmt.Sprintf("%s/%x", r.id, sum[:6])
+	}
+	r.agents[opened.Key] = effect.Agents(ctx)
+	if call.Within != nil && !opened.Known {
+		if err := r.keep("within", opened); err != nil {
+			return nil, 0, err
+		}
+	}
+	if j = r.journals[opened.Key]; j == nil {
+		if j, err = r.open(opened.Key, elsewhere(ctx, opened.Key, o)); err != nil {
+			return nil, 0, err
+		}
+	}
+	if opened.Again {
+		turn = j.Continue(call.Call())
+	}
+	return j, turn, nil
+}
+
+// open opens the journal with a key.
+func (r *run) open(key string, o *journal.Options) (*journal.Journal, error) {
 	options := journal.Options{}
-	if o = elsewhere(ctx, key, o); o != nil {
+	if o != nil {
 		options = *o
 	}
 	if options.Run = key; options.OnRepeat == nil {
@@ -221,7 +312,9 @@ func (r *run) onRepeat(id string, c tools.Call, like []journal.Entry) (*tools.Re
 			like[i].Result = nil
 		}
 	}
-	w := Waiting{ID: id, Tool: c.Tool.Path(), Args: c.Args, Destructive: c.Tool.Hints.Destructive, Resembles: like}
+	key, _, _ := strings.Cut(id, ":")
+	w := Waiting{ID: id, Tool: c.Tool.Path(), Args: c.Args, Destructive: c.Tool.Hints.Destructive, Resembles: like,
+		Agents: r.agents[key]}
 	if lines := strings.Split(c.Program, "\n"); c.Line > 0 && c.Line <= len(lines) {
 		w.Line, w.Source = c.Line, display.Text(strings.TrimSpace(lines[c.Line-1]))
 	}
@@ -286,26 +379,38 @@ func (r *run) Decide(_ context.Context, q policy.Request) (policy.Decision, bool
 		return d, true
 	}
 	r.waiting = append(r.waiting, Waiting{ID: q.ID, Tool: q.Tool, Args: q.Call.Args, Destructive: q.Destructive,
-		Line: q.Line, Source: q.Source})
+		Agents: q.Agents, Line: q.Line, Source: q.Source})
 	return policy.Decision{}, false
 }
 
 // ended records how a run ended that has no answer.
-func (r *run) ended(err error) error {
+func (r *run) ended(ctx context.Context, err error) error {
 	waiting := r.unknown(err)
-	if !errors.Is(err, place.ErrPaused) && !r.pausing.Load() && len(waiting) == 0 {
-		if failed := r.reach(milestone{State: Failed, Error: err.Error()}); failed != nil {
+	stopped := r.managed && errors.Is(context.Cause(ctx), queue.ErrStopped)
+	if !errors.Is(err, place.ErrPaused) && !r.pausing.Load() && !stopped && len(waiting) == 0 {
+		if failed := r.finish(milestone{State: Failed, Error: err.Error()}); failed != nil {
 			return failed
 		}
 		return err
 	}
 	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.over {
+		return errCancelled
+	}
+	r.over = true
 	waiting = append(waiting, r.waiting...)
-	r.mu.Unlock()
+	for i := range waiting {
+		waiting[i].Round = len(r.given[waiting[i].ID])
+	}
 	slices.SortFunc(waiting, func(a, b Waiting) int { // E2 before E10
 		return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID))
 	})
-	if err := r.reach(milestone{State: Paused, Waiting: waiting}); err != nil {
+	state := Paused
+	if r.again || (stopped || r.stopping) && len(waiting) == 0 {
+		state = Queued
+	}
+	if err := r.record(milestone{State: state, Waiting: waiting}); err != nil {
 		return err
 	}
 	r.log.end()

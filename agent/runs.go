@@ -45,11 +45,13 @@ type RunState string
 
 // The states of a run.
 const (
+	Queued      RunState = "queued"      // it waits for its turn in a [Runner]
 	Running     RunState = "running"     // somebody owns it
 	Interrupted RunState = "interrupted" // its process has ended
 	Paused      RunState = "paused"      // it waits for decisions
 	Done        RunState = "done"        // it has an answer
 	Failed      RunState = "failed"      // it has ended with an error
+	Cancelled   RunState = "cancelled"   // a Runner has ended it for good
 	RolledBack  RunState = "rolled back" // its effects were undone, as far as possible
 )
 
@@ -58,10 +60,14 @@ type RunInfo struct {
 	ID      string          `json:"id"`
 	State   RunState        `json:"state"`
 	Began   time.Time       `json:"began"`
-	Input   json.RawMessage `json:"input"`
+	Input   json.RawMessage `json:"input,omitempty"`
 	Output  json.RawMessage `json:"output,omitempty"`  // if it is done
 	Error   string          `json:"error,omitempty"`   // if it has failed
-	Waiting []Waiting       `json:"waiting,omitempty"` // if it is paused: the calls that wait for decisions
+	Waiting []Waiting       `json:"waiting,omitempty"` // the calls that wait for decisions
+
+	Principal string    `json:"principal,omitempty"` // for whom a [Runner] runs it
+	Ended     time.Time `json:"ended,omitzero"`      // if it is done, failed, cancelled or rolled back
+	attempts  int       // how often it has begun or gone on
 }
 
 // milestone is a record of the part "run" of a log: the run has begun, goes on, or has ended.
@@ -74,6 +80,8 @@ type milestone struct {
 	Output  json.RawMessage `json:"output,omitempty"`
 	Error   string          `json:"error,omitempty"`
 	Waiting []Waiting       `json:"waiting,omitempty"`
+
+	Principal string `json:"principal,omitempty"` // in the first record only
 }
 
 // logFormat is the version of the format of logs.
@@ -160,6 +168,9 @@ func execute[In, Out any](
 	ctx = effect.With(ctx, effect.ID{}) // the run is the same if another run's call starts or resumes it
 	ctx = durable.With(policy.WithDesk(ctx, r), r)
 	ctx = tools.WithPolicies(module.Observe(ctx, r.observe), r.gate)
+	if r.prepare != nil {
+		ctx = r.prepare(ctx)
+	}
 	pred, err := runModule(ctx, m, in)
 	if err == nil {
 		err = r.sync(ctx)
@@ -168,13 +179,16 @@ func execute[In, Out any](
 		err = place.ErrPaused
 	}
 	if err != nil {
-		return nil, r.ended(err)
+		return nil, r.ended(ctx, err)
 	}
 	output, err := json.Marshal(pred.Output)
 	if err != nil {
 		return nil, fmt.Errorf("agent: the answer of run %s cannot be recorded: %w", r.id, err)
 	}
-	return pred, r.reach(milestone{State: Done, Output: output})
+	if err := r.finish(milestone{State: Done, Output: output}); err != nil {
+		return nil, err
+	}
+	return pred, nil
 }
 
 // runModule runs a module. It returns either a prediction or an error, even if the module panics.

@@ -2,6 +2,7 @@ package docs_test
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
+	"github.com/writ-go/writ/tools/journal/sqljournal"
 	"github.com/writ-go/writ/tools/policy"
 )
 
@@ -45,6 +47,19 @@ func TestDurable(t *testing.T) {
 		t.Errorf("got %q, %v; %d refunds, %d requests", answer, err, refunded, len(model.Requests()))
 	}
 }
+
+// fromDatabase is compiled only, because it needs a driver.
+func fromDatabase(ctx context.Context, db *sql.DB) error {
+	store, err := sqljournal.Open(ctx, db, nil)
+	if err != nil {
+		return err
+	}
+	runs := agent.NewRuns(store)
+	_, err = runs.List(ctx)
+	return err
+}
+
+var _ = fromDatabase
 
 func refund(ctx context.Context, dir string, bot *agent.Agent, answer *string) error {
 	store, err := journal.OpenDir(dir)

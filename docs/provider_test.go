@@ -12,6 +12,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/models"
 )
 
@@ -107,17 +108,17 @@ func Example_customProvider() {
 	}))
 	defer server.Close()
 
-	budget := models.NewBudget(models.Limits{
+	ctx := budget.With(context.Background(), budget.Limits{
 		Cost:   1,
-		Prices: map[string]models.Price{"acme-1": {Input: 2, CachedInput: 0.2, Output: 8}},
+		Prices: map[string]budget.Price{"acme-1": {Input: 2, CachedInput: 0.2, Output: 8}},
 	})
-	model := budget.Model(models.Retry(acme{server.URL, "acme-1"}, nil), "acme-1")
-	pred, err := module.NewPredict(triage, model, nil).Run(context.Background(), mail{"Where is my order?"})
+	model := models.Retry(acme{server.URL, "acme-1"}, nil)
+	pred, err := module.NewPredict(triage, model, nil).Run(ctx, mail{"Where is my order?"})
 	if err != nil {
 		panic(err)
 	}
-	fmt.Printf("%+v\n%+v\n", pred.Output, budget.Spent())
+	fmt.Printf("%+v\n%+v\n", pred.Output, budget.Of(ctx).Spent())
 	// Output:
 	// {Answer:On its way. Tags:[order] Due:}
-	// 1 call, 1000 input and 50 output tokens, a cost of 0.00096
+	// 2 calls, 1000 input and 50 output tokens, a cost of 0.00096
 }

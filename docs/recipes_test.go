@@ -16,6 +16,7 @@ import (
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/policy"
 )
 
 type asked struct {
@@ -126,6 +127,40 @@ func TestSpecialists(t *testing.T) {
 	}
 	if want := "7: unlimited liability, 2: a small sum"; pred.Output.Answer != want || len(pred.Trajectory.Runs) != 2 {
 		t.Errorf("got %q with %d runs", pred.Output.Answer, len(pred.Trajectory.Runs))
+	}
+}
+
+// reviewWith runs an agent. A person is asked about the destructive calls of the agent and of its specialists.
+func reviewWith(
+	ctx context.Context, reviewer module.Module[asked, told], in asked, ask policy.Approver,
+) (*module.Prediction[told], error) {
+	ctx = tools.WithPolicies(ctx, policy.If(policy.Destructive(), policy.Approve(ask)))
+	return reviewer.Run(ctx, in)
+}
+
+// TestApprovalOfSpecialists is the code of recipes.md about the calls of specialists.
+func TestApprovalOfSpecialists(t *testing.T) {
+	t.Parallel()
+	agent := func(program string, source tools.Source) module.Module[asked, told] {
+		set, err := tools.NewSet(t.Context(), source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sig := signature.Must(signature.New[asked, told]("Do it."))
+		model := llmtest.New("```js\n" + program + "\n```")
+		return module.NewCodeAct(sig, model, sandboxOf(t), set.With(policy.AllowDestructive), nil)
+	}
+	billing := agent(`submit(await refund({question: "A-1"}))`, tools.Func("refund", "",
+		func(context.Context, asked) (told, error) { return told{"refunded"}, nil }, &tools.Hints{Destructive: true}))
+	desk := agent(`submit(await billing({question: "Refund A-1."}))`, module.Tool("billing", "", billing, nil))
+	wants := ""
+	pred, err := reviewWith(t.Context(), desk, asked{"Refund A-1."},
+		func(_ context.Context, r policy.Request) (policy.Decision, error) {
+			wants, _, _ = strings.Cut(r.String(), "\n")
+			return policy.Decision{Approved: true}, nil
+		})
+	if err != nil || pred.Output.Answer != "refunded" || wants != "refund (unclassified, destructive), wanted by billing" {
+		t.Errorf("got %v, %v, asked about %q", pred, err, wants)
 	}
 }
 

@@ -10,8 +10,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
@@ -37,23 +39,20 @@ func desk(box *sandbox.Sandbox, refund func(context.Context, order) (string, err
 	if err != nil {
 		panic(err)
 	}
-	model := llmtest.New("```js\nawait refund({id: \"A1\"});\nsubmit({orders: [\"A1\"]})\n```")
+	model := llmtest.New("```js\nawait refund({id: \"A1\"});\nsubmit({orders: [\"A1\"]})\n```").
+		With(models.Capabilities{Model: "small"})
 	return module.NewCodeAct(signature.Must(signature.New[complaint, settled]("Settle the complaint.")), model, box, set,
 		&module.Options{Logger: slog.New(slog.DiscardHandler)})
 }
 
-var prices = map[string]models.Price{"small": {Input: 1, Output: 4}}
+var prices = map[string]budget.Price{"small": {Input: 1, Output: 4}}
 
 // settle answers one request for at most five cents.
 func settle(ctx context.Context, log *slog.Logger, shared *module.CodeAct[complaint, settled], in complaint) (*settled, error) {
-	mine := module.Clone(shared)
-	budget := models.NewBudget(models.Limits{Cost: 0.05, Prices: prices})
-	for _, p := range module.Predictors(mine) {
-		p.Model = budget.Model(p.Model, "small")
-	}
-	pred, err := mine.Run(ctx, in)
+	ctx = budget.With(ctx, budget.Limits{Time: time.Minute, Cost: 0.05, Prices: prices})
+	pred, err := shared.Run(ctx, in)
 	done := module.Result[settled]{Prediction: pred, Err: err}.Trajectory()
-	log.InfoContext(ctx, "settled", "run", done, "cost", budget.Spent().Cost)
+	log.InfoContext(ctx, "settled", "run", done, "cost", budget.Of(ctx).Spent().Cost)
 	for e := range done.AllCalls() {
 		if e.State == journal.StateUnknown {
 			log.ErrorContext(ctx, "find out what happened",

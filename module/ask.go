@@ -9,7 +9,6 @@ import (
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/internal/durable"
 	"github.com/writ-go/writ/module/event"
-	"github.com/writ-go/writ/module/internal/budget"
 	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/deltas"
 	"github.com/writ-go/writ/module/internal/lm"
@@ -27,7 +26,8 @@ var errNothingSaid = &failures{
 // long for the model, ask drops the older half of the steps and tries again. If the provider answers that the model
 // does not support tools, ask tries again with calls as text.
 func (r *run) ask(ctx context.Context) error {
-	r.outcome, r.results = nil, nil
+	r.outcome, r.results, r.purse = nil, nil, purseOf(ctx)
+	ctx = lm.WithStep(ctx, &lm.Step{})
 	step := len(r.Steps) + 1
 	err := r.askFitting(ctx, step)
 	if !toolsRefused(err) || !r.dropTools(step) {
@@ -71,22 +71,15 @@ func toolsRefused(err error) bool {
 	return ok && e.Kind == lm.KindInvalid && e.Err != nil && strings.Contains(e.Err.Error(), "tool")
 }
 
-// send sends a conversation to the model, records the request and the response, and charges the budgets.
+// send sends a conversation to the model, and records the request and the response.
 func (r *run) send(ctx context.Context, step int, messages []conversation.Message) (err error) {
 	model, err := durable.Model(ctx, inTurn(ctx, r.predictor.Model), r.path)
 	if err != nil {
 		return err
 	}
-	promptTokens := estimateTokens(conversation.Size(messages))
-	charge, err := budget.Of(ctx).Begin(ctx, promptTokens)
-	if err != nil {
-		if ctx.Err() != nil {
-			return lm.ContextError(ctx)
-		}
-		return err
+	if ctx.Err() != nil {
+		return lm.ContextError(ctx)
 	}
-	var response event.ModelResponse
-	defer func() { charge.End(tokensOf(response, promptTokens)) }()
 	p := r.predictor
 	options := p.CallOptions
 	if c := p.toolCalling(); c != nil {
@@ -104,10 +97,10 @@ func (r *run) send(ctx context.Context, step int, messages []conversation.Messag
 	}
 	params := lm.ParamsOf(ctx)
 	params.Schema, params.CacheSystem = request.Schema, true
-	ctx = lm.WithParams(charge.Context(ctx), params)
+	ctx = lm.WithParams(ctx, params)
 	reply, err := r.reply(ctx, model, step, request.Messages, options)
 	r.wrote, r.toolCalls = reply.Message, reply.ToolCalls
-	response = responseOf(reply, err)
+	response := responseOf(reply, err)
 	response.Origin = r.at(step)
 	response.Duration = response.Time.Sub(request.Time)
 	r.emit(response)
@@ -192,20 +185,5 @@ func usageOf(r lm.Reply, err error) event.Usage {
 // request.
 func unsent(err error) bool {
 	failure, ok := errors.AsType[*lm.Error](err)
-	return ok && !failure.MaybeCharged && (failure.Kind == lm.KindOverBudget || failure.Kind == lm.KindCancelled)
+	return ok && !failure.MaybeCharged && (lm.Refused(err) || failure.Kind == lm.KindCancelled)
 }
-
-// tokensOf returns the number of tokens that a call used, or an estimate if the provider does not report the number.
-func tokensOf(r event.ModelResponse, promptTokens int) int {
-	failure, failed := errors.AsType[*lm.Error](r.Err)
-	switch used := r.Usage.InputTokens + r.Usage.OutputTokens; {
-	case used > 0:
-		return used
-	case r.Usage.Calls == 0, failed && !failure.MaybeCharged:
-		return 0
-	}
-	return promptTokens + estimateTokens(len(r.Text))
-}
-
-// estimateTokens estimates how many tokens text of the given size has.
-func estimateTokens(bytes int) int { return (bytes + 3) / 4 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
 )
@@ -22,7 +23,7 @@ func TestAttemptsStopAtHopelessError(t *testing.T) {
 		{&models.Error{Kind: models.KindAuth, Err: broken}, false},
 		{&models.Error{Kind: models.KindInvalid, Err: broken}, false},
 		{&models.Error{Kind: models.KindOverBudget, Err: broken}, false},
-		{module.ErrBudget, false},
+		{budget.ErrSpent, false},
 		{&models.Error{Kind: models.KindTransient, Err: broken}, true},
 		{&models.Error{Kind: models.KindRefused, Err: broken}, true},
 		// The attempt itself ran out of time.

@@ -68,8 +68,8 @@ func NewBestOfN[In, Out any](
 // Run makes attempts until one reaches the threshold.
 //
 // Run skips attempts that fail, up to AttemptOptions.FailCount of them. If an attempt fails with an error that every
-// further attempt would return as well, Run returns the best answer so far. These errors are [ErrBudget] and a model's
-// errors of the kinds models.KindAuth, KindInvalid and KindOverBudget. If the context is done, or a tool returns a
+// further attempt would return as well, Run returns the best answer so far. These errors are [budget.ErrSpent] and a
+// model's errors of the kinds models.KindAuth, KindInvalid and KindOverBudget. If the context is done, or a tool returns a
 // fatal error, the run ends without an answer. The trajectories of all attempts are in Trajectory.Runs.
 //
 // The prediction is nil if there is an error. Once a model has been called, the error is an *[IncompleteError] that
@@ -223,11 +223,11 @@ func (r *contestRun[In, Out]) fails(ctx context.Context, err error) bool {
 func hopeless(err error) bool {
 	if failure, ok := errors.AsType[*lm.Error](err); ok {
 		switch failure.Kind {
-		case lm.KindAuth, lm.KindInvalid, lm.KindOverBudget:
+		case lm.KindAuth, lm.KindInvalid:
 			return true
 		}
 	}
-	return errors.Is(err, ErrBudget)
+	return overBudget(err)
 }
 
 // choose ends the run with the best answer.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/writ-go/writ/internal/place"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
@@ -37,7 +38,7 @@ func decode[In, Out any](
 	case ctx.Err() != nil:
 		return out, &checkError{lm.ContextError(ctx), true}
 	case tools.IsFatal(err), errors.As(err, &hidden), is(context.Canceled), is(context.DeadlineExceeded),
-		is(place.ErrPaused), is(ErrBudget):
+		is(place.ErrPaused), is(budget.ErrSpent):
 		return out, &checkError{fmt.Errorf("the check of the answer: %w", err), true}
 	}
 	return out, &checkError{&failures{shorten(err.Error(), maxReason), []error{err}}, false}

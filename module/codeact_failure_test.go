@@ -11,6 +11,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
@@ -52,19 +53,19 @@ func TestCodeActErrors(t *testing.T) {
 		}},
 		{"garbage", []utterance{{text: "\xff\x00```js"}}, 3, usedUp},
 		{"empty", []utterance{{}}, 3, usedUp},
-		{"third call", []utterance{{text: one}}, 3, func(err error) bool { return errors.As(err, new(*models.BudgetError)) }},
+		{"third call", []utterance{{text: one}}, 3, func(err error) bool { return errors.Is(err, budget.ErrSpent) }},
 	} {
 		for name, programmer := range programmers {
 			t.Run(c.name+" of "+name, func(t *testing.T) {
 				t.Parallel()
 				third := c.name == "third call"
-				limits := models.Limits{Calls: 3}
+				limits := budget.Limits{Calls: 3}
 				if third {
 					limits.Calls = 2
 				}
-				model := models.NewBudget(limits).Model(script(c.replies...), "m")
+				ctx, model := budget.With(t.Context(), limits), script(c.replies...)
 				o := &module.Options{MaxIters: 2, Extract: third}
-				pred, err := programmer(model, inProcess(t), o).Run(t.Context(), anything)
+				pred, err := programmer(model, inProcess(t), o).Run(ctx, anything)
 				var part *module.IncompleteError
 				if pred != nil || !errors.As(err, &part) || !c.is(err) || len(part.Trajectory.Steps) != c.steps {
 					t.Errorf("got %v, %v", pred, err)

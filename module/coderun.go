@@ -10,6 +10,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/internal/durable"
+	"github.com/writ-go/writ/internal/effect"
 	"github.com/writ-go/writ/internal/globals"
 	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/memo"
@@ -226,12 +227,22 @@ func (c *CodeAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *
 	if r.shadow != nil && r.compiled == nil {
 		r.fallback = r.shadow.why
 	}
+	return ctx, r, r.openJournal(ctx)
+}
+
+// openJournal opens the journal for the run's calls. If a call that has made the run is repeated, another turn of a
+// conversation begins. A program without a model begins anew, because it cannot say how its calls relate to earlier
+// ones.
+func (r *codeRun) openJournal(ctx context.Context) error {
 	if r.talk != nil && !durable.Recorded(ctx) {
-		r.keepTurn(r.talk)
-	} else if err := r.openJournal(ctx, r.options.Journal); err != nil {
-		return nil, nil, err
+		effect.Alone(ctx)
+		r.keepCalls(r.talk, r.talk.Turn())
+		return nil
 	}
-	return ctx, r, nil
+	if r.compiled != nil && r.predictor.Model == nil {
+		ctx = effect.Alone(ctx)
+	}
+	return r.run.openJournal(ctx, r.options.Journal, true)
 }
 
 // emptyValue returns the constant that programs have for an input that is not set.

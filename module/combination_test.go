@@ -13,8 +13,8 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/llmtest"
-	"github.com/writ-go/writ/module/models"
 )
 
 // sampled is a user's module: the answer on which two of three samples agree.
@@ -196,13 +196,12 @@ func TestCombinationsOutOfBudget(t *testing.T) {
 			asked := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 				return llmtest.Reply{Text: advised(r)}, nil
 			})
-			budget := models.NewBudget(models.Limits{Calls: calls})
-			pred, err := combined(budget.Model(asked, "one"))[name].Run(t.Context(), anything)
-			var spent *models.BudgetError
+			ctx := budget.With(t.Context(), budget.Limits{Calls: calls})
+			pred, err := combined(asked)[name].Run(ctx, anything)
 			switch {
 			case err == nil && pred.Output.Total == 1:
 				answers++
-			case pred == nil && errors.As(err, &spent):
+			case pred == nil && errors.Is(err, budget.ErrSpent):
 				refusals++
 			default:
 				t.Errorf("%s, with a budget of %d calls: got %v and %v", name, calls, pred, err)

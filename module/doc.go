@@ -114,9 +114,9 @@
 //   - [Options] limit a run's steps and set the options for every model call.
 //   - An [Adapter] defines the format of questions and replies: [Markers], [JSON] or [Native].
 //
-// Package [github.com/writ-go/writ/module/models] opens models and wraps them so that they retry, limit the rate, stay
-// within a budget, cache replies or fall back to other models. Package [github.com/writ-go/writ/module/llmtest] has
-// scripted models for tests and for experiments without an API key.
+// Package [github.com/writ-go/writ/module/models] opens models and wraps them so that they retry, limit the rate, cache
+// replies or fall back to other models. Package [github.com/writ-go/writ/module/budget] limits what runs may use.
+// Package [github.com/writ-go/writ/module/llmtest] has scripted models for tests and for experiments without an API key.
 //
 // # Results and errors
 //

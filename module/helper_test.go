@@ -9,7 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/budget"
+	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/sandbox"
 )
@@ -92,4 +95,13 @@ func wantError(t *testing.T, err error, want string) {
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
+}
+
+// bound returns a model whose calls have a budget of their own.
+func bound(m llms.Model, l budget.Limits) llms.Model {
+	meter := lm.MeterOf(budget.With(context.Background(), l))
+	return lm.Wrap(m, func(ctx context.Context, messages []llms.MessageContent,
+		options []llms.CallOption) (*llms.ContentResponse, error) {
+		return lm.Generate(lm.WithMeter(ctx, meter), m, messages, options...)
+	})
 }

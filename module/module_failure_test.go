@@ -9,6 +9,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
@@ -54,8 +55,8 @@ func waysToFail() []failure {
 			})
 		}, func(err error) bool { return errors.Is(err, context.Canceled) }},
 		{"budget spent", func(context.CancelFunc) llms.Model {
-			return models.NewBudget(models.Limits{Calls: 1}).Model(llmtest.New("garbage", "garbage"), "one")
-		}, func(err error) bool { return errors.As(err, new(*models.BudgetError)) }},
+			return bound(llmtest.New("garbage", "garbage"), budget.Limits{Calls: 1})
+		}, func(err error) bool { return errors.Is(err, budget.ErrSpent) }},
 	}
 }
 

@@ -146,7 +146,7 @@ func (e *IncompleteError) Unwrap() error {
 // MayHaveActed reports whether the run had effects, or has calls whose outcome is unknown. Calls whose tools reported
 // an error do not count, although they may have taken effect: in Trajectory.Calls, their state is journal.StateFailed.
 // If MayHaveActed returns true for the error of a tool that runs the module, the tool call's effect counts as unknown,
-// and otherwise as failed: see [tools.Handler].
+// and otherwise as failed: see [tools.Handler]. See [Tool] for a tool that knows more.
 func (e *IncompleteError) MayHaveActed() bool { return e != nil && e.Trajectory.acted() }
 
 // acted reports whether t has calls that had, or may have had, effects.

@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
-	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -173,18 +173,14 @@ func TestCloneOfToolsWithin(t *testing.T) {
 	}
 }
 
-// A budget on the predictors of a clone binds the modules in its tools.
+// A budget binds the modules in tools.
 func TestBudgetOfTools(t *testing.T) {
 	t.Parallel()
 	model := totalModel(1)
 	act := module.NewCodeAct(adding, passes("ask"), inProcess(t),
 		toolSet(t, askTool(module.NewPredict(adding, model, nil))), nil)
-	c, budget := module.Clone(act), models.NewBudget(models.Limits{Calls: 1})
-	for _, p := range module.Predictors(c) {
-		p.Model = budget.Model(p.Model, "small")
-	}
-	_, err := c.Run(t.Context(), anything)
-	if failure := (*models.Error)(nil); !errors.As(err, &failure) || failure.Kind != models.KindOverBudget {
+	_, err := act.Run(budget.With(t.Context(), budget.Limits{Calls: 1}), anything)
+	if !errors.Is(err, budget.ErrSpent) {
 		t.Errorf("got %v", err)
 	}
 	if n := len(model.Requests()); n != 0 {

@@ -208,7 +208,7 @@ func (a *ReAct[In, Out]) begin(ctx context.Context, in In) (context.Context, *re
 		return nil, nil, err
 	}
 	r.allowance = a.options.allowance()
-	if err := r.openJournal(ctx, a.options.Journal); err != nil {
+	if err := r.openJournal(ctx, a.options.Journal, false); err != nil {
 		return nil, nil, err
 	}
 	r.attempt = r.journal.Attempt()

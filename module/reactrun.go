@@ -133,7 +133,7 @@ func (r *reactRun) rejected(task *signature.Spec, answer json.RawMessage, err er
 // observe ends a step with an observation for the model.
 func (r *reactRun) observe(text string) { r.tell(text + r.remaining()) }
 
-func (r *reactRun) remaining() string { return prompt.Remaining(r.left(), "step", "") }
+func (r *reactRun) remaining() string { return prompt.Remaining(r.ahead(), "step", r.toolsLeft()) }
 
 // forgiveMistake makes a step without calls free, unless the model repeats the previous step's reply.
 func (r *reactRun) forgiveMistake() {

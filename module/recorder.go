@@ -29,8 +29,9 @@ type recorder struct {
 	origin  event.Origin
 	tell    func(event.Event) // nil if there is no observer
 	scope   scope
+	stopped func(error) error             // adds that a budget's time is over, if it is; nil for a group
 	journal *journal.Journal              // has the run's calls, or nil if its module calls no tools
-	turn    int                           // the run's turn in the journal; 0 except in a Chat
+	turn    int                           // the run's turn in the journal: see [journal.Entry]
 	broken  atomic.Pointer[lm.PanicError] // the first panic of an observer
 
 	mu        sync.Mutex
@@ -45,14 +46,18 @@ func begin(
 	ctx context.Context, module, name string, onEvent func(context.Context, event.Event),
 ) (context.Context, *recorder) {
 	s := scopeOf(ctx)
-	name = cmp.Or(name, s.tool)
+	name = cmp.Or(s.tool, name)
 	r := &recorder{origin: event.Origin{Module: module, Name: name, Run: rand.Uint64(), Parent: s.run.id()}}
 	r.ID, r.Module, r.Name, r.Began = r.origin.Run, module, name, time.Now()
 	r.Resumed = durable.Resumed(ctx)
+	if call := effect.Of(ctx); call.Caller == r.origin.Parent {
+		r.CalledBy, r.origin.CalledBy = call.Entry, call.Entry
+	}
 	s.run.add(r)
 	r.scope = s
 	r.scope.run, r.scope.tool = r, ""
 	ctx = effect.WithRun(r.scope.in(ctx), r.ID)
+	r.stopped = func(err error) error { return stopped(ctx, err) }
 	if tell := both(s.tell, onEvent); tell != nil {
 		r.tell = func(e event.Event) { tell(ctx, e) }
 		r.emit(event.RunStart{Origin: r.at(0), Resumed: r.Resumed}) // the trajectory does not record it
@@ -253,22 +258,15 @@ func (r *recorder) score(s Score) {
 	r.Score = &s
 }
 
-// keepCalls makes j the source of the trajectory's Calls.
-func (r *recorder) keepCalls(j *journal.Journal) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.journal = j
-}
-
-// keepTurn begins a turn of a conversation, and makes it the source of the trajectory's Calls.
-func (r *recorder) keepTurn(j *journal.Journal) {
-	turn := j.Turn()
+// keepCalls makes a turn of j the source of the trajectory's Calls.
+func (r *recorder) keepCalls(j *journal.Journal, turn int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.journal, r.turn = j, turn
 }
 
-// ofTurn returns those of the journal's entries that the run made. Other turns of a [Chat] made the rest.
+// ofTurn returns those of the journal's entries that the run made. Other turns of a [Chat], or
+// earlier runs of a [Tool], made the rest.
 func (r *recorder) ofTurn(entries []journal.Entry) []journal.Entry {
 	return slices.DeleteFunc(entries, func(e journal.Entry) bool { return e.Turn != r.turn })
 }
@@ -298,6 +296,9 @@ func (r *recorder) keepEvidence(facts []sandbox.Finding) {
 func (r *recorder) incomplete(err error) error {
 	if r.journal != nil {
 		r.journal.End()
+	}
+	if r.stopped != nil {
+		err = r.stopped(err)
 	}
 	r.emit(event.RunEnd{Origin: r.at(0), Err: err})
 	return withTrajectory(err, r.trajectory())

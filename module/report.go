@@ -78,11 +78,11 @@ func (r *codeRun) step(out *sandbox.Outcome, closes bool) prompt.Step {
 
 // observe ends a step with its observation.
 func (r *codeRun) observe(o *prompt.Observation) {
-	budget := ""
+	budgets := []string{r.toolsLeft()}
 	if r.budget != nil {
-		budget = r.budget()
+		budgets = append(budgets, r.budget())
 	}
-	o.End(r.fresh, r.left(), budget, r.ofTurn(r.journal.Entries())[r.last().before:])
+	o.End(r.fresh, r.ahead(), budgets, r.ofTurn(r.journal.Entries())[r.last().before:])
 	r.fresh = ""
 	r.run.observe(o.String(), o.Brief())
 }

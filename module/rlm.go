@@ -6,7 +6,8 @@ import (
 	"fmt"
 
 	"github.com/tmc/langchaingo/llms"
-	"github.com/writ-go/writ/module/internal/budget"
+	"github.com/writ-go/writ/module/budget"
+	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/internal/notebook"
 	"github.com/writ-go/writ/module/internal/prompt"
 	"github.com/writ-go/writ/sandbox"
@@ -52,16 +53,15 @@ type RLMOptions struct {
 	// Sub is the model that answers calls to llm, usually a cheaper one. Nil means the model that writes the programs.
 	Sub llms.Model
 
-	// MaxCalls limits the model calls that the programs of a run cause: through llm, in runs of rlm, and through
-	// modules that tools run. If it is not positive, the limit is 50.
+	// MaxCalls limits the model calls that the programs of a run cause, including failed attempts: through llm, in runs
+	// of rlm, and through modules that tools run. If it is not positive, the limit is 50.
 	//
 	// One program may call llm and rlm MaxCalls times each, but at most 10,000 times, in addition to the calls that the
 	// sandbox's Limits.Calls allows. Repeated prompts cost nothing, but count as calls by the program.
 	MaxCalls int
 
-	// MaxTokens limits the tokens in these model calls, prompts and replies together. A prompt that would exceed the
-	// limit is not sent, but replies in progress may exceed it. If the provider does not report usage, four bytes count
-	// as one token. If MaxTokens is not positive, there is no limit.
+	// MaxTokens limits the tokens in these model calls, prompts and replies together, as [budget.Limits] describes:
+	// calls wait while calls in progress may use the rest. If MaxTokens is not positive, there is no limit.
 	MaxTokens int
 
 	// Depth is the number of nesting levels. With 1, the default, programs have only llm. With 2, they also have
@@ -120,7 +120,7 @@ func NewRLM[In, Out any](
 	c.options, c.uncounted = m.options.Options, m.options.uncounted()
 	c.set, c.err = withModels(set, m.options)
 	if c.limits != (sandbox.Limits{}) && c.err == nil { // otherwise there is no sandbox
-		c.limits, c.err = m.options.budget().Programs(c.limits)
+		c.limits, c.err = m.options.programs(c.limits)
 	}
 	if m.Predictor = c.question(model, m.options.strategy().String()); c.err != nil {
 		return m
@@ -168,14 +168,17 @@ func (m *RLM[In, Out]) Run(ctx context.Context, in In) (pred *Prediction[Out], e
 	if err := m.usable(); err != nil {
 		return nil, err
 	}
-	limit := m.options.strategy()
+	limit, within := m.options.strategy(), budget.With(lm.CountAll(ctx, true), m.options.budget())
 	calls := &subCalls{
-		budget: budget.New(ctx, m.options.budget()), width: m.options.Concurrency,
+		budget: lm.MeterOf(within), width: m.options.Concurrency,
 		room: int64(m.coder.limits.Result / 2), sub: m.Sub, nested: m.Nested,
 	}
 	act := CodeAct[In, Out]{Predictor: m.Predictor, coder: m.coder}
 	act.coder.box = &rlmSession{notebook.New(m.box), calls, act.coder.uncounted, act.coder.limits}
-	act.coder.budget = func() string { return limit.Left(calls.budget.Left()) }
+	act.coder.budget = func() string {
+		left := budget.Of(within).Left()
+		return limit.Left(left.Calls, left.Tokens)
+	}
 	return act.Run(ctx, in)
 }
 
@@ -203,7 +206,7 @@ func (s *rlmSession) Run(ctx context.Context, p sandbox.Program) (*sandbox.Outco
 	inputs := p.Inputs
 	p.Inputs, p.Uncounted, p.Limits = nil, s.uncounted, s.limits
 	p.Limits.Memory = 0 // zero means the sandbox's limit
-	ctx = context.WithValue(s.calls.budget.In(ctx), subCallsKey{}, s.calls)
+	ctx = context.WithValue(lm.WithMeter(ctx, s.calls.budget), subCallsKey{}, s.calls)
 	out, lost, err := s.RunIn(ctx, p, inputs)
 	if lost {
 		f := &out.Failure.Findings[0]

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/sandbox"
@@ -63,8 +64,7 @@ for (let i = 0; i < 5; i++) {
 	try { await llm("What about " + i + "?"); n++ } catch (e) { errors.push(e.tool + " " + e.kind + ": " + e.message) }
 }
 console.log(errors.join("\n")); n`
-	const counted = "llm budget: the budget for model calls is used up: 2 of 2 model calls have been made; go on " +
-		"without further calls"
+	const counted = "llm budget: the budget allows no more than 2 model calls; go on without further calls"
 	for name, c := range map[string]struct {
 		o          module.RLMOptions
 		made       int
@@ -73,9 +73,9 @@ console.log(errors.join("\n")); n`
 		"calls": {module.RLMOptions{MaxCalls: 2}, 2, strings.Repeat(counted+"\n", 3),
 			"Programs cannot call models any more."},
 		"tokens": {module.RLMOptions{MaxTokens: 200}, 3,
-			"llm budget: the budget for model calls is used up: this call needs about 58 tokens, and 50 of 200 are left; " +
-				"go on without further calls\n", "Programs can call models 47 more times, with 50 tokens."},
-		"none": {module.RLMOptions{MaxTokens: 1}, 0, "and 1 of 1 are left", ""},
+			"llm budget: the budget allows no more than 200 tokens; go on without further calls\n",
+			"Programs can call models 47 more times, with 50 tokens."},
+		"none": {module.RLMOptions{MaxTokens: 1}, 0, "no more than 1 token;", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -131,10 +131,10 @@ func TestRLMBudgetLimitsModulesInTools(t *testing.T) {
 	m := module.NewRLM(reading, llmtest.New(program), inProcess(t), toolSet(t, tools.Func("count", "", ask, nil)),
 		&module.RLMOptions{Sub: sub, MaxCalls: 2})
 	pred, err := m.Run(t.Context(), book{"x"})
-	if err != nil || pred.Output.Total != 3 || len(inner.Requests()) != 1 || !errors.Is(failed, module.ErrBudget) {
+	if err != nil || pred.Output.Total != 3 || len(inner.Requests()) != 1 || !errors.Is(failed, budget.ErrSpent) {
 		t.Fatalf("got %v, %v, %d calls, %v", pred, err, len(inner.Requests()), failed)
 	}
-	if tr := pred.Trajectory; tr.Spent.Total().Calls != 1 || len(tr.Runs) != 1 || tr.Usage().Calls != 3 {
+	if tr := pred.Trajectory; tr.Spent.Total().Calls != 1 || len(tr.Runs) != 2 || tr.Usage().Calls != 3 {
 		t.Errorf("spent %+v, %d runs, usage %+v", tr.Spent, len(tr.Runs), tr.Usage())
 	}
 }
@@ -221,8 +221,8 @@ func TestRLMNested(t *testing.T) {
 	}
 	_, told, _ = run(module.RLMOptions{Depth: 2, MaxCalls: 1},
 		`try { await rlm({prompt: "how many", context: [1]}) } catch (e) { console.log(e.kind, e.message) }`)
-	if want := "budget the task was not worked out: the budget for model calls is used up: 1 of 1 model calls have " +
-		"been made; go on without further calls"; !strings.Contains(told, want) {
+	if want := "budget the task was not worked out: the budget allows no more than 1 model call; go on without " +
+		"further calls"; !strings.Contains(told, want) {
 		t.Errorf("got %s, want %s", told, want)
 	}
 	_, told, _ = run(module.RLMOptions{}, two)
@@ -290,8 +290,8 @@ func TestRLMCallsAndSandboxLimit(t *testing.T) {
 	if err != nil || pred.Output.Total != 20 || len(sub.Requests()) != 20 {
 		t.Fatalf("got %v, %v, %d calls", pred, err, len(sub.Requests()))
 	}
-	read := regexp.MustCompile(`\n\nFailed reads:\n- llm ×4 → the budget for model calls is used up: 20 of 20 ` +
-		`model calls have been made; go on without further calls\n\nReads:\n- llm ×20\n`)
+	read := regexp.MustCompile(`\n\nFailed reads:\n- llm ×4 → the budget allows no more than 20 model calls; go on without ` +
+		`further calls\n\nReads:\n- llm ×20\n`)
 	if told := model.Requests()[1].Last(); !read.MatchString(told) {
 		t.Errorf("told %s", told)
 	}

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/writ-go/writ/module/internal/budget"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/internal/conversation"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/internal/memo"
@@ -16,10 +16,6 @@ import (
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
 )
-
-// ErrBudget reports that a model was not called because the budget of an [RLM] is used up. Modules that run within
-// its programs, such as those in tools, return it in their [IncompleteError].
-var ErrBudget = budget.ErrSpent
 
 type subPrompt struct {
 	Prompt string `json:"prompt" jsonschema:"minLength=1"`
@@ -88,7 +84,7 @@ func answerPrompts(ctx context.Context, args json.RawMessage) (json.RawMessage, 
 // subCalls makes the model calls for the programs of one run. It keeps the replies, so that a program that repeats a
 // failed program's prompt does not pay for it again. Each program's context carries it.
 type subCalls struct {
-	budget *budget.Budget
+	budget lm.Meter
 	width  int   // the maximum number of concurrent calls
 	room   int64 // the maximum number of bytes of the answers to an array of prompts; as JSON, they are longer
 	sub    *Predictor
@@ -192,9 +188,8 @@ func modelError(ctx context.Context, prefix string, cause, err error) error {
 		return cause
 	}
 	te := &tools.ToolError{Kind: tools.KindFailed, Message: prefix + wording(err)}
-	failure, ok := errors.AsType[*lm.Error](err)
-	if errors.Is(err, ErrBudget) || ok && failure.Kind == lm.KindOverBudget {
-		te.Kind = "budget"
+	if overBudget(err) {
+		te.Kind = tools.KindBudget
 		te.Message += "; go on without further calls"
 	}
 	return te.WithCause(cause)
@@ -203,11 +198,13 @@ func modelError(ctx context.Context, prefix string, cause, err error) error {
 // wording returns an error message in words that a model may see.
 func wording(err error) string {
 	failure, ok := errors.AsType[*lm.Error](err)
+	spent, over := errors.AsType[*budget.Error](err)
 	switch {
+	case over:
+		return "the budget allows no more than " + spent.Limit
 	case ok:
 		return lm.ForPrograms(failure)
-	case errors.Is(err, ErrBudget),
-		errors.Is(err, errNothingSaid),
+	case errors.Is(err, errNothingSaid),
 		errors.Is(err, ErrMaxIters),
 		errors.Is(err, ErrNoAnswer):
 		return shorten(err.Error(), maxReason) // these errors hold no secrets

@@ -30,8 +30,7 @@ func TestRLMBatch(t *testing.T) {
 	pred := mustRun(t, m, book{"x"})
 	for i, want := range []string{
 		`[["a!",{"error":"the model cannot be reached at the moment"},"b!"],[]]`,
-		`[["a!","c!","b!",{"error":"the budget for model calls is used up: 4 of 4 model calls have been made; go on ` +
-			`without further calls"}],` +
+		`[["a!","c!","b!",{"error":"the budget allows no more than 4 model calls; go on without further calls"}],` +
 			`["a!"]]`,
 	} {
 		if got := strings.TrimSpace(pred.Trajectory.Steps[i].Outcome.Stdout.Text); got != want {

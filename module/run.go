@@ -41,6 +41,7 @@ type run struct {
 	wrote        *lm.Message      // the last reply, as its provider wrote it, or nil
 	toolCalls    []llms.ToolCall  // the tool calls in the last reply
 	results      []string         // the results of toolCalls, as the model sees them
+	purse        purse            // the budget of the last step
 	fallback     string           // why the compiled program gave no answer, until the next request
 	live         *live            // the stream that reads the replies, or nil
 	needed       *signature.Spec  // the outputs that it reads
@@ -83,13 +84,17 @@ func (r *recorder) newRun(path string, p *Predictor, q conversation.Question, op
 	}
 }
 
-// openJournal opens the journal for the run's calls.
-func (r *run) openJournal(ctx context.Context, o *journal.Options) error {
-	j, err := durable.Journal(ctx, r.path, []any{r.asked.Inputs, r.predictor.Rollout}, o)
+// openJournal opens the journal for the run's calls. Programs says whether programs make them.
+func (r *run) openJournal(ctx context.Context, o *journal.Options, programs bool) error {
+	j, turn, err := durable.Journal(ctx, r.path, []any{r.asked.Inputs, r.predictor.Rollout}, o)
 	if err != nil {
 		return r.incomplete(fmt.Errorf("module: the journal of %s: %w", r.path, err))
 	}
-	r.keepCalls(j)
+	r.keepCalls(j, turn)
+	if turn > 0 {
+		question := &r.conversation.Opening[len(r.conversation.Opening)-1]
+		question.Text += prompt.Continued(j.Open(), programs)
+	}
 	return nil
 }
 

@@ -23,9 +23,11 @@ type Trajectory struct {
 	Module string `json:"module,omitempty"`
 
 	// Name is the module's path within the enclosing module, such as "Sort". It is set only if the enclosing module was
-	// passed to a function that runs it, such as [Start] or [Parallel]. The run of a [Tool] has the tool's name,
-	// unless it has a path.
+	// passed to a function that runs it, such as [Start] or [Parallel]. The run of a [Tool] has the tool's name.
 	Name string `json:"name,omitempty"`
+
+	// CalledBy is the ID of the call that made the run, in the Calls of the enclosing run. It is empty if no call did.
+	CalledBy string `json:"called_by,omitempty"`
 
 	// Began is when the run began, and Duration is how long it took.
 	Began    time.Time     `json:"began,omitzero"`

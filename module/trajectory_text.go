@@ -66,9 +66,19 @@ func (t *Trajectory) write(b *strings.Builder, margin string) {
 			mark = ", chosen"
 		}
 		took := t.Runs[i].Duration.Round(time.Millisecond)
-		fmt.Fprintf(b, "%srun %d: %s, %s%s\n", margin, i+1, t.Runs[i].title(), took, mark)
+		fmt.Fprintf(b, "%srun %d: %s, %s%s%s\n", margin, i+1, t.Runs[i].title(), t.caller(&t.Runs[i]), took, mark)
 		t.Runs[i].write(b, margin+"  ")
 	}
+}
+
+// caller names the call that made a run, if one did.
+func (t *Trajectory) caller(run *Trajectory) string {
+	for _, e := range t.Calls {
+		if e.ID == run.CalledBy {
+			return fmt.Sprintf("called by %s %s(%s), ", e.ID, e.Tool, shorten(string(e.Args), 100))
+		}
+	}
+	return ""
 }
 
 // title returns the name and the module's kind.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
@@ -93,11 +94,9 @@ func TestUsageOfUnsentRequests(t *testing.T) {
 	if got := usageOf(t, pred, err); got != (event.Usage{}) || !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled before: %+v, %v", got, err)
 	}
-	budget := models.NewBudget(models.Limits{Calls: 1})
-	bound := module.NewPredict(adding, budget.Model(total1(), "one"), nil)
 	results, err := module.Parallel(
-		t.Context(),
-		bound,
+		budget.With(t.Context(), budget.Limits{Calls: 1}),
+		module.NewPredict(adding, total1(), nil),
 		[]orders{anything, anything, anything},
 		&module.ParallelOptions{Workers: 1, Collect: true},
 	)

@@ -14,6 +14,7 @@ const (
 	KindInvalidArguments = "invalid_arguments" // the arguments violate the input schema; nothing was done
 	KindDenied           = "denied"            // a policy refused the call; nothing was done
 	KindLimit            = "limit"             // the program has reached its call limit; nothing was done
+	KindBudget           = "budget"            // a budget is spent; nothing was done
 	KindFailed           = "failed"            // the tool reported an error; the effect may have happened
 	KindUnavailable      = "unavailable"       // the tool's server could not be reached; nothing was done
 	KindTimeout          = "timeout"           // no answer in time; the effect is unknown

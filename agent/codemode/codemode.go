@@ -14,7 +14,7 @@ import (
 
 	"github.com/writ-go/writ/agent/codemode/internal/packages"
 	"github.com/writ-go/writ/agent/codemode/internal/workspace"
-	"github.com/writ-go/writ/agent/codemode/serve"
+	"github.com/writ-go/writ/agent/queue"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/sandbox/typescript"
 	"github.com/writ-go/writ/tools"
@@ -29,10 +29,10 @@ type Server struct {
 	box      *sandbox.Sandbox
 	store    *workspace.Store
 	compiler func() (*typescript.Compiler, error) // the first call starts the compiler
-	queue    *serve.Queue                         // for programs
-	tasks    *serve.Queue
-	installs *serve.Queue
-	checks   *serve.Queue // for checks of arguments
+	queue    *queue.Queue                         // for programs
+	tasks    *queue.Queue
+	installs *queue.Queue
+	checks   *queue.Queue // for checks of arguments
 	clients  clients
 	runs     sync.Map // *runs by owner
 
@@ -130,14 +130,14 @@ const maxTasks = 16
 const maxInstalls = 2
 
 func (s *Server) openQueues() {
-	s.queue = serve.NewQueue(s.queueOptions())
-	s.tasks = s.queue.AddQueue("tasks", &serve.QueueOptions{Running: maxTasks, PerPrincipal: maxTasks / 2})
+	s.queue = queue.New(s.queueOptions())
+	s.tasks = s.queue.AddQueue("tasks", &queue.Options{Running: maxTasks, PerPrincipal: maxTasks / 2})
 	s.installs = s.queue.AddQueue("installs",
-		&serve.QueueOptions{Running: maxInstalls, PerPrincipal: 1, Wait: packages.Timeout})
-	s.checks = s.queue.AddQueue("checks", &serve.QueueOptions{Running: runtime.GOMAXPROCS(0)})
+		&queue.Options{Running: maxInstalls, PerPrincipal: 1, Wait: packages.Timeout})
+	s.checks = s.queue.AddQueue("checks", &queue.Options{Running: runtime.GOMAXPROCS(0)})
 }
 
-func (s *Server) queueOptions() *serve.QueueOptions {
+func (s *Server) queueOptions() *queue.Options {
 	o := s.options.Queue
 	o.MeterProvider = s.options.MeterProvider
 	o.Wait = cmp.Or(o.Wait, s.box.Limits().Time+30*time.Second)

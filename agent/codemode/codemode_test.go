@@ -15,6 +15,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/agent/codemode/serve"
+	"github.com/writ-go/writ/agent/queue"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/policy"
 )
@@ -189,7 +190,7 @@ func TestDescriptionLimit(t *testing.T) {
 func TestCheckOptions(t *testing.T) {
 	t.Parallel()
 	_, err := New(&Options{Config: "missing.json", Packages: []string{"a b"}, Offer: []string{"exceute_code"},
-		Description: -1, Queue: serve.QueueOptions{Running: -1}})
+		Description: -1, Queue: queue.Options{Running: -1}})
 	for _, want := range []string{"codemode: ", "missing.json", `"a b" is not a valid`, `"exceute_code" matches no tool of this server; did you mean execute_code?`,
 		"description: must not be negative", "running programs: must"} {
 		if err == nil || !strings.Contains(err.Error(), want) {

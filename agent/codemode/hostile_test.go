@@ -14,6 +14,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/agent/codemode/serve"
+	"github.com/writ-go/writ/agent/queue"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/tools/mcptools"
 )
@@ -113,7 +114,7 @@ func TestTasksTakeTurns(t *testing.T) {
 	}
 	a.queue.Stop()
 	if err := a.tasks.Do(t.Context(), "ada", func(context.Context) error { return nil }); !errors.Is(err,
-		serve.ErrStopped) {
+		queue.ErrStopped) {
 		t.Errorf("tasks do not end with the rest: %v", err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/agent/codemode/serve"
+	"github.com/writ-go/writ/agent/queue"
 	"github.com/writ-go/writ/internal/similar"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
@@ -54,7 +55,7 @@ type Options struct {
 	// Queue bounds how many programs run at once and how many wait. Running defaults to the default of
 	// [sandbox.Options].Workers. Wait defaults to the sandbox's time limit plus 30 seconds. A client whose programs use
 	// all their time therefore delays other clients' programs, but does not cause their rejection.
-	Queue serve.QueueOptions
+	Queue queue.Options
 
 	// Model writes the programs for run_task. If it is nil, that tool is not offered.
 	Model llms.Model

@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/agent/codemode/serve"
+	"github.com/writ-go/writ/agent/queue"
 )
 
 const (
@@ -113,7 +114,7 @@ func TestAllowList(t *testing.T) {
 func TestBusy(t *testing.T) {
 	t.Parallel()
 	path, folder := config(t)
-	connect, _ := web(t, setup{Options: Options{Config: path, Queue: serve.QueueOptions{Waiting: 1}}, workers: 1})
+	connect, _ := web(t, setup{Options: Options{Config: path, Queue: queue.Options{Waiting: 1}}, workers: 1})
 	session := connect("", "")
 	wait := map[string]any{"code": `setInterval(() => 0, 1e6); while (!(await fs.list_directory({path: "."})).includes("go-on")) await ` +
 		`sleep(5); "done"`}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/writ-go/writ/agent/codemode/internal/packages"
 	"github.com/writ-go/writ/agent/codemode/internal/workspace"
-	"github.com/writ-go/writ/agent/codemode/serve"
+	"github.com/writ-go/writ/agent/queue"
 	"github.com/writ-go/writ/sandbox"
 )
 
@@ -76,9 +76,9 @@ func problemOf(err error) error {
 		return &problem{overLimit, err.Error()}
 	case errors.As(err, &run):
 		return &problem{installFailed, err.Error()}
-	case errors.Is(err, serve.ErrBusy):
+	case errors.Is(err, queue.ErrBusy):
 		return &problem{busy, err.Error()}
-	case errors.Is(err, serve.ErrStopped):
+	case errors.Is(err, queue.ErrStopped):
 		return &problem{errorServer, "the server is shutting down; nothing was done"}
 	}
 	return err

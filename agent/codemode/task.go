@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/agent"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/sandbox"
@@ -96,8 +97,7 @@ func (c *client) runTaskNow(ctx context.Context, tell func(message string), in t
 		return report{}, err
 	}
 	limits := c.app.options.Task.within(in)
-	model := models.NewBudget(models.Limits{Tokens: limits.Tokens}).Model(c.app.options.Model, "task")
-	bot, err := agent.New(model, &agent.Options{Sandbox: queued{c}, Tools: view.set, Module: module.Options{
+	bot, err := agent.New(c.app.options.Model, &agent.Options{Sandbox: queued{c}, Tools: view.set, Module: module.Options{
 		// the catalog has logged the warnings
 		MaxIters: limits.Steps, Compiler: compiler, Embedder: c.app.catalog.meaning, OnEvent: c.onEvent(tell),
 		Logger: slog.New(slog.DiscardHandler),
@@ -106,6 +106,7 @@ func (c *client) runTaskNow(ctx context.Context, tell func(message string), in t
 		return report{}, err
 	}
 	began := time.Now()
+	ctx = budget.With(ctx, budget.Limits{Tokens: limits.Tokens})
 	ctx, cancel := context.WithTimeoutCause(ctx, limits.Time, errTaskTime)
 	defer cancel()
 	pred, err := bot.Run(ctx, agent.Task{Task: in.Task})
@@ -193,7 +194,7 @@ func why(err *module.IncompleteError, timeout bool) (kind, message string) {
 		return "TIMEOUT", errTaskTime.Error()
 	case errors.Is(err, module.ErrMaxIters):
 		return "STEPS", err.Error()
-	case errors.As(err, &model) && model.Kind == models.KindOverBudget:
+	case errors.Is(err, budget.ErrSpent):
 		return "BUDGET", err.Error()
 	case errors.As(err, &model):
 		return "MODEL", fmt.Sprintf("the server's model failed (%v); the server's log says why", model.Kind)

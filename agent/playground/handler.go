@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/agent"
+	"github.com/writ-go/writ/agent/internal/feed"
 	"github.com/writ-go/writ/agent/report"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
@@ -189,15 +190,15 @@ func (p *Playground) stream(w http.ResponseWriter, r *http.Request) {
 		p.mu.Lock()
 		changed := p.changed
 		list, err := json.Marshal(p.runs)
-		var news []message
+		var news []feed.Message
 		if one := p.find(r.URL.Query().Get("run")); one != nil {
-			news = one.events.after(last)
+			news = one.events.After(last)
 		}
 		p.mu.Unlock()
 		for _, m := range news {
-			last = m.id
+			last = m.ID
 			if err == nil {
-				_, err = fmt.Fprintf(w, "id: %d\ndata: %s\n\n", m.id, m.data)
+				_, err = fmt.Fprintf(w, "id: %d\ndata: %s\n\n", m.ID, m.Data)
 			}
 		}
 		if text := string(list); err == nil && text != shown {

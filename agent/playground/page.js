@@ -226,7 +226,8 @@ function form(w, decided) {
 	const reason = make("input", { id: id + "-reason", autocomplete: "off" });
 	const root = make("fieldset", { class: "card decision" },
 		make("legend", {}, w.resembles ? "Is this a repetition?" : w.unknown ? "Was this call done?" : "Allow this call?"),
-		make("p", {}, make("code", { class: "tool" }, w.tool), " ", w.destructive && mark("bad", "cannot be undone")),
+		make("p", {}, make("code", { class: "tool" }, w.tool), " ",
+			w.agents && `wanted by ${w.agents.join(" > ")} `, w.destructive && mark("bad", "cannot be undone")),
 		w.line && make("p", { class: "dim" }, make("code", {}, `line ${w.line}: ${w.source}`)));
 	const button = (text, kind, decision, edited) => make("button", { class: kind, click: () => {
 		problem.hidden = true;

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/writ-go/writ/agent"
+	"github.com/writ-go/writ/agent/internal/feed"
 	"github.com/writ-go/writ/module"
 )
 
@@ -26,7 +27,7 @@ type run struct {
 	Hash     string         `json:"hash,omitempty"`   // of the checkpoint that Waiting belongs to
 	Report   bool           `json:"report,omitempty"` // whether there is a report
 
-	events     events
+	events     feed.Log
 	trajectory module.Trajectory
 	cancel     context.CancelFunc
 }
@@ -142,7 +143,7 @@ func (p *Playground) begin(r *run, run attempt) error {
 	var ctx context.Context
 	ctx, r.cancel = context.WithCancel(p.ctx)
 	r.State, r.Stopping, r.Error, r.Waiting, r.Report = agent.Running, false, "", nil, false
-	r.events.reset()
+	r.events.Reset()
 	p.notify()
 	p.going.Go(func() { p.follow(ctx, r, run) })
 	return nil
@@ -165,7 +166,7 @@ func (p *Playground) follow(ctx context.Context, r *run, run attempt) {
 			break // Result returns it
 		}
 		p.mu.Lock()
-		r.events.add(e)
+		r.events.Add(e)
 		if r.Stopping || p.closed {
 			p.store.Pause(r.ID) // again, since it may have begun after it was asked for
 		}

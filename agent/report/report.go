@@ -12,8 +12,8 @@ import (
 
 	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/event"
-	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/tools/policy"
 )
 
@@ -31,7 +31,7 @@ type Options struct {
 	Secrets *policy.Secrets
 
 	// Prices are the prices of models by name. If it is empty, costs are not shown.
-	Prices map[string]models.Price
+	Prices map[string]budget.Price
 }
 
 // Write writes the report of a run to w. Nil options are the defaults. Errors are those of w, and of encoding Inputs.

@@ -18,9 +18,9 @@ import (
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/agent/report"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/evaluate"
 	"github.com/writ-go/writ/module/event"
-	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/module/optimize"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools"
@@ -84,13 +84,13 @@ func example() module.Trajectory {
 		Calls: []journal.Entry{
 			{ID: "E1", Tool: "read", Class: tools.Read}, {ID: "E2", Tool: "send", State: journal.StateOK},
 		},
-		Runs: []module.Trajectory{{ID: 8, Module: "Predict", Name: "Sort", Steps: []module.Step{{Reply: "inner"}}}},
+		Runs: []module.Trajectory{{ID: 8, Module: "Predict", Name: "Sort", CalledBy: "E2", Steps: []module.Step{{Reply: "inner"}}}},
 	}
 }
 
 func TestRun(t *testing.T) {
 	t.Parallel()
-	html := render(t, example(), &report.Options{Prices: map[string]models.Price{"m": {Input: 2}}})
+	html := render(t, example(), &report.Options{Prices: map[string]budget.Price{"m": {Input: 2}}})
 	expect(t, html,
 		"<title>Run of CodeAct</title>", "2026-03-04 05:06:07 UTC", "How many?",
 		`<span class="mark warn">fallback to the model: the compiled program threw</span>`,
@@ -103,7 +103,7 @@ func TestRun(t *testing.T) {
 		`</div><div class="finding warn"><b>remark</b> <span class="said">no line</span>`, // below the program
 		// A regular expression, not a string.
 		`<span class="string">/x&#34;/</span>.test`,
-		`<a href="#r1-s1-m1">as in an earlier step</a>`, "Sort (Predict)",
+		`<a href="#r1-s1-m1">as in an earlier step</a>`, `<b>Sort (Predict)</b> <span class="dim">called by E2</span>`,
 
 		`<rect class="call" x="62.50%" y="12" width="25.00%"`, // overlaps the call before
 		`<rect class="warn" x="75.00%" y="0" width="25.00%"`,  // begins when the first call ends

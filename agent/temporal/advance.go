@@ -13,6 +13,7 @@ import (
 	"github.com/writ-go/writ/agent"
 	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/tools/journal"
 	"go.temporal.io/sdk/activity"
 )
@@ -214,7 +215,7 @@ func (a *Agent) ended(ctx context.Context, in advance, l *live) (p progress, err
 		return a.pause(ctx, undecided(in, paused.Checkpoint.Waiting, nil))
 	case ok, errors.Is(l.err, errNotOwned), l.log != nil && l.log.broken.Load():
 		return p, l.err
-	case errors.Is(l.err, module.ErrNoAnswer), errors.Is(l.err, module.ErrMaxIters), errors.Is(l.err, module.ErrBudget):
+	case errors.Is(l.err, module.ErrNoAnswer), errors.Is(l.err, module.ErrMaxIters), errors.Is(l.err, budget.ErrSpent):
 		return progress{State: agent.Failed, Error: fmt.Sprintf("%.10000v", l.err), Kind: noAnswer}, nil
 	case l.err != nil:
 		return progress{State: agent.Failed, Error: fmt.Sprintf("%.10000v", l.err), Kind: "RunFailed"}, nil

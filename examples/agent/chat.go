@@ -9,8 +9,8 @@ import (
 	"github.com/writ-go/writ/module"
 )
 
-// converse carries out the tasks that a person types, until the input ends or a task is interrupted. With -resume, the
-// first one is that of the run. The model sees earlier tasks with their answers.
+// converse carries out the tasks that a person types, until the input ends or a task is interrupted. With "runs resume",
+// the first one is that of the run. The model sees earlier tasks with their answers.
 func (c *config) converse(ctx context.Context, bot *agent.Agent) error {
 	for {
 		if c.resume == "" {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,8 +16,11 @@ import (
 func converse(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = command(t.Context(), append([]string{"-chat", "-model", "openai:stub"}, args...), strings.NewReader(stdin),
-		&out, &errs)
+	args = append([]string{"-chat", "-model", "openai:stub"}, args...)
+	if i := slices.Index(args, "resume"); i > 0 {
+		args = resume(append(args[:i:i], args[i+2:]...), args[i+1])
+	}
+	code = command(t.Context(), args, strings.NewReader(stdin), &out, &errs)
 	return code, out.String(), errs.String()
 }
 
@@ -55,7 +59,7 @@ func TestChatResume(t *testing.T) {
 	if code != 3 || stdout != "blue\n" || id == nil {
 		t.Fatalf("code %d, stdout %q\n%s", code, stdout, stderr)
 	}
-	code, stdout, stderr = converse(t, "y\nMore.\n", append(flags, "-resume", id[1])...)
+	code, stdout, stderr = converse(t, "y\nMore.\n", append(flags, "resume", id[1])...)
 	if text, err := os.ReadFile(filepath.Join(dir, "a")); code != 0 || stdout != "written\nend\n" || string(text) != "1" {
 		t.Fatalf("code %d, stdout %q, file %q (%v)\n%s", code, stdout, text, err, stderr)
 	}
@@ -86,7 +90,7 @@ func TestInterruptedQuestion(t *testing.T) {
 		want  string
 		flags []string
 	}{
-		{3, "-resume r-", []string{"-journal", t.TempDir()}},
+		{3, "runs resume -journal", []string{"-journal", t.TempDir()}},
 		{1, "with -journal, Ctrl-C only pauses a task", nil},
 	} {
 		newOpenAI(t, "```js\nawait fs.write_file({path: 'a', content: '1'}); submit({answer: 'written'})\n```")
@@ -103,18 +107,20 @@ func TestInterruptedQuestion(t *testing.T) {
 }
 
 func TestChatFlags(t *testing.T) {
-	for _, args := range [][]string{{"task"}, {"-journal", "x", "-rollback", "r-1"}} {
-		if code, _, stderr := converse(t, "", args...); code != 2 || !strings.Contains(stderr, "not two of them") {
-			t.Errorf("%v: code %d\n%s", args, code, stderr)
-		}
+	if code, _, stderr := converse(t, "", "task"); code != 2 || !strings.Contains(stderr, "-chat takes no task") {
+		t.Errorf("code %d\n%s", code, stderr)
 	}
 }
 
 // A folder that does not exist is not created to look for runs.
 func TestNoFolder(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "missing")
-	for _, args := range [][]string{{"-runs"}, {"-resume", "r-1"}, {"-rollback", "r-1"}} {
-		code, _, stderr := run(t, t.Context(), append([]string{"-journal", folder}, args...)...)
+	for _, action := range actions {
+		args := []string{"runs", action, "-journal", folder}
+		if action != "list" && action != "prune" {
+			args = append(args, "r-1")
+		}
+		code, _, stderr := run(t, t.Context(), args...)
 		if _, err := os.Stat(folder); code != 1 || err == nil || !strings.Contains(stderr, "the folder of -journal") {
 			t.Errorf("%v: code %d, %v\n%s", args, code, err, stderr)
 		}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -59,7 +60,7 @@ func (c *config) durable(ctx context.Context, bot *agent.Agent) (*module.Predict
 	return pred, err
 }
 
-// stored reads the task and the state of the run of -resume.
+// stored reads the task and the state of the run to resume.
 func (c *config) stored(ctx context.Context, runs *agent.Runs) (agent.Checkpoint, error) {
 	all, err := runs.List(ctx)
 	if err != nil {
@@ -73,14 +74,10 @@ func (c *config) stored(ctx context.Context, runs *agent.Runs) (agent.Checkpoint
 	return runs.Checkpoint(ctx, c.resume)
 }
 
-// again returns the flags that resume a run.
+// again returns the arguments that resume a run.
 func (c *config) again(id string) string {
-	flags := c.flags
-	if c.resume == "" {
-		flags = append(flags[:len(flags):len(flags)], "-resume", id)
-	}
 	var words []string
-	for _, word := range flags {
+	for _, word := range slices.Concat([]string{"runs", "resume"}, c.flags, []string{id}) {
 		if word == "" || strings.ContainsAny(word, " \t\n'\"\\$`*?[](){}<>|&;#~!") {
 			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 		}
@@ -189,7 +186,11 @@ func (c *config) decideWaiting(w agent.Waiting) (agent.Decision, error) {
 		return agent.Decision{Repeat: repeat}, err
 	}
 	if !w.Unknown {
-		d, err := c.decide(fmt.Sprintf("%s\n%s\nline %d: %s", w.Tool, w.Args, w.Line, w.Source))
+		agents := ""
+		if w.Agents != nil {
+			agents = ", wanted by " + strings.Join(w.Agents, " > ")
+		}
+		d, err := c.decide(fmt.Sprintf("%s%s\n%s\nline %d: %s", w.Tool, agents, w.Args, w.Line, w.Source))
 		return agent.Decision{Decision: d}, err
 	}
 	answer, err := c.ask(fmt.Sprintf("%s\nwas it done? n, or its result as JSON: ", w))
@@ -204,26 +205,18 @@ func (c *config) decideWaiting(w agent.Waiting) (agent.Decision, error) {
 
 const minutes = "2006-01-02 15:04"
 
-// list prints the runs in the journal, and how they ended.
-func (c *config) list(ctx context.Context) error {
-	store, err := journal.OpenDir(c.journal)
-	if err != nil {
-		return err
+// describe prints a run, and the calls that wait.
+func (c *config) describe(r agent.RunInfo) {
+	var in agent.Task
+	_ = json.Unmarshal(r.Input, &in) // a run of another program has no task
+	began := strings.Repeat(" ", len(minutes))
+	if !r.Began.IsZero() { // which is not known of a run in progress
+		began = r.Began.Format(minutes)
 	}
-	runs, err := agent.NewRuns(store).List(ctx)
-	for _, r := range runs {
-		var in agent.Task
-		_ = json.Unmarshal(r.Input, &in) // a run of another program has no task
-		began := strings.Repeat(" ", len(minutes))
-		if !r.Began.IsZero() { // which is not known of a run in progress
-			began = r.Began.Format(minutes)
-		}
-		fmt.Fprintf(c.stdout, "%s  %s  %-11s  %s\n", r.ID, began, r.State, in.Task)
-		for _, w := range r.Waiting {
-			fmt.Fprintf(c.stdout, "    waits for a decision: %s\n", w)
-		}
+	fmt.Fprintf(c.stdout, "%s  %s  %-11s  %s\n", r.ID, began, r.State, in.Task)
+	for _, w := range r.Waiting {
+		fmt.Fprintf(c.stdout, "    waits for a decision: %s\n", w)
 	}
-	return err
 }
 
 // undo undoes the effects of a run, and prints what was undone and what was not.
@@ -232,7 +225,7 @@ func (c *config) undo(ctx context.Context, set *tools.Set) error {
 	if err != nil {
 		return err
 	}
-	report, err := agent.NewRuns(store).Rollback(ctx, c.rollback, set)
+	report, err := agent.NewRuns(store).Rollback(ctx, c.task, set)
 	for _, e := range report.Undone {
 		fmt.Fprintln(c.stdout, "undone:", e)
 	}

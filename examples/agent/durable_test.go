@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -63,13 +64,18 @@ func TestInterrupt(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "a")); err == nil {
 		t.Error("the file was written after the interrupt")
 	}
-	code, stdout, again := process(t, append(flags, "-resume", id[1])...)
+	code, stdout, again := process(t, resume(flags, id[1])...)
 	if text, err := os.ReadFile(filepath.Join(dir, "a")); code != 0 || stdout != "done\n" || string(text) != "1" {
 		t.Errorf("code %d, stdout %q, file %q (%v)\n%s", code, stdout, text, err, again)
 	}
 }
 
-var resumes = regexp.MustCompile(`-resume (r-[a-z0-9]+)`)
+var resumes = regexp.MustCompile(`(?m)runs resume .* (r-[a-z0-9]+)$`)
+
+// resume returns the arguments that resume a run.
+func resume(flags []string, id string) []string {
+	return slices.Concat([]string{"runs", "resume"}, flags, []string{id})
+}
 
 // A run that was interrupted goes on in another process, without asking the model again.
 func TestResume(t *testing.T) {
@@ -81,13 +87,13 @@ func TestResume(t *testing.T) {
 	if code != 1 || !strings.Contains(stderr, "overloaded") {
 		t.Fatalf("code %d\n%s", code, stderr)
 	}
-	_, list, _ := process(t, "-journal", runs, "-runs")
+	_, list, _ := process(t, "runs", "list", "-journal", runs)
 	id := strings.Fields(list)[0]
 	if !strings.Contains(list, "failed") || !strings.Contains(list, "Write a file.") {
-		t.Errorf("-runs printed %s", list)
+		t.Errorf("runs list printed %s", list)
 	}
 	model := newOpenAI(t, "```js\nsubmit({answer: 'done'})\n```")
-	code, stdout, stderr := process(t, append(flags, "-resume", id)...)
+	code, stdout, stderr := process(t, resume(flags, id)...)
 	if code != 0 || stdout != "done\n" {
 		t.Errorf("code %d, stdout %q\n%s", code, stdout, stderr)
 	}

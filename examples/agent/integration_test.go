@@ -55,7 +55,7 @@ func TestApprovalRealServer(t *testing.T) {
 		t.Fatal("the file was written without approval")
 	}
 	var out, errs bytes.Buffer
-	code = command(t.Context(), append(flags, "-resume", id[1]), strings.NewReader("y\n"), &out, &errs)
+	code = command(t.Context(), resume(flags, id[1]), strings.NewReader("y\n"), &out, &errs)
 	if text, err := os.ReadFile(dir + "/new"); code != 0 || out.String() != "written\n" || string(text) != "x" {
 		t.Errorf("code %d, stdout %q; the file has %q (%v)\n%s", code, &out, text, err, &errs)
 	}

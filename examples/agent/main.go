@@ -10,9 +10,11 @@
 // crash, and after decisions that are made later:
 //
 //	go run ./examples/agent -journal runs -config mcp_servers.json -model openai:gpt-5 "task"
-//	go run ./examples/agent -journal runs -runs
-//	go run ./examples/agent -journal runs -config mcp_servers.json -model openai:gpt-5 -resume r-abc123
-//	go run ./examples/agent -journal runs -config mcp_servers.json -rollback r-abc123
+//	go run ./examples/agent runs list -journal runs
+//	go run ./examples/agent runs resume -journal runs -config mcp_servers.json -model openai:gpt-5 r-abc123
+//
+// In the same way, "runs show" prints what a run has done, "runs cancel" ends it for good, "runs rollback" undoes what
+// it has done (with -config), and "runs prune" removes runs that ended long ago.
 //
 // With -login NAME, it logs in to a server that requires OAuth, and with -logout NAME, out of it.
 //
@@ -51,10 +53,12 @@ import (
 	"github.com/writ-go/writ/examples/internal/models"
 	"github.com/writ-go/writ/examples/internal/show"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools"
+	"github.com/writ-go/writ/tools/journal"
 	"github.com/writ-go/writ/tools/mcptools"
 )
 
@@ -92,14 +96,12 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	flags.StringVar(&c.report, "report", "", "a `file` for a report of the run, in HTML")
 	flags.DurationVar(&c.timeout, "timeout", 0, "how long the whole task may take (default: no limit)")
 	flags.StringVar(&c.journal, "journal", "", "`folder` that records runs, so that they can be resumed")
-	flags.StringVar(&c.resume, "resume", "", "`ID` of the run in -journal to resume; it needs no task")
 	c.logins.Define(flags)
 	flags.BoolVar(&c.every, "ask", false, "ask before every call that may change something, not only before "+
 		"destructive calls of trusted servers")
 	flags.BoolVar(&c.holds, "holds", false, "with -journal: ask you, and not the model, whether a call that resembles "+
 		"an earlier one is the same")
-	flags.BoolVar(&c.runs, "runs", false, "list the runs in -journal, and how they ended")
-	flags.StringVar(&c.rollback, "rollback", "", "`ID` of the run in -journal whose effects are to be undone")
+	flags.DurationVar(&c.older, "older", 30*24*time.Hour, "runs prune: the time since the end of the runs to remove")
 	flags.StringVar(&c.trajectory, "trajectory", "", "`file` for the trajectory as JSON, also if there is no answer")
 	flags.IntVar(&c.step, "step", 0, "`number` of a step in the file of -trajectory to run again, with the recorded "+
 		"results of its calls, without a model and servers")
@@ -115,8 +117,11 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 			return nil
 		})
 	flags.Usage = func() {
-		fmt.Fprintln(stderr, "usage: agent [flags] \"task\"")
+		fmt.Fprintln(stderr, "usage: agent [flags] \"task\"\n       agent runs "+strings.Join(actions, "|")+" [flags] [ID]")
 		flags.PrintDefaults()
+	}
+	if len(args) > 0 && args[0] == "runs" {
+		c.action, args = args[min(1, len(args)-1)], args[min(2, len(args)):]
 	}
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return 0
@@ -129,8 +134,13 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		return 2
 	}
 	c.task, c.flags = strings.Join(flags.Args(), " "), args[:len(args)-flags.NArg()]
-	if c.journal == "" && (c.holds || c.runs || c.resume != "" || c.rollback != "") {
-		fmt.Fprintln(stderr, "agent: -holds, -runs, -resume and -rollback need -journal")
+	if c.action != "" {
+		if err := c.check(flags.NArg()); err != nil {
+			fmt.Fprintln(stderr, err)
+			return 2
+		}
+	} else if c.holds && c.journal == "" || c.chat && c.task != "" {
+		fmt.Fprintln(stderr, "agent: -holds needs -journal, and -chat takes no task")
 		return 2
 	}
 	if c.save != "" && (c.programs == "" || c.task == "") || c.save == "" && (c.inputs != nil || c.force) {
@@ -140,12 +150,6 @@ func command(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	}
 	if c.step > 0 && c.trajectory == "" {
 		fmt.Fprintln(stderr, "agent: -step needs -trajectory")
-		return 2
-	}
-	if c.resume != "" && (c.rollback != "" || c.task != "") || c.rollback != "" && c.task != "" ||
-		c.chat && (c.rollback != "" || c.task != "") {
-		fmt.Fprintln(stderr,
-			"agent: pass a task, -chat, -resume or -rollback, but not two of them, except -chat -resume")
 		return 2
 	}
 	err := c.perform(ctx)
@@ -164,19 +168,26 @@ func (c *config) perform(ctx context.Context) error {
 	if c.logins != (logins.Flags{}) {
 		return c.logins.Run(ctx, c.servers, c.stderr)
 	}
-	if c.runs || c.resume != "" || c.rollback != "" {
+	if c.action != "" {
 		if _, err := os.Stat(c.journal); err != nil { // a new folder has no runs
 			return fmt.Errorf("the folder of -journal: %w", err)
 		}
 	}
-	if c.runs {
-		return c.list(ctx)
+	switch c.action {
+	case "list", "prune", "show", "cancel":
+		store, err := journal.OpenDir(c.journal)
+		if err != nil {
+			return err
+		}
+		return c.manage(ctx, agent.NewRuns(store))
+	case "resume":
+		c.resume, c.task = c.task, ""
 	}
 	if c.step > 0 {
 		return c.runAgain(ctx)
 	}
 	pred, err := c.run(ctx)
-	if c.rollback != "" || c.chat || c.save != "" {
+	if c.action == "rollback" || c.chat || c.save != "" {
 		return err
 	}
 	return c.finish(pred, err)
@@ -190,28 +201,28 @@ func (c *config) finish(pred *module.Prediction[agent.Answer], err error) error 
 }
 
 type config struct {
-	servers, model, task      string
-	report                    string
-	journal, resume, rollback string
-	trajectory                string
-	programs, save            string
-	inputs                    signature.Values
-	logins                    logins.Flags
-	in                        agent.Task
-	trust, flags              []string
-	apis                      []tools.Source
-	json, quiet, runs, every  bool
-	chat, holds, force        bool
-	steps, tokens, step       int
-	timeout                   time.Duration
-	stdin                     io.Reader
-	stdout, stderr            io.Writer
-	terminal                  terminal
-	status                    *show.Status // nil if stderr is not a terminal
+	servers, model, task    string
+	report                  string
+	journal, action, resume string
+	trajectory              string
+	programs, save          string
+	inputs                  signature.Values
+	logins                  logins.Flags
+	in                      agent.Task
+	trust, flags            []string
+	apis                    []tools.Source
+	json, quiet, every      bool
+	chat, holds, force      bool
+	steps, tokens, step     int
+	timeout, older          time.Duration
+	stdin                   io.Reader
+	stdout, stderr          io.Writer
+	terminal                terminal
+	status                  *show.Status // nil if stderr is not a terminal
 }
 
 func (c *config) run(ctx context.Context) (*module.Prediction[agent.Answer], error) {
-	if strings.TrimSpace(c.task) == "" && c.resume == "" && c.rollback == "" && !c.chat {
+	if strings.TrimSpace(c.task) == "" && c.action == "" && !c.chat {
 		return nil, agent.ErrNoTask
 	}
 	if c.timeout > 0 {
@@ -240,12 +251,12 @@ func (c *config) run(ctx context.Context) (*module.Prediction[agent.Answer], err
 	}
 	c.introduce(servers)
 	switch {
-	case c.rollback != "":
+	case c.action == "rollback":
 		return nil, c.undo(ctx, set)
 	case c.save != "":
 		return nil, c.saveProgram(ctx, set)
 	}
-	model, err := models.Open(c.model, models.Options{Tokens: c.tokens, Progress: progress})
+	model, err := models.Open(c.model, models.Options{Progress: progress})
 	if err != nil {
 		return nil, err
 	}
@@ -254,6 +265,7 @@ func (c *config) run(ctx context.Context) (*module.Prediction[agent.Answer], err
 		return nil, err
 	}
 	defer box.Close()
+	ctx = budget.With(ctx, budget.Limits{Tokens: c.tokens})
 	options := module.Options{MaxIters: c.steps, Logger: slog.New(slog.NewTextHandler(c.stderr, nil))}
 	if !c.quiet {
 		options.OnEvent, ctx = show.Progress(c.stderr), module.Observe(ctx, c.status.Observe)

@@ -62,11 +62,11 @@ func TestTrajectoryPaused(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := resumes.FindStringSubmatch(stderr)
-	if code, _, stderr = run(t, t.Context(), append(flags, "-resume", id[1])...); code != 3 {
+	if code, _, stderr = run(t, t.Context(), resume(flags, id[1])...); code != 3 {
 		t.Fatalf("code %d\n%s", code, stderr)
 	}
 	if _, in := readRecording(t, file); in.Task != "Write a file." {
-		t.Errorf("after -resume, the task is %q", in.Task)
+		t.Errorf("after runs resume, the task is %q", in.Task)
 	}
 }
 

@@ -17,10 +17,10 @@ import (
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/agent/report"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/evaluate"
 	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/llmtest"
-	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/module/optimize"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
@@ -269,7 +269,7 @@ func TestReports(t *testing.T) {
 	}
 	options := &report.Options{
 		Inputs: question{"How much was refunded to all customers? Send the sum to Ann.", 2025},
-		Prices: map[string]models.Price{"openai:gpt-5.1": {Input: 1.25, Output: 10}},
+		Prices: map[string]budget.Price{"openai:gpt-5.1": {Input: 1.25, Output: 10}},
 	}
 	run, search := normal(t), optimized(t)
 	chain := *search

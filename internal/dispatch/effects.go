@@ -29,14 +29,25 @@ func (c *effectCounter) add(n int64) {
 }
 
 // mark wraps a handler's error in an [actedError] if the handler made calls that may have had an effect. It returns a
-// fatal error, and a [tools.ToolError] with a kind, unchanged.
+// fatal error, a RecordedError, and a [tools.ToolError] with a kind, unchanged.
 func (c *effectCounter) mark(err error) error {
 	te, ok := err.(*tools.ToolError)
-	if err == nil || ok && te.Kind != "" || tools.IsFatal(err) || c.count.Load() == 0 {
+	_, known := err.(*RecordedError)
+	if err == nil || known || ok && te.Kind != "" || tools.IsFatal(err) || c.count.Load() == 0 {
 		return err
 	}
 	return &actedError{err}
 }
+
+// RecordedError wraps the error of a handler that ran a module, if the outcome of all calls that the module made is
+// known, and a repeated call finds them in their journals. The call counts as failed.
+type RecordedError struct{ Err error }
+
+// Error returns the wrapped error's text.
+func (e *RecordedError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the wrapped error.
+func (e *RecordedError) Unwrap() error { return e.Err }
 
 // actedError marks an error that followed an effect.
 type actedError struct{ err error }

@@ -83,7 +83,10 @@ func newToolError(ctx context.Context, err error) *tools.ToolError {
 		Timeout() bool
 	}](err)
 	kind, message := acted(err), err.Error()
+	_, recorded := errors.AsType[*RecordedError](err)
 	switch {
+	case recorded:
+		kind = tools.KindFailed
 	case kind == tools.KindInvalidResult, kind == tools.KindTooLarge:
 	case kind != "":
 		message = strings.ReplaceAll(message, effectUnknown, "") + effectUnknown

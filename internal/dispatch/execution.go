@@ -60,6 +60,14 @@ func Decided(ctx context.Context, decision string) {
 	}
 }
 
+type replayKey struct{}
+
+// WithReplay returns a context in which f is called for calls that were recorded when the same program ran before, with
+// the context of the call.
+func WithReplay(ctx context.Context, f func(context.Context)) context.Context {
+	return context.WithValue(ctx, replayKey{}, f)
+}
+
 // Execution executes one call, which has been validated and looked up in the journal. Policies may call the handler any
 // number of times: each of these calls is a try. The call's state is the maximum of its tries' states (see maxState).
 type Execution struct {
@@ -78,6 +86,7 @@ type Execution struct {
 
 	mu        sync.Mutex
 	pending   int // tries that have not ended
+	tries     int
 	state     State
 	settled   bool            // the journal has the call's result
 	performed json.RawMessage // the last try's arguments; nil before the first
@@ -108,6 +117,9 @@ var errEnded = &tools.ToolError{Kind: tools.KindDenied, Message: "the program en
 // the program, or a *[tools.HoldError] or [tools.Fatal] error, which ends the program.
 func (x *Execution) Perform(ctx context.Context) (json.RawMessage, error) {
 	if x.known {
+		if f, ok := ctx.Value(replayKey{}).(func(context.Context)); ok && x.performed != nil {
+			f(ctx)
+		}
 		if s := StateOf(x.err); x.performed != nil && x.acts && (s == StateOK || s == StateUnknown) {
 			effectCounterOf(ctx).add(1)
 		}
@@ -169,7 +181,7 @@ func (x *Execution) advised(te *tools.ToolError, id string) *tools.ToolError {
 
 func (x *Execution) chain(ctx context.Context) (result json.RawMessage, err error) {
 	defer x.recovered(&err, tools.KindDenied, "a policy crashed")
-	ctx = effect.With(context.WithValue(ctx, performedKey{}, x), x.effect())
+	ctx = effect.With(context.WithValue(ctx, performedKey{}, x), x.effect(ctx))
 	outer := ctx
 	ctx, cancel := context.WithCancelCause(outer)
 	x.cancel = func() { cancel(context.Cause(outer)) } // ctx may not know yet why outer was canceled
@@ -188,10 +200,11 @@ func (x *Execution) chain(ctx context.Context) (result json.RawMessage, err erro
 }
 
 // effect returns the ID of the call, and not that of a recorded call whose handler makes the call.
-func (x *Execution) effect() (id effect.ID) {
+func (x *Execution) effect(ctx context.Context) (id effect.ID) {
 	if x.entry != nil {
 		id = x.entry.Effect()
 	}
+	id.Caller = effect.RunOf(ctx)
 	if x.acts {
 		id.Server, id.Tool = x.call.Tool.Namespace, x.call.Tool.Name
 	}
@@ -220,7 +233,7 @@ func (x *Execution) try(ctx context.Context, c tools.Call) (json.RawMessage, err
 	if err := x.begin(ctx, c.Args); err != nil {
 		return nil, ending(err)
 	}
-	result, err := x.handle(ctx, c.Args)
+	result, err := x.handle(x.ofAgent(ctx), c.Args)
 	if err != nil && !tools.IsFatal(err) {
 		err = ToolError(ctx, b, err)
 	}
@@ -229,6 +242,18 @@ func (x *Execution) try(ctx context.Context, c tools.Call) (json.RawMessage, err
 		x.cancel()
 	}
 	return result, err
+}
+
+// ofAgent returns the context of a try. Only a tool that runs a module needs another one than the policies.
+func (x *Execution) ofAgent(ctx context.Context) context.Context {
+	if x.call.Tool.Module == nil {
+		return ctx
+	}
+	id := effect.Of(ctx)
+	x.mu.Lock()
+	id.Try = x.tries
+	x.mu.Unlock()
+	return effect.With(effect.WithAgent(ctx, x.call.Tool.Path()), id)
 }
 
 func (x *Execution) handle(ctx context.Context, args json.RawMessage) (result json.RawMessage, err error) {
@@ -261,6 +286,7 @@ func (x *Execution) begin(ctx context.Context, args json.RawMessage) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.pending++
+	x.tries++
 	x.performed = args
 	return nil
 }

@@ -38,7 +38,8 @@ func StateOf(err error) State {
 
 func stateOfKind(kind string) State {
 	switch kind {
-	case tools.KindUnknownTool, tools.KindInvalidArguments, tools.KindDenied, tools.KindLimit, tools.KindUnavailable:
+	case tools.KindUnknownTool, tools.KindInvalidArguments, tools.KindDenied, tools.KindLimit, tools.KindUnavailable,
+		tools.KindBudget:
 		return StateRejected
 	case tools.KindTimeout, tools.KindCancelled, tools.KindUnknown:
 		return StateUnknown

@@ -4,9 +4,12 @@ package durable
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/internal/effect"
 	"github.com/writ-go/writ/tools/journal"
 )
 
@@ -17,8 +20,12 @@ type Run interface {
 	Model(ctx context.Context, m llms.Model, predictor string) (llms.Model, error)
 
 	// Journal returns the journal of a module's run within the run. Predictor is the path of the module's predictor,
-	// and inputs is everything that tells the module's run from others, as JSON encodes it.
-	Journal(ctx context.Context, predictor string, inputs any, o *journal.Options) (*journal.Journal, error)
+	// and inputs is everything that tells the module's run from others, as JSON encodes it. Turn is Entry.Turn of the
+	// run's calls: if the run is part of a call that repeats an earlier one, its journal has the calls of the earlier
+	// run, too.
+	Journal(
+		ctx context.Context, predictor string, inputs any, o *journal.Options,
+	) (j *journal.Journal, turn int, err error)
 
 	// Resumed returns how often the run was resumed.
 	Resumed() int
@@ -29,17 +36,18 @@ type key struct{}
 // With returns a context in which all runs are recorded by r.
 func With(ctx context.Context, r Run) context.Context { return context.WithValue(ctx, key{}, r) }
 
-func of(ctx context.Context) Run {
+// Of returns the run that records the runs with this context, or nil.
+func Of(ctx context.Context) Run {
 	r, _ := ctx.Value(key{}).(Run)
 	return r
 }
 
 // Recorded reports whether runs with this context are recorded.
-func Recorded(ctx context.Context) bool { return of(ctx) != nil }
+func Recorded(ctx context.Context) bool { return Of(ctx) != nil }
 
 // Resumed returns how often the recorded run of a context was resumed, or 0.
 func Resumed(ctx context.Context) int {
-	if r := of(ctx); r != nil {
+	if r := Of(ctx); r != nil {
 		return r.Resumed()
 	}
 	return 0
@@ -60,18 +68,36 @@ func BranchOf(ctx context.Context) string {
 
 // Model returns m, or in a recorded run the model that Run.Model returns.
 func Model(ctx context.Context, m llms.Model, predictor string) (llms.Model, error) {
-	if r := of(ctx); r != nil && m != nil {
+	if r := Of(ctx); r != nil && m != nil {
 		return r.Model(ctx, m, predictor)
 	}
 	return m, nil
 }
 
 // Journal returns a journal in memory, or in a recorded run the journal that Run.Journal returns.
-func Journal(ctx context.Context, predictor string, inputs any, o *journal.Options) (*journal.Journal, error) {
-	if r := of(ctx); r != nil {
+func Journal(
+	ctx context.Context, predictor string, inputs any, o *journal.Options,
+) (j *journal.Journal, turn int, err error) {
+	call := effect.Of(ctx)
+	if r := Of(ctx); r != nil {
 		return r.Journal(ctx, predictor, inputs, o)
+	} else if call.Within == nil {
+		return journal.New(o), 0, nil
 	}
-	return journal.New(o), nil
+	opened := Find(ctx, call.Within, predictor, inputs)
+	if opened.Again {
+		j = opened.Journal.(*journal.Journal)
+		return j, j.Continue(call.Call()), nil
+	}
+	j = journal.New(o)
+	opened.Journal = j
+	return j, 0, nil
+}
+
+// Find finds the journal of a run in w. The place of the predictor and the inputs tell the run from others in its call.
+func Find(ctx context.Context, w *effect.Within, place string, inputs any) *effect.Opening {
+	encoded, _ := json.Marshal(inputs)
+	return w.Find(effect.Of(ctx).Call(), BranchOf(ctx)+" "+place, fmt.Sprintf("%x", sha256.Sum256(encoded)))
 }
 
 // Asker makes the requests to models of a run when it is their turn. It calls ask at least once, unless the request is

@@ -13,6 +13,7 @@ import (
 
 	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/internal/lines"
 	"github.com/writ-go/writ/signature/schema"
 	"github.com/writ-go/writ/tools"
@@ -68,7 +69,7 @@ type Options struct {
 
 // Evaluate runs a module on examples and scores its answers. Nil options are the defaults.
 //
-// A run has no answer if its error wraps [module.ErrNoAnswer], [module.ErrMaxIters] or [module.ErrBudget], if a model
+// A run has no answer if its error wraps [module.ErrNoAnswer], [module.ErrMaxIters] or budget.ErrSpent, if a model
 // refuses to answer, if a prompt is too long for its model, or if the run exceeds Options.RunTimeout. Such a run counts
 // with the score Options.NoAnswer, which is 0 by default: otherwise, a module could raise its score by giving no answer
 // to hard questions. Result.NoAnswer marks it, and Report.NoAnswers counts these runs.
@@ -80,8 +81,8 @@ type Options struct {
 //
 // Evaluate returns an error together with a complete Report if more than 2% of the runs have an error, unless
 // Options.MaxErrors is negative. It returns an error together with a Report of the results so far if there are more
-// than Options.MaxErrors errors, if ctx ends, or if a result cannot be written to Options.Results. If there are too
-// many errors, the returned error wraps the error of a run.
+// than Options.MaxErrors errors, if ctx ends, if a budget of ctx is spent (see package budget), or if a result cannot be
+// written to Options.Results. If there are too many errors, the returned error wraps the error of a run.
 //
 // Evaluate returns an error without a Report, before the first run, if the examples are not a valid set, if the answers
 // would depend on the order of the examples, if the module has tools with effects and Options.Policy is nil, or if the
@@ -264,13 +265,13 @@ func (e *evaluation[In, Out]) run(ctx context.Context, i int) {
 		answer = e.recorded
 	}
 	pred, err := answer(ctx, example.In, &r)
-	if ctx.Err() != nil {
+	if e.stopped(ctx, err) {
 		return // the cancellation may have caused the outcome
 	}
 	if err == nil {
 		unscored := r
 		r.Score, r.MetricUsage, err = e.metric.apply(ctx, example, pred, e.MetricTimeout)
-		if ctx.Err() != nil {
+		if e.stopped(ctx, err) {
 			e.keep(i, unscored)
 			return
 		}
@@ -283,6 +284,17 @@ func (e *evaluation[In, Out]) run(ctx context.Context, i int) {
 		}
 	}
 	e.add(i, r, err)
+}
+
+// stopped reports whether the evaluation is over, because its context has ended or a run that ended with err has shown
+// that the budget of the context is spent.
+func (e *evaluation[In, Out]) stopped(ctx context.Context, err error) bool {
+	if spent, ok := errors.AsType[*budget.Error](err); ok && spent.Binds(ctx) && ctx.Err() == nil {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.end(fmt.Errorf("evaluate: stopped: %w", err))
+	}
+	return ctx.Err() != nil
 }
 
 // ask runs the module and records what it did in r.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/tools"
 	"github.com/writ-go/writ/tools/journal"
@@ -15,13 +16,15 @@ func isNoAnswer(err error) bool {
 	unanswered, failed := false, tools.IsFatal(err)
 	visit(err, func(err error) {
 		switch e := err.(type) {
+		case *budget.Error: // of a budget that began within the run: that of ctx ends the evaluation
+			unanswered = true
 		case *models.Error: // if refused, the model gives no reply to this prompt, whenever it is asked
 			refused := e.Kind == models.KindRefused || e.Kind == models.KindContextTooLong
-			unanswered, failed = unanswered || refused, failed || !refused
+			unanswered, failed = unanswered || refused, failed || !refused && e.Kind != models.KindOverBudget
 		case *models.PanicError, *journal.UnknownError:
 			failed = true
 		default:
-			own := []error{errTimeout, module.ErrNoAnswer, module.ErrMaxIters, module.ErrBudget}
+			own := []error{errTimeout, module.ErrNoAnswer, module.ErrMaxIters}
 			unanswered = unanswered || slices.Contains(own, err)
 		}
 	})

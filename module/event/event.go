@@ -40,6 +40,9 @@ type Origin struct {
 	Run    uint64    `json:"run,string"`              // a random number for each run
 	Parent uint64    `json:"parent,string,omitempty"` // the enclosing run, or 0
 	Step   int       `json:"step,omitempty"`          // from 1; 0 for the run as a whole
+
+	// CalledBy is the ID of the call that made the run, in the journal of the enclosing run, such as E2, or "".
+	CalledBy string `json:"called_by,omitempty"`
 }
 
 // From implements [Event].

@@ -74,7 +74,7 @@ func fill(v reflect.Value, path string, depth int) {
 func TestPublic(t *testing.T) {
 	t.Parallel()
 	kept := map[string]bool{
-		"Origin.Module": true, "Origin.Name": true, "Predictor": true, "Field": true, "Model": true, "FinishReason": true,
+		"Origin.Module": true, "Origin.Name": true, "Origin.CalledBy": true, "Predictor": true, "Field": true, "Model": true, "FinishReason": true,
 		"Call.Tool": true, "Outcome.Calls.Tool": true, "Outcome.Failure.Finding.Kind": true,
 		"Outcome.Failure.Findings.Kind": true, "Outcome.Warnings.Kind": true,
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/tmc/langchaingo/llms/openai"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/models"
 )
@@ -72,7 +73,7 @@ func BenchmarkHTTP(b *testing.B) {
 		b.Fatal(err)
 	}
 	rates := &models.Rates{RequestsPerMinute: 1e9, Burst: 1e9, TokensPerMinute: 1e12, Concurrent: 8}
-	full := models.Retry(models.NewBudget(models.Limits{Calls: 1e9}).Model(models.RateLimit(plain, rates), "a"), nil)
+	full := models.Retry(bound(models.RateLimit(plain, rates), budget.Limits{Calls: 1e9}), nil)
 	against(b,
 		func() error { _, err := plain.GenerateContent(b.Context(), longQuestion()); return err },
 		func() error { _, err := lm.Ask(b.Context(), full, lm.Call{}, longQuestion()); return err })

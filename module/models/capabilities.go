@@ -16,7 +16,11 @@ import (
 //	Vision   bool   // reads images
 //	Model    string // the model's name, such as "gpt-5.1"; "" if unknown or one of several
 //
-//	func (c Capabilities) And(o Capabilities) Capabilities // the features of both
+//	// the limit that a reply has if the call options set none, without the tokens that the call
+//	// allows for thinking; 0 if unknown. Budgets reserve it: see package budget.
+//	MaxTokens int
+//
+//	func (c Capabilities) And(o Capabilities) Capabilities // the features of both, without MaxTokens
 //
 // A model reports them with a method Capabilities() Capabilities, as models opened with [Open] do. Such a model
 // receives every [Message] unchanged.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
@@ -31,7 +32,7 @@ func TestChargedBefore(t *testing.T) {
 			return models.Retry(script(brokenOff, fmt.Errorf("gateway: %w", refused)), nil)
 		},
 		"retry, then over budget": func(func()) llms.Model {
-			return models.Retry(models.NewBudget(models.Limits{Calls: 1}).Model(script(brokenOff), ""), nil)
+			return models.Retry(bound(script(brokenOff), budget.Limits{Calls: 1}), nil)
 		},
 		"fallback, then cancelled": func(cancel func()) llms.Model {
 			last := llmtest.Func(func(ctx context.Context, _ llmtest.Request) (llmtest.Reply, error) {

@@ -1,4 +1,4 @@
-// Package models opens language models and wraps them with retries, budgets, rate limits, fallbacks and stores of
+// Package models opens language models and wraps them with retries, rate limits, fallbacks and stores of
 // replies. Every wrapper takes an llms.Model and returns one, and all errors have one form, [Error].
 //
 //	package main
@@ -10,6 +10,7 @@
 //		"log"
 //
 //		"github.com/writ-go/writ/module"
+//		"github.com/writ-go/writ/module/budget"
 //		"github.com/writ-go/writ/module/models"
 //		"github.com/writ-go/writ/signature"
 //	)
@@ -31,23 +32,23 @@
 //		if err != nil {
 //			log.Fatal(err)
 //		}
-//		budget := models.NewBudget(models.Limits{
-//			Cost:   2.50,
-//			Prices: map[string]models.Price{"gpt-5.1": {Input: 1.25, CachedInput: 0.125, Output: 10}},
-//		})
 //		limited := models.RateLimit(provider, &models.Rates{RequestsPerMinute: 500})
-//		model := cache.Model(budget.Model(limited, "gpt-5.1"), "gpt-5.1 at openai")
+//		model := cache.Model(limited, "gpt-5.1 at openai")
+//		ctx := budget.With(context.Background(), budget.Limits{
+//			Cost:   2.50,
+//			Prices: map[string]budget.Price{"gpt-5.1": {Input: 1.25, CachedInput: 0.125, Output: 10}},
+//		})
 //
 //		answers := signature.Must(signature.New[Question, Answer]("Answer the question."))
-//		pred, err := module.NewPredict(answers, model, nil).Run(context.Background(), Question{"What is a writ?"})
-//		if e := (*models.Error)(nil); errors.As(err, &e) && e.Kind == models.KindOverBudget {
-//			log.Fatal("the budget is used up: ", e)
+//		pred, err := module.NewPredict(answers, model, nil).Run(ctx, Question{"What is a writ?"})
+//		if errors.Is(err, budget.ErrSpent) {
+//			log.Fatal("the budget is spent: ", err)
 //		}
 //		if err != nil {
 //			log.Fatal(err)
 //		}
 //		fmt.Println(pred.Output.Text)
-//		fmt.Println("spent:", budget.Spent())
+//		fmt.Println("spent:", budget.Of(ctx).Spent())
 //		fmt.Println("requests:", cache.Stats())
 //	}
 //
@@ -58,13 +59,12 @@
 // Wrappers can be combined in any order, and the order matters. From the outside to the
 // inside, this order suits most programs:
 //
-//	cache   → hits use neither budget nor rate
-//	budget  → calls that it refuses do not wait
+//	cache   → hits do not count against the rates
 //	rates   → calls wait
 //	retry   → next to the provider; included in [Open]
 //
-// To count every attempt in the budget and against the rates, put a [Retry] around these wrappers and open the model
-// with one attempt: RetryOptions{Attempts: 1}.
+// To count every attempt against the rates, put a [Retry] around these wrappers and open the model with one attempt:
+// RetryOptions{Attempts: 1}. Budgets (package budget) are charged for every attempt, whatever the order.
 //
 // Put a [Fallback] inside the cache and around complete chains, one for each of its models. A [Store] with the mode
 // [Resume] around all other wrappers has the requests and replies that the module saw; next to the provider, it has
@@ -89,7 +89,7 @@
 //	writ:id                   the provider's id of the reply, a string
 //	writ:message              a *[Message], if the provider needs the reply back in the next turn
 //
-// Without counts, a [Budget] estimates them. docs/models.md has a complete provider.
+// Without counts, a budget estimates them. docs/models.md has a complete provider.
 //
 // # Streams
 //

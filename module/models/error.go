@@ -47,6 +47,6 @@ const (
 	KindAuth           = lm.KindAuth           // the key is missing, wrong, not permitted or out of credit
 	KindInvalid        = lm.KindInvalid        // the request is invalid
 	KindCancelled      = lm.KindCancelled      // the context is done; Err is the context's error
-	KindOverBudget     = lm.KindOverBudget     // a budget is used up; Err is a *BudgetError
+	KindOverBudget     = lm.KindOverBudget     // a budget is spent; Err is a *budget.Error
 	KindUnknown        = lm.KindUnknown        // any other error
 )

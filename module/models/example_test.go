@@ -131,23 +131,6 @@ func ExampleStore() {
 	// 2 sent to the model, 1 answered by the store
 }
 
-func ExampleBudget() {
-	budget := models.NewBudget(models.Limits{
-		Calls:  1,
-		Prices: map[string]models.Price{"gpt-5": {Input: 1.25, Output: 10}},
-	})
-	model := budget.Model(llmtest.New("Paris", "Rome"), "gpt-5")
-	ctx := context.Background()
-	fmt.Println(llms.GenerateFromSinglePrompt(ctx, model, "The capital of France?"))
-	_, err := llms.GenerateFromSinglePrompt(ctx, model, "The capital of Italy?")
-	fmt.Println(err)
-	fmt.Println(budget.Spent().Calls)
-	// Output:
-	// Paris <nil>
-	// the budget of 1 call allows no further model call; spent: 1 call, 9 input and 1 output tokens, a cost of 2.125e-05
-	// 1
-}
-
 func ExampleFallback() {
 	model := models.Fallback(busy(), llmtest.New("Paris"))
 	fmt.Println(llms.GenerateFromSinglePrompt(context.Background(), model, "The capital of France?"))

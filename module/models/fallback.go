@@ -30,7 +30,7 @@ import (
 // answered under "writ:model", if its provider reports it, and the errors from the models that were tried before under
 // "writ:failed".
 func Fallback(models ...llms.Model) llms.Model {
-	answers := lm.Func(func(
+	answers := func(
 		ctx context.Context, messages []llms.MessageContent, options []llms.CallOption,
 	) (*llms.ContentResponse, error) {
 		if len(models) == 0 {
@@ -50,17 +50,17 @@ func Fallback(models ...llms.Model) llms.Model {
 			failures = append(failures, failure)
 		}
 		return nil, lm.Charged(allFailed(failures), charged)
-	})
-	if !slices.ContainsFunc(models, lm.IsCapable) {
-		return answers
 	}
-	return lm.CapableFunc{Func: answers, States: func() Capabilities {
+	if !slices.ContainsFunc(models, lm.IsCapable) {
+		return lm.Wrap(nil, answers)
+	}
+	return lm.WrapCapable(answers, func() Capabilities {
 		can := CapabilitiesOf(models[0])
 		for _, model := range models[1:] {
 			can = can.And(CapabilitiesOf(model))
 		}
 		return can
-	}}
+	})
 }
 
 // noteFailed adds the errors of the attempts before to a response.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/models"
 )
@@ -16,7 +17,7 @@ func TestFallback(t *testing.T) {
 	t.Parallel()
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	budget := &models.Error{Kind: models.KindOverBudget, Err: &models.BudgetError{Limit: "1 call"}}
+	spent := &models.Error{Kind: models.KindOverBudget, Err: budget.ErrSpent}
 	for name, c := range map[string]struct {
 		ctx    context.Context
 		models []llms.Model
@@ -25,7 +26,7 @@ func TestFallback(t *testing.T) {
 	}{
 		"the first":  {t.Context(), []llms.Model{script(), script(errKey)}, "Paris", ""},
 		"the second": {t.Context(), []llms.Model{script(errKey), script()}, "Paris", ""},
-		"the third":  {t.Context(), []llms.Model{script(errTooLong), script(budget), script()}, "Paris", ""},
+		"the third":  {t.Context(), []llms.Model{script(errTooLong), script(spent), script()}, "Paris", ""},
 		"refused": {t.Context(), []llms.Model{script(errRefusing), script()},
 			"the model refuses to answer: blocked: prompt: SAFETY", models.KindRefused},
 		"cancelled": {cancelled, []llms.Model{script(), script()}, "context canceled", models.KindCancelled},

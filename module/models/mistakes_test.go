@@ -12,14 +12,12 @@ import (
 func TestMistakesAreNamed(t *testing.T) {
 	t.Parallel()
 	var store *models.Store
-	var budget *models.Budget
 	var unmade *llmtest.Model
 	for _, test := range []struct {
 		model llms.Model
 		want  string
 	}{
 		{store.Model(script(), "a"), "the store is nil; check OpenStore's error"},
-		{budget.Model(script(), "a"), "the budget is nil; make one with NewBudget"},
 		{models.Retry(unmade, nil), "the model is a nil *llmtest.Model; check the error of the function that returned it"},
 		{models.RateLimit(script(), &models.Rates{RequestsPerMinute: -1}),
 			"rate limit: Rates.RequestsPerMinute is -1; it must not be negative (zero means no limit)"},

@@ -2,6 +2,7 @@ package models_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
@@ -23,7 +25,7 @@ var wrappers = []wrapper{
 	{"cache", func(t *testing.T, m llms.Model) llms.Model { return newCache(t).Model(m, "a") }},
 	{"retry", func(_ *testing.T, m llms.Model) llms.Model { return models.Retry(m, nil) }},
 	{"budget", func(_ *testing.T, m llms.Model) llms.Model {
-		return models.NewBudget(models.Limits{Calls: 100}).Model(m, "a")
+		return bound(m, budget.Limits{Calls: 100})
 	}},
 	{"rates", func(_ *testing.T, m llms.Model) llms.Model {
 		return models.RateLimit(m, &models.Rates{RequestsPerMinute: 6000, TokensPerMinute: 1e6, Concurrent: 5})
@@ -116,20 +118,20 @@ func TestEveryOrder(t *testing.T) {
 func TestRecommendedOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		budget := models.NewBudget(models.Limits{Calls: 3})
-		cache := newCache(t)
+		ctx, cache := budget.With(t.Context(), budget.Limits{Calls: 3}), newCache(t)
 		inner := script(errOverloaded, errOverloaded)
-		model := cache.Model(models.Retry(budget.Model(models.RateLimit(inner, &models.Rates{RequestsPerMinute: 1}), "a"),
-			nil), "a")
-		mustAsk(t, model, lm.Call{}, question("Capital?"))
-		if got := budget.Spent().Calls; got != 3 {
+		model := cache.Model(models.RateLimit(models.Retry(inner, nil), &models.Rates{RequestsPerMinute: 60}), "a")
+		if _, err := ask(ctx, model); err != nil {
+			t.Fatal(err)
+		}
+		if got := budget.Of(ctx).Spent().Calls; got != 3 {
 			t.Errorf("%d attempts were counted", got)
 		}
 		start := time.Now()
-		if got, err := ask(t.Context(), model); err != nil || !got.Cached {
+		if got, err := ask(ctx, model); err != nil || !got.Cached {
 			t.Errorf("a cached reply was refused: %+v, %v", got, err)
 		}
-		if _, err := lm.Ask(t.Context(), model, lm.Call{}, question("Another?")); overBudget(t, err).Limit != "3 calls" {
+		if _, err := lm.Ask(ctx, model, lm.Call{}, question("Another?")); !errors.Is(err, budget.ErrSpent) {
 			t.Errorf("got %v", err)
 		}
 		if time.Since(start) != 0 {

@@ -1,6 +1,7 @@
 package models_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -12,6 +13,8 @@ import (
 	"github.com/tmc/langchaingo/llms"
 	"github.com/tmc/langchaingo/llms/anthropic"
 	"github.com/tmc/langchaingo/llms/openai"
+	"github.com/writ-go/writ/module/budget"
+	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/models"
 )
 
@@ -141,3 +144,24 @@ func failure(t *testing.T, err error) *models.Error {
 	}
 	return e
 }
+
+// bound returns a model whose calls have a budget of their own.
+func bound(m llms.Model, l budget.Limits) llms.Model {
+	meter := lm.MeterOf(budget.With(context.Background(), l))
+	return lm.Wrap(m, func(ctx context.Context, messages []llms.MessageContent,
+		options []llms.CallOption) (*llms.ContentResponse, error) {
+		return lm.Generate(lm.WithMeter(ctx, meter), m, messages, options...)
+	})
+}
+
+// told is a model made from a function.
+type told func() (*llms.ContentResponse, error)
+
+// GenerateContent implements [llms.Model].
+func (f told) GenerateContent(context.Context, []llms.MessageContent, ...llms.CallOption) (*llms.ContentResponse,
+	error) {
+	return f()
+}
+
+// Call implements [llms.Model].
+func (f told) Call(context.Context, string, ...llms.CallOption) (string, error) { return "", nil }

@@ -97,7 +97,7 @@ func (l *rateLimit) generate(ctx context.Context, messages []llms.MessageContent
 		return nil, lm.CancelledBy(ctx)
 	}
 	defer l.slots.Release(1)
-	guess := estimate(messages)
+	guess := lm.Estimate(messages)
 	if err := l.wait(ctx, guess); err != nil {
 		return nil, err
 	}

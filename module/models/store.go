@@ -24,12 +24,13 @@ const (
 
 	// Resume lets a killed program continue. The program opens the store and starts again. The requests that it made
 	// before get their stored replies, usage and errors, and a request that it makes several times gets its replies in
-	// the original order. Budgets count their cost again, so the program takes the same path as before. Other requests
-	// reach the model.
+	// the original order, so the program takes the same path as before. Budgets are not charged for them again. Other
+	// requests reach the model.
 	Resume
 
-	// Replay answers requests as Resume does, but never calls a model. A request that is not in the store fails with an
-	// error that shows the difference from the most similar one. Use Replay in tests, with a file that Resume wrote.
+	// Replay answers requests as Resume does, but never calls a model, and charges budgets as if it did. A request that
+	// is not in the store fails with an error that shows the difference from the most similar one. Use Replay in tests,
+	// with a file that Resume wrote.
 	Replay
 )
 
@@ -92,6 +93,9 @@ type exchange struct {
 
 	// Capabilities are the capabilities of the model; nil if the model states none.
 	Capabilities *Capabilities `json:"capabilities,omitempty"`
+
+	// Spent is what the request used of the budgets of its context; nil if there was none.
+	Spent json.RawMessage `json:"spent,omitempty"`
 
 	Retry bool `json:"retry,omitempty"`
 
@@ -208,15 +212,18 @@ func (s *Store) Model(model llms.Model, label string) llms.Model {
 		if s.options.Mode == Cache {
 			return s.cached(ctx, e, options, ask)
 		}
-		return s.inOrder(ctx, e, options, ask)
+		return s.inOrder(ctx, e, options, lm.ChargeOf(ctx, model, messages, options),
+			func(ctx context.Context) (*llms.ContentResponse, error) {
+				return lm.Generate(ctx, model, messages, options...)
+			})
 	}
 	switch {
 	case s == nil || s.options.Mode != Replay:
 		return lm.Wrap(model, answer)
 	case len(s.loaded) > 0 && s.loaded[0].Capabilities != nil:
-		return lm.CapableFunc{Func: answer, States: func() Capabilities { return *s.loaded[0].Capabilities }}
+		return lm.WrapCapable(answer, func() Capabilities { return *s.loaded[0].Capabilities })
 	}
-	return lm.Func(answer)
+	return lm.Wrap(nil, answer)
 }
 
 // exchangeOf returns an exchange without a reply.
@@ -242,6 +249,9 @@ func (s *Store) cached(ctx context.Context, e *exchange, options []llms.CallOpti
 		}
 	}
 	if reply != nil {
+		if meter := lm.MeterOf(ctx); meter != nil {
+			meter.Cached()
+		}
 		return reply.cached(), reply.stream(ctx, options)
 	}
 	defer s.release(e.Key)
@@ -297,15 +307,23 @@ func cacheable(r *llms.ContentResponse) bool {
 
 // inOrder answers a request with the stored reply to its next occurrence. Without a stored reply, Resume sends the
 // request, and Replay fails.
-func (s *Store) inOrder(ctx context.Context, e *exchange, options []llms.CallOption,
-	ask func() (*llms.ContentResponse, error)) (*llms.ContentResponse, error) {
+func (s *Store) inOrder(ctx context.Context, e *exchange, options []llms.CallOption, c lm.Charge,
+	ask func(context.Context) (*llms.ContentResponse, error)) (*llms.ContentResponse, error) {
+	meter := lm.MeterOf(ctx)
 	if old := s.next(e); old != nil {
 		var reply response
 		_ = json.Unmarshal(old.Reply, &reply) // add has decoded the reply; a failed request may have none
+		var err error
 		if old.Failure != nil {
-			return reply.provider(), old.Failure.error()
+			err = old.Failure.error()
 		}
-		return reply.provider(), reply.stream(ctx, options)
+		if meter != nil {
+			meter.Replay(ctx, s.options.Mode == Replay, c, old.Spent, lm.Merge(reply.provider()), err)
+		}
+		if err == nil {
+			err = reply.stream(ctx, options)
+		}
+		return reply.provider(), err
 	}
 	if s.options.Mode == Replay {
 		return nil, &Error{Kind: KindInvalid, Err: s.missing(e)}
@@ -313,9 +331,14 @@ func (s *Store) inOrder(ctx context.Context, e *exchange, options []llms.CallOpt
 	if err := s.file.Broken(); err != nil { // do not pay for a reply that would be lost
 		return nil, &Error{Kind: KindUnknown, Err: fmt.Errorf("cannot write to the store: %w", err)}
 	}
-	r, err := ask()
+	spent := func() json.RawMessage { return nil }
+	if meter != nil {
+		ctx, spent = meter.Record(ctx)
+	}
+	r, err := ask(ctx)
+	e.Spent = spent()
 	if failed, ok := errors.AsType[*Error](err); ok {
-		if failed.Kind == KindCancelled || failed.Kind == KindOverBudget {
+		if failed.Kind == KindCancelled || failed.Kind == KindOverBudget || lm.Refused(err) {
 			return r, err
 		}
 		e.Failure = failureOf(failed, s.redact)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/tmc/langchaingo/llms"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
@@ -246,7 +247,8 @@ func TestCacheConcurrent(t *testing.T) {
 		"is canceled": func(cancel func()) error { cancel(); return nil },
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(t.Context())
+			all := budget.With(t.Context(), budget.Limits{})
+			ctx, cancel := context.WithCancel(all)
 			defer cancel()
 			inner := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
 				time.Sleep(time.Second)
@@ -255,20 +257,19 @@ func TestCacheConcurrent(t *testing.T) {
 				}
 				return llmtest.Reply{Text: "Paris"}, nil
 			})
-			budget := models.NewBudget(models.Limits{})
 			cache := newCache(t)
-			model := budget.Model(cache.Model(inner, "a"), "")
+			model := cache.Model(inner, "a")
 			var wg sync.WaitGroup
 			wg.Go(func() { _, _ = ask(ctx, model) })
 			synctest.Wait()
 			for range 4 {
 				wg.Go(func() {
-					if got, err := ask(t.Context(), model); err != nil || got.Text != "Paris" {
+					if got, err := ask(all, model); err != nil || got.Text != "Paris" {
 						t.Errorf("%s: got %+v, %v", name, got, err)
 					}
 				})
 			}
-			leaving, leave := context.WithTimeout(t.Context(), time.Second/2)
+			leaving, leave := context.WithTimeout(all, time.Second/2)
 			defer leave()
 			wg.Go(func() {
 				if _, err := ask(leaving, model); failure(t, err).Kind != models.KindCancelled || failure(t, err).MaybeCharged {
@@ -280,8 +281,8 @@ func TestCacheConcurrent(t *testing.T) {
 			if name != "succeeds" {
 				want = models.StoreStats{Hits: 3, Misses: 2}
 			}
-			if n := len(inner.Requests()); n != want.Misses || cache.Stats() != want || budget.Spent().Cached != want.Hits {
-				t.Errorf("%s: asked %d times, %+v, spent %s", name, n, cache.Stats(), budget.Spent())
+			if n := len(inner.Requests()); n != want.Misses || cache.Stats() != want || budget.Of(all).Spent().Cached != want.Hits {
+				t.Errorf("%s: asked %d times, %+v, spent %s", name, n, cache.Stats(), budget.Of(all).Spent())
 			}
 		})
 	}
@@ -373,19 +374,34 @@ func TestResume(t *testing.T) {
 	}
 }
 
-func TestResumeKeepsUsageAndFailures(t *testing.T) {
+// A stored reply has its usage. Only Replay charges for it, and exactly what the request used.
+func TestResumeKeepsUsage(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "log")
-	for range 2 {
-		log := openLog(t, path)
-		budget := models.NewBudget(models.Limits{})
-		model := llmtest.Func(func(context.Context, llmtest.Request) (llmtest.Reply, error) {
+	paid := budget.Spent{Calls: 2, InputTokens: 8, OutputTokens: 3, Estimated: 1, Unpriced: 2}
+	for i, mode := range []models.Mode{models.Resume, models.Resume, models.Replay} {
+		log, err := models.OpenStore(&models.StoreOptions{Mode: mode, Path: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := budget.With(t.Context(), budget.Limits{})
+		model := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+			if r.N == 1 {
+				return llmtest.Reply{}, brokenOff
+			}
 			return llmtest.Reply{Text: "yes", StopReason: "length", InputTokens: 7, OutputTokens: 3}, nil
 		})
-		m := budget.Model(log.Model(model, ""), "m")
-		said(t, m, "q")
-		if s := budget.Spent(); s.Calls != 1 || s.InputTokens != 7 || s.OutputTokens != 3 || s.Cached != 0 {
-			t.Errorf("spent %v", s)
+		asked := log.Model(models.Retry(model, &models.RetryOptions{MinWait: 1}), "")
+		reply, err := lm.Ask(ctx, asked, lm.Call{}, question("q"))
+		if err != nil || reply.Usage != (lm.Usage{Input: 7, Output: 3}) || reply.Cached {
+			t.Errorf("got %+v, %v", reply, err)
+		}
+		want := paid
+		if i == 1 {
+			want = budget.Spent{}
+		}
+		if s := budget.Of(ctx).Spent(); s != want {
+			t.Errorf("%d: spent %+v", i, s)
 		}
 		log.Close()
 	}
@@ -746,4 +762,22 @@ func numbered() *llmtest.Model {
 		}
 		return llmtest.Reply{Text: fmt.Sprintf("%s %d", r.Last(), r.N)}, nil
 	})
+}
+
+// A call that a budget refuses is not stored as a failure: with a better budget, it is made.
+func TestResumeAfterRefusal(t *testing.T) {
+	t.Parallel()
+	path, model := filepath.Join(t.TempDir(), "log"), script()
+	for _, limits := range []budget.Limits{{Cost: 1}, {Tokens: 5}, {Calls: -1}} {
+		log := openLog(t, path)
+		if _, err := ask(budget.With(t.Context(), limits), log.Model(model, "")); err == nil {
+			t.Errorf("%+v: there is no error", limits)
+		}
+		log.Close()
+	}
+	log := openLog(t, path)
+	defer log.Close()
+	if _, err := ask(budget.With(t.Context(), budget.Limits{Calls: 1}), log.Model(model, "")); err != nil {
+		t.Error(err)
+	}
 }

@@ -13,12 +13,13 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/internal/display"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/models"
 )
 
 // errBudget reports that the budget is spent.
-var errBudget = errors.New("the budget of the optimization is spent")
+var errBudget = lm.Reworded(budget.ErrSpent, "the budget of the optimization is spent")
 
 // Budget limits an optimization. Fields that are zero mean no limit, but if there is no limit on StudentCalls, Tokens,
 // Cost or Time, Options.Effort limits the search.
@@ -30,6 +31,8 @@ var errBudget = errors.New("the budget of the optimization is spent")
 // one for each of Options.Workers, may exceed the limits, and equal searches may spend different amounts. A call counts
 // once, even if models.Retry within the model repeats it, or the model runs modules of its own. Calls that a metric or
 // an [Embed] makes directly, and not through a module, are not counted, nor are calls of a search within the module.
+// A budget of the context of Run counts and bounds all of them (see package budget); if it is spent, Run returns its
+// error together with the result so far.
 type Budget struct {
 	StudentCalls    int           // calls of the module's own models
 	TeacherCalls    int           // calls of Options.Teacher
@@ -86,10 +89,10 @@ const (
 type ledger struct {
 	limits Budget
 	began  time.Time
-	log    *models.Store  // nil without Options.Dir
-	asked  atomic.Int64   // the number of calls
-	paid   atomic.Int64   // the number of calls that the log did not answer
-	total  *models.Budget // counts tokens and money
+	log    *models.Store   // nil without Options.Dir
+	asked  atomic.Int64    // the number of calls
+	paid   atomic.Int64    // the number of calls that the log did not answer
+	total  context.Context // has a budget that counts tokens and money, also of the calls that the log answers
 
 	mu       sync.Mutex
 	settled  *sync.Cond    // broadcasts that a call has ended
@@ -133,17 +136,17 @@ func (l *ledger) affords(n int) bool {
 	return true
 }
 
-func newLedger(limits Budget, prices map[string]models.Price, log *models.Store) *ledger {
+func newLedger(limits Budget, prices map[string]budget.Price, log *models.Store) *ledger {
 	l := &ledger{
 		limits: limits, began: time.Now(), log: log,
 		calls: map[role]int{}, underway: map[role]int{}, refused: map[role]bool{},
 	}
 	l.settled = sync.NewCond(&l.mu)
-	priced := models.Limits{Prices: prices}
+	priced := budget.Limits{Prices: prices}
 	if limits.Cost > 0 {
 		priced.Cost = math.MaxFloat64 // effectively unlimited, but a model without a price is an error
 	}
-	l.total = models.NewBudget(priced)
+	l.total = budget.With(context.Background(), priced)
 	return l
 }
 
@@ -155,7 +158,6 @@ func (l *ledger) model(r role, scope string, m llms.Model) llms.Model {
 	if l.log != nil {
 		m = l.log.Model(m, strings.Join([]string{string(r), name, scope}, "\n"))
 	}
-	m = l.total.Model(m, name)
 	return lm.Wrap(m, l.counted(r, m))
 }
 
@@ -187,10 +189,24 @@ func (l *ledger) counted(r role, m llms.Model) lm.Func {
 			return nil, l.refuse(r)
 		}
 		l.asked.Add(1)
-		response, err := lm.Generate(ctx, m, messages, options...)
+		response, err := l.charged(ctx, m, messages, options)
 		l.end(r, isFree(response, err))
 		return response, err
 	}
+}
+
+// charged calls m and charges the search for the reply, even if it comes from the log, so that a resumed search takes
+// the same path. The budgets of ctx are charged only for calls that are made.
+func (l *ledger) charged(ctx context.Context, m llms.Model, messages []llms.MessageContent,
+	options []llms.CallOption) (*llms.ContentResponse, error) {
+	c := lm.ChargeOf(ctx, m, messages, options)
+	c.Step = nil // a budget of ctx is charged for it
+	_, _, settle, err := lm.MeterOf(l.total).Reserve(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	response, err := lm.Generate(ctx, m, messages, options...)
+	return response, settle(lm.Merge(response), err)
 }
 
 // isFree reports whether a cache answered the call, or the call was never made.
@@ -235,7 +251,7 @@ func (l *ledger) limit(r role) int {
 
 // reached reports whether the limit on tokens or on cost is reached.
 func (l *ledger) reached() bool {
-	s := l.total.Spent()
+	s := budget.Of(l.total).Spent()
 	return l.limits.Tokens > 0 && s.InputTokens+s.OutputTokens >= l.limits.Tokens ||
 		l.limits.Cost > 0 && s.Cost >= l.limits.Cost
 }
@@ -251,7 +267,7 @@ func (l *ledger) refuse(r role) error {
 func (l *ledger) over(r role) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := l.total.Spent()
+	s := budget.Of(l.total).Spent()
 	return l.refused[r] || l.limits.Tokens > 0 && s.InputTokens+s.OutputTokens > l.limits.Tokens ||
 		l.limits.Cost > 0 && s.Cost > l.limits.Cost
 }
@@ -259,7 +275,7 @@ func (l *ledger) over(r role) bool {
 func (l *ledger) spent() Spent {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := l.total.Spent()
+	s := budget.Of(l.total).Spent()
 	return Spent{
 		StudentCalls: l.calls[student], TeacherCalls: l.calls[teacher], ReflectionCalls: l.calls[reflection],
 		MetricCalls: l.calls[judge], InputTokens: s.InputTokens, OutputTokens: s.OutputTokens,

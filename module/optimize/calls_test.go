@@ -68,9 +68,9 @@ func TestOrderOfCalls(t *testing.T) {
 	}
 }
 
-// A module behind a tool learns from examples of its own calls.
-func TestModuleInTool(t *testing.T) {
-	t.Parallel()
+// asksTool returns a module that asks another one, which is a tool, and its model.
+func asksTool(t *testing.T) (*module.ReAct[question, answer], *llmtest.Model) {
+	t.Helper()
 	set, err := tools.NewSet(t.Context(), module.Tool("spell", "Names a number.", module.Module[question, answer](
 		newStudent()), &tools.Hints{Class: tools.Read}))
 	if err != nil {
@@ -82,6 +82,13 @@ func TestModuleInTool(t *testing.T) {
 		}
 		return reply("thought", "Ask.", "tool", "spell", "args", `{"number":`+inputOf(r.Last(), "number")+`}`), nil
 	})
+	return module.NewReAct(spelled, model, set, nil), model
+}
+
+// A module behind a tool learns from examples of its own calls.
+func TestModuleInTool(t *testing.T) {
+	t.Parallel()
+	m, model := asksTool(t)
 	teacher := llmtest.Func(func(ctx context.Context, r llmtest.Request) (llmtest.Reply, error) {
 		if strings.Contains(r.Text(), "thought") {
 			c, err := model.GenerateContent(ctx, r.Messages)
@@ -90,7 +97,7 @@ func TestModuleInTool(t *testing.T) {
 		n, err := strconv.Atoi(inputOf(r.Last(), "number"))
 		return reply("text", nameOf(n)), err
 	})
-	r, err := optimize.Run(t.Context(), module.NewReAct(spelled, model, set, nil),
+	r, err := optimize.Run(t.Context(), m,
 		optimize.BootstrapFewShot{MaxBootstrapped: 14, MaxLabeled: -1}, numbersData(), right,
 		&optimize.Options{Teacher: teacher})
 	if err != nil {
@@ -102,5 +109,22 @@ func TestModuleInTool(t *testing.T) {
 	}
 	if r.Candidates[0].Score != 0 || r.Best.Score != 1 || demos["Tools[spell]"] == 0 {
 		t.Errorf("the score was %v and is %v; demos %v", r.Candidates[0].Score, r.Best.Score, demos)
+	}
+}
+
+// GEPA improves the instructions of a module behind a tool.
+func TestInstructionsInTool(t *testing.T) {
+	t.Parallel()
+	m, _ := asksTool(t)
+	reflection := llmtest.Func(func(_ context.Context, r llmtest.Request) (llmtest.Reply, error) {
+		return llmtest.Reply{Text: "```\nName the number by sevenths.\n```"}, nil
+	})
+	r, err := optimize.Run(t.Context(), m, optimize.GEPA{Iterations: 10}, numbersData(), right,
+		&optimize.Options{Reflection: reflection, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Best.Instructions("Tools[spell]"); r.Best.Score != 1 || !strings.Contains(got, "sevenths") {
+		t.Errorf("the score is %v with the instructions %q", r.Best.Score, got)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/llmtest"
-	"github.com/writ-go/writ/module/models"
 )
 
 func TestMIPROv2ChoosesOnlyDemos(t *testing.T) {
@@ -155,16 +155,16 @@ func summary(r *Result[*twoSteps]) string {
 func TestMIPROv2ReservesTheLastEvaluation(t *testing.T) {
 	t.Parallel()
 	by := MIPROv2{Instructions: 3, DemoSets: -1, Trials: 50}
-	for _, budget := range []Budget{{StudentCalls: 370}, {Tokens: 60_000}, {Cost: 60}} {
+	for _, limits := range []Budget{{StudentCalls: 370}, {Tokens: 60_000}, {Cost: 60}} {
 		r, err := Run(t.Context(), newTwoSteps(), by, Data[question, reply]{questions(5), questions(60)}, longer, &Options{
-			Budget: budget, Prices: map[string]models.Price{"": {Input: 1000, Output: 1000}},
+			Budget: limits, Prices: map[string]budget.Price{"": {Input: 1000, Output: 1000}},
 			Reflection: replying("a summary", "Draft more.", "Draft a lot more.", "Polish more.", "Polish a lot more."),
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if r.Best.Score <= r.Candidates[0].Score || !strings.Contains(r.Warnings[len(r.Warnings)-1], "of 50 trials") {
-			t.Errorf("%+v: got the score %v, spent %v, warnings %q", budget, r.Best.Score, r.Spent, r.Warnings)
+			t.Errorf("%+v: got the score %v, spent %v, warnings %q", limits, r.Best.Score, r.Spent, r.Warnings)
 		}
 	}
 }

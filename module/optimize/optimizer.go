@@ -11,8 +11,8 @@ import (
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/internal/display"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/evaluate"
-	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/tools"
 )
 
@@ -90,7 +90,7 @@ type Options struct {
 	OnEvent func(Event)
 
 	// Prices are the prices of models by name, for Budget.Cost and Spent.Cost.
-	Prices map[string]models.Price
+	Prices map[string]budget.Price
 }
 
 // Effort is the number of runs of the module that a search may make, including the first evaluation, divided by the

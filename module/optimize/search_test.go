@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/evaluate"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/module/models"
@@ -225,7 +226,7 @@ func TestSeeds(t *testing.T) {
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	by := optimize.BootstrapRandomSearch{BootstrapFewShot: optimize.BootstrapFewShot{MaxLabeled: 5}, Candidates: 8}
-	prices := map[string]models.Price{"": {Input: 1, Output: 1}}
+	prices := map[string]budget.Price{"": {Input: 1, Output: 1}}
 	for _, budget := range []optimize.Budget{
 		{StudentCalls: 20}, {StudentCalls: 45}, {StudentCalls: 70}, {Tokens: 9_000}, {Tokens: 15_000}, {Cost: 0.015},
 	} {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/sandbox"
@@ -299,6 +300,9 @@ func (t *task) runNew(ctx context.Context, b batch) error {
 	for _, o := range outcomes {
 		if failure, ok := errors.AsType[*lm.Error](o.Err); ok && failure.Kind == lm.KindAuth {
 			return o.Err
+		}
+		if spent, ok := errors.AsType[*budget.Error](o.Err); ok && spent.Binds(ctx) {
+			return fmt.Errorf("optimize: stopped: %w", o.Err)
 		}
 	}
 	t.runs.Lock()

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/evaluate"
 	"github.com/writ-go/writ/module/llmtest"
-	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/module/optimize"
 )
 
@@ -146,7 +146,7 @@ func TestEstimate(t *testing.T) {
 			Budget: optimize.Budget{StudentCalls: c.budget}, Progress: &progress, Reflection: advisor,
 		}
 		if c.budget > 0 {
-			o.Prices = map[string]models.Price{"": {Input: 1, Output: 1}}
+			o.Prices = map[string]budget.Price{"": {Input: 1, Output: 1}}
 		}
 		r := run(t, c.by, o)
 		var most int

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,6 +32,14 @@ func (j *Journal) change(op *operation) error {
 	case opAccept:
 		j.settleOpen(nil)
 		j.step, j.attempts, j.current = j.step+1, 0, nil
+		for _, e := range j.entries {
+			if e.carried {
+				e.step = j.step
+			}
+		}
+		return nil
+	case opContinue:
+		j.carry()
 		return nil
 	case opNextTurn:
 		j.nextTurn()
@@ -85,12 +94,25 @@ func (j *Journal) nextTurn() {
 	end := cmp.Or(j.idle, j.clock)
 	for _, e := range j.entries {
 		e.past = e.past || e.isDone() && e.ended <= end
+		e.carried = false
 	}
 	j.settleOpen(nil)
 	if j.turn++; j.attempts > 0 {
 		j.step++
 	}
 	j.attempts, j.current = 0, nil
+}
+
+// carry begins another run of the module. What the earlier runs did is carried over.
+func (j *Journal) carry() {
+	j.settleOpen(nil)
+	j.turn++
+	j.current = nil
+	for _, e := range j.entries {
+		if !e.past {
+			e.carried, e.step = true, j.step
+		}
+	}
 }
 
 func (j *Journal) applyIssue(a *Attempt, op *operation) error {
@@ -110,6 +132,7 @@ func (j *Journal) applyIssue(a *Attempt, op *operation) error {
 		}
 		e = j.add(a, op)
 		e.repeat(again, named)
+		e.setOrigin(op)
 	}
 	if e == nil {
 		return fmt.Errorf("%q is not an entry", op.ID)
@@ -117,7 +140,7 @@ func (j *Journal) applyIssue(a *Attempt, op *operation) error {
 	for _, o := range named {
 		a.named[o] = true
 	}
-	e.consumedBy, e.unheard = a.number, false
+	e.consumedBy, e.unheard, e.carried = a.number, false, false
 	return nil
 }
 
@@ -130,7 +153,7 @@ func (j *Journal) add(a *Attempt, op *operation) *entry {
 			Tool: op.Tool, Class: op.Class, Args: op.Args, State: dispatch.StateIntended,
 			Repeatable: op.Repeatable, Repeats: op.Again, Reverts: op.Reverts, Labels: op.Labels,
 		},
-		attempt: a, key: string(op.Key), id: toolID{op.Server, op.Name}, issued: j.tick(),
+		attempt: a, step: a.step, key: string(op.Key), id: toolID{op.Server, op.Name}, issued: j.tick(),
 		destructive: op.Destructive, fresh: says != nil && says.Fresh && op.Class == tools.Read,
 		answered: op.Answer != nil,
 	}
@@ -147,6 +170,23 @@ func (e *entry) repeat(again, named []*entry) {
 	}
 	for _, o := range named {
 		o.namedBy = append(o.namedBy, e)
+	}
+}
+
+// setOrigin finds the call that e repeats, which had no result and is not repeated yet: one that e names, whatever its
+// arguments, or else one with the same key.
+func (e *entry) setOrigin(op *operation) {
+	e.origin = e
+	j := e.attempt.journal
+	var again []*entry
+	if says := cmp.Or(op.Answer, op.Repeat); says != nil {
+		again = j.findAll(says.Again)
+	}
+	for _, o := range slices.Concat(again, j.byKey[e.key]) {
+		if o != e && o.id == e.id && o.ended > 0 && o.called && o.State != StateOK && !o.continued {
+			o.continued, e.origin = true, o.origin
+			return
+		}
 	}
 }
 

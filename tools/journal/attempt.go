@@ -157,7 +157,7 @@ func (a *Attempt) orphaned(e *entry) bool {
 // compare records whether a read has returned a different value than the same read in an earlier attempt of the step.
 func (a *Attempt) compare(read *entry) {
 	for _, e := range a.journal.byKey[read.key] {
-		if e.Step == a.step && e.attempt != a && e.State == StateOK && !bytes.Equal(e.Result, read.Result) {
+		if e.step == a.step && e.attempt != a && e.State == StateOK && !bytes.Equal(e.Result, read.Result) {
 			a.changed = read
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/writ-go/writ/internal/atomicfile"
 	"github.com/writ-go/writ/internal/filelock"
+	"github.com/writ-go/writ/tools/journal/internal/runid"
 )
 
 // Dir is a Store in files. Each run has a folder, with its log and its large records in plain text. If the owner of a
@@ -41,7 +42,7 @@ const lockPrefix = ".lock-"
 
 // lock makes the caller the owner of a run until it unlocks the file.
 func (d *Dir) lock(run string) (*os.File, error) {
-	if err := checkRun(run); err != nil {
+	if err := runid.Check(run); err != nil {
 		return nil, err
 	}
 	file, err := d.root.OpenFile(lockPrefix+run, os.O_RDWR|os.O_CREATE, 0o600)
@@ -71,10 +72,23 @@ func (d *Dir) own(file *os.File, run string) error {
 type runFile struct {
 	*os.File
 	lock *os.File
+	root *os.Root
+	name string
+}
+
+// replace implements [file]. It closes the file, because Windows does not replace open files.
+func (f *runFile) replace(data []byte) error {
+	return errors.Join(f.File.Close(), atomicfile.Write(f.root, f.name+".new", f.name, data))
 }
 
 // Close implements [file].
-func (f *runFile) Close() error { return errors.Join(f.File.Close(), filelock.Close(f.lock)) }
+func (f *runFile) Close() error {
+	err := f.File.Close()
+	if errors.Is(err, fs.ErrClosed) { // by replace
+		err = nil
+	}
+	return errors.Join(err, filelock.Close(f.lock))
+}
 
 // Open implements [Store].
 func (d *Dir) Open(_ context.Context, run string) (Log, error) {
@@ -109,7 +123,7 @@ func (d *Dir) open(run string, lock *os.File) (*fileLog, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := openLog(run, data, &runFile{file, lock}, d.root)
+	l, err := openLog(run, data, &runFile{file, lock, d.root, name}, d.root)
 	if err != nil {
 		_ = file.Close()
 	}

@@ -113,6 +113,13 @@
 // earlier turn that is uncertain stays open, and rules 2 and 4 apply to it. If it turns out to be done after its turn
 // has ended, rule 6 applies once more, in the turn in which that became known.
 //
+// # Agents that call agents
+//
+// If a tool runs a module (see module.Tool), that run has a journal of its own, which belongs to the call of the tool. If
+// the call has no result and is repeated, with the same key or by {again: "E2"}, the next run goes on with that journal:
+// see [Journal.Continue]. So the promise holds across the levels. A call whose run failed is failed if the outcome of
+// all effects of the run is known, and otherwise unknown.
+//
 // # Durable runs
 //
 // [New] keeps the journal in memory. [Open] also writes everything that happens to a [Log]: an effect is durable before
@@ -124,8 +131,9 @@
 //
 // A call that was in progress when the process ended is made again, with the same [tools.EffectID], if it is a Read, if
 // its tool is repeatable, or if its tool is idempotent and no other call that may change its server was issued after
-// it. Otherwise, the run ends with an [*UnknownError]. Find out what has happened, record it with [Journal.Resolve],
-// and repeat the run. [Read] lists the entries of a log without repeating the run.
+// it. Otherwise, the run ends with an [*UnknownError]. Options.Reconcile is not called, because the process may have been
+// paused, and may make the call later. Find out what has happened, record it with [Journal.Resolve], and repeat the run.
+// [Read] lists the entries of a log without repeating the run.
 //
 // Nothing is undone by itself. [Journal.Rollback] undoes the effects of a run whose tools have a Revert.
 package journal

@@ -19,7 +19,7 @@ import (
 // "error".
 type Entry struct {
 	ID      string          `json:"id"`             // E1, E2, …
-	Turn    int             `json:"turn,omitempty"` // the turn of a conversation, from 1: see [Journal.Turn]
+	Turn    int             `json:"turn,omitempty"` // see [Journal.Turn] and [Journal.Continue]
 	Step    int             `json:"step"`           // from 1
 	Attempt int             `json:"attempt"`        // the attempt's number in the step, from 1
 	Tool    string          `json:"tool"`           // the tool's path: mail.send
@@ -130,6 +130,12 @@ type entry struct {
 	destructive bool       // tools.Hints.Destructive of the tool
 	answer      *operation // the settle whose reply the program got, or nil
 
+	step      int            // the step to which the rules count the call: see [Journal.Continue]
+	carried   bool           // an earlier run of the module made the call, and it is not consumed
+	origin    *entry         // the first of the calls that this one repeats because they had no result, or itself
+	continued bool           // another call has this one's origin
+	within    *effect.Within // the journals of the runs that the tool makes; only of the origin
+
 	told   *Attempt     // the last attempt that was held because this call failed; in ReAct, the attempt continues
 	unseen bool         // a repetition was held because nothing that was read can show the effect of this call
 	list   *lists.State // what Result says about its list; set by listState
@@ -166,6 +172,12 @@ func (e *entry) Effect() effect.ID {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	id := effect.ID{Run: j.run, Step: e.Step, Attempt: e.Attempt, Entry: e.ID}
+	if m := e.call.Tool; m != nil && m.Module != nil {
+		if e.origin.within == nil {
+			e.origin.within = effect.NewWithin()
+		}
+		id.Within, id.Origin = e.origin.within, e.origin.ID
+	}
 	sent := func(o *entry) bool { return o.State == StateUnknown && o.issued < e.issued }
 	if i := slices.IndexFunc(j.byKey[e.key], sent); i >= 0 && e.Class == tools.Idempotent && e.Repeats == nil {
 		id.First = j.byKey[e.key][i].ID

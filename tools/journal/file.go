@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"strconv"
@@ -46,6 +47,8 @@ type file interface {
 	io.Closer
 	Truncate(size int64) error
 	Sync() error
+	// replace replaces the content, durably. After a crash, the file has either the old or the new content.
+	replace(data []byte) error
 }
 
 // fileLog implements [Log].
@@ -222,6 +225,48 @@ func (l *fileLog) Sync() error {
 		}
 	}
 	return l.err
+}
+
+// Replace implements [Replacer].
+func (l *fileLog) Replace(records [][]byte) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.syncing {
+		l.synced.Wait()
+	}
+	if l.err != nil {
+		return l.err
+	}
+	l.err = errReplaced
+	err := l.replace(records)
+	if err != nil {
+		err = fmt.Errorf("journal: cannot replace the records of run %q: %w", l.run, err)
+	}
+	return err
+}
+
+func (l *fileLog) replace(records [][]byte) error {
+	f := &memoryFile{}
+	f.data, _ = firstLine(l.run)
+	next, err := openLog(l.run, f.data, f, l.root)
+	keep := map[string]bool{}
+	for i := 0; i < len(records) && err == nil; i++ {
+		keep[fmt.Sprintf("%x", sha256.Sum256(records[i]))] = true
+		err = next.Append(records[i])
+	}
+	if err == nil {
+		err = errors.Join(next.Sync(), l.file.replace(f.data))
+	}
+	if err != nil || l.root == nil {
+		return err
+	}
+	files, err := fs.ReadDir(l.root.FS(), l.run)
+	for _, file := range files {
+		if name := file.Name(); len(name) == 2*sha256.Size && !keep[name] {
+			err = errors.Join(err, l.root.Remove(l.run+"/"+name))
+		}
+	}
+	return err
 }
 
 // Close implements [Log].

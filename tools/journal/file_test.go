@@ -61,6 +61,8 @@ func (f *crashFile) Sync() error {
 	return f.fail
 }
 
+func (f *crashFile) replace(data []byte) error { f.data = data; return f.fail }
+
 func (f *crashFile) Close() error { return nil }
 
 // lose returns the content after a crash that kept those bytes of the writes for which keep returns true. The others

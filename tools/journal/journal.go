@@ -117,7 +117,7 @@ func (j *Journal) Accept() (orphans []Entry) {
 	step, last := j.step, j.current
 	j.do(&operation{Op: opAccept})
 	for _, e := range j.entries {
-		if e.Step == step && e.done() && last.orphaned(e) {
+		if e.step == step && e.done() && last.orphaned(e) {
 			orphans = append(orphans, e.Entry)
 		}
 	}
@@ -147,6 +147,22 @@ func (j *Journal) Turn() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.do(&operation{Op: opNextTurn})
+	return j.turn
+}
+
+// Continue begins another run of a module that is a tool, for a call that repeats one without a result. All that the
+// earlier runs did counts as done by earlier programs of the open step, even if they had closed steps. The parameter
+// names the call. Continue returns the number of the run, which is the Turn of its entries.
+func (j *Journal) Continue(call string) int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	again := func(op *operation) bool { return op.Op == opContinue && op.Run == call }
+	at := slices.IndexFunc(j.pending, again)
+	if at < 0 {
+		at = len(j.pending)
+	}
+	j.play(at)
+	j.do(&operation{Op: opContinue, Run: call})
 	return j.turn
 }
 
@@ -224,7 +240,7 @@ func (j *Journal) reconcile(ctx context.Context, e *entry, r Reconciled, err err
 
 // Open returns the calls made by all attempts in the open step, without reads, in order of issue.
 func (j *Journal) Open() []Entry {
-	return j.list(func(e *entry) bool { return e.Step == j.step && e.Class != tools.Read })
+	return j.list(func(e *entry) bool { return e.step == j.step && e.Class != tools.Read })
 }
 
 // Unresolved returns the effects that failed or whose outcome is unknown, in order of issue. It leaves out effects that
@@ -250,7 +266,7 @@ func (j *Journal) Find(key string) (e Entry, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, e := range slices.Backward(j.byKey[key]) {
-		if e.Step == j.step && e.ordered() && e.counts() {
+		if e.step == j.step && e.ordered() && e.counts() {
 			return e.Entry, true
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"regexp"
 )
 
 // Log stores the records of one run. Records are opaque: a Log neither reads nor changes them. After an error of Append
@@ -25,6 +24,13 @@ type Log interface {
 	Close() error
 }
 
+// Replacer is implemented by logs whose records can be replaced, to make the log of a run that has ended smaller.
+type Replacer interface {
+	// Replace replaces all records of the log by others, durably. After a crash, the log has either the old or the new
+	// records. After Replace, even if it has failed, the log can only be closed.
+	Replace(records [][]byte) error
+}
+
 // Store keeps the logs of runs. It is safe for concurrent use.
 //
 // The ID of a run has at most 128 letters, digits, periods, hyphens and underscores, and begins with a letter or digit.
@@ -43,14 +49,7 @@ type Store interface {
 // ErrInUse is returned for a run that another process, or another part of this one, owns.
 var ErrInUse = errors.New("the run is in use; wait until its owner has ended")
 
-var errClosed = errors.New("journal: the log is closed")
-
-var runID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
-
-func checkRun(run string) error {
-	if !runID.MatchString(run) {
-		return errors.New("the ID is invalid; use at most 128 letters, digits, periods, hyphens and underscores, and " +
-			"begin with a letter or digit")
-	}
-	return nil
-}
+var (
+	errClosed   = errors.New("journal: the log is closed")
+	errReplaced = errors.New("journal: the records of the log were replaced; close it and open it again")
+)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/writ-go/writ/tools/journal/internal/runid"
 )
 
 // NewMemory returns a Store in memory.
@@ -21,7 +23,7 @@ type memory struct {
 func (m *memory) Open(_ context.Context, run string) (Log, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	f, err := m.files[run], checkRun(run)
+	f, err := m.files[run], runid.Check(run)
 	if f == nil && err == nil {
 		f = &memoryFile{}
 		f.data, _ = firstLine(run)
@@ -72,6 +74,9 @@ func (f *memoryFile) Truncate(size int64) error { f.data = f.data[:size]; return
 
 // Sync implements [file].
 func (f *memoryFile) Sync() error { return nil }
+
+// replace implements [file].
+func (f *memoryFile) replace(data []byte) error { f.data = data; return nil }
 
 // Close implements [file].
 func (f *memoryFile) Close() error { f.owned.Store(false); return nil }

@@ -28,6 +28,7 @@ const (
 	opEnd       = "end"       // the program has ended, or was interrupted: it may go on when it is repeated
 	opAccept    = "accept"    // active: the step has ended
 	opNextTurn  = "next_turn" // active: the next turn of a conversation begins
+	opContinue  = "continue"  // active: a repeated call of a module begins another run
 	opRollback  = "rollback"  // active: the effects are undone; not repeated
 )
 
@@ -35,7 +36,7 @@ const (
 type operation struct {
 	Op     string `json:"op"`
 	Format int    `json:"format,omitempty"` // of a run
-	Run    string `json:"run,omitempty"`    // of a run: its ID
+	Run    string `json:"run,omitempty"`    // of a run: its ID; of a continue: the call
 
 	Source  []byte   `json:"source,omitempty"`  // of a begin: the hash of the program
 	Instead int      `json:"instead,omitempty"` // of a begin: the attempt's number that had another program before
@@ -79,7 +80,7 @@ type operation struct {
 // active reports whether the module or its program causes the operation.
 func (op *operation) active() bool {
 	switch op.Op {
-	case opAttempt, opBegin, opIssue, opAccept, opNextTurn, opRollback:
+	case opAttempt, opBegin, opIssue, opAccept, opNextTurn, opContinue, opRollback:
 		return true
 	}
 	return false
@@ -145,6 +146,8 @@ func (op *operation) String() string {
 		return "ended, and its step was closed"
 	case opNextTurn:
 		return "ended, and the next turn of the conversation began"
+	case opContinue:
+		return "ended, and the call of its module was repeated"
 	}
 	return op.Op
 }

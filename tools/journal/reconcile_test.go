@@ -3,6 +3,7 @@ package journal_test
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/writ-go/writ/tools"
@@ -53,5 +54,42 @@ func TestReconcileWhileToolWorks(t *testing.T) {
 	s.attempt = s.journal.Attempt()
 	if err := s.journal.Reconcile(t.Context()); err != nil || asked != 0 || s.states() != "E1 unknown, E2 unknown" {
 		t.Errorf("%v, looked up %d times, %s", err, asked, s.states())
+	}
+}
+
+// Reconcile is not called for a call that was in progress when another process took over the run: if that process was
+// only paused, the effect may still happen.
+func TestReconcileAfterTakeover(t *testing.T) {
+	t.Parallel()
+	for _, tried := range []bool{false, true} { // a policy gave up one try, which was in progress
+		log := &memory{}
+		s := opened(t, log)
+		s.begin("one")
+		c := s.issue(`db.add({"n":1})`, nil)
+		if err := c.entry.Dispatched(c.args); err != nil {
+			t.Fatal(err)
+		}
+		if tried {
+			c.entry.Settled(nil, &tools.ToolError{Kind: tools.KindTimeout}, "", true)
+		}
+		asked := 0
+		s = newScript(t, nil)
+		var err error
+		s.journal, err = journal.Open(log.cut(len(log.records)), &journal.Options{
+			Reconcile: func(context.Context, journal.Entry) (journal.Reconciled, error) {
+				asked++
+				return journal.Reconciled{State: journal.StateRejected}, nil
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.begin("two") // so that the first program is over
+		if err := s.journal.Reconcile(t.Context()); err != nil || asked != 0 || s.states() != "E1 unknown" {
+			t.Errorf("%v, looked up %d times, %s", err, asked, s.states())
+		}
+		if got := s.do(`db.add({"n":1})`, ""); !strings.HasPrefix(got, "stopped: journal: whether E1") {
+			t.Errorf("the call is %s", got)
+		}
 	}
 }

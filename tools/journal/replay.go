@@ -215,7 +215,7 @@ func (j *Journal) rewritten(a *Attempt, recorded, begin *operation) *operation {
 // turns returns the pending turns of the current attempt.
 func (j *Journal) turns() (list [][]byte) {
 	for _, op := range j.pending {
-		if op.Op == opAttempt || op.Op == opAccept {
+		if op.Op == opAttempt || op.Op == opAccept || op.Op == opContinue {
 			break
 		}
 		list = append(list, op.Turns...)

@@ -102,7 +102,7 @@ func undecided() (verdict, error)       { return verdict{}, nil }
 func refuse(err error) (verdict, error) { return verdict{}, err }
 func (q *query) idempotent() bool       { return q.class == tools.Idempotent }
 func (q *query) matching() []*entry     { return q.journal.byKey[q.key] }
-func (q *query) inStep(e *entry) bool   { return e.Step == q.step }
+func (q *query) inStep(e *entry) bool   { return e.step == q.step }
 func (q *query) consumed(e *entry) bool { return e.consumedBy == q.number }
 func (q *query) recorded(e *entry) bool {
 	return q.inStep(e) && e.isDone() && (!q.consumed(e) || e.unheard)
@@ -364,7 +364,7 @@ func (q *query) harmless() bool { return q.idempotent() && q.changed == nil }
 func (q *query) earlier() (verdict, error) {
 	for _, e := range q.matching() {
 		again := q.journal.repeated(e) || slices.Contains(q.again, e)
-		if e.Step < q.step && e.isDone() && !e.past && !again && !q.harmless() {
+		if e.step < q.step && e.isDone() && !e.past && !again && !q.harmless() {
 			return refuse(q.holdEarlier(e))
 		}
 	}

@@ -30,6 +30,7 @@ var update = flag.Bool("update", false, "write the outcomes in testdata anew")
 //	  call = how             a call; the tool answers 5, with !an error, or never, or a policy says refused
 //	  + call = how           a call at the same time as the calls with + before and after it
 //	accept, end, turn        accept the step, end the attempt, begin a turn of a conversation
+//	continue                 the call of the module is repeated
 //	reconcile ok 5           Reconcile, which asks about entries and finds out: ok 5, rejected, unknown, or !an error
 //	states                   lists the entries; it is the last line
 //
@@ -189,7 +190,7 @@ func playScenario(t *testing.T, declared map[string]declaredTool, text string) (
 }
 
 // words are the words with which a line of a scenario begins that is not a call.
-var words = []string{"with", "attempt", "accept", "end", "turn", "reconcile", "states"}
+var words = []string{"with", "attempt", "accept", "end", "turn", "continue", "reconcile", "states"}
 
 func readLine(text string) (*scenarioLine, error) {
 	text, _, _ = strings.Cut(text, " →")
@@ -319,6 +320,8 @@ func (s *scenario) run(ctx context.Context) (string, error) {
 			s.journal.End()
 		case "turn":
 			l.outcome = fmt.Sprint(s.journal.Turn())
+		case "continue":
+			l.outcome = fmt.Sprint(s.journal.Continue("c"))
 		case "reconcile":
 			s.found, s.asked = l.rest, nil
 			failed := s.journal.Reconcile(s.t.Context())
@@ -427,7 +430,7 @@ func TestScenarioMistakes(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"atempt": `line 1: "atempt" is neither a call nor begins with one of the words with, attempt, accept, end, turn, ` +
-			"reconcile, states",
+			"continue, reconcile, states",
 		"attempt\n  db.ad()":                                  `line 2: the tool "db.ad" is not declared`,
 		"with db.ad":                                          `line 1: the tool "db.ad" is not declared`,
 		"attempt\n  db.add({n:1})":                            "line 2: the arguments of db.add: invalid character 'n' looking for beginning of object key string",

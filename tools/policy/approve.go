@@ -12,6 +12,7 @@ import (
 
 	"github.com/writ-go/writ/internal/dispatch"
 	"github.com/writ-go/writ/internal/display"
+	"github.com/writ-go/writ/internal/effect"
 	"github.com/writ-go/writ/internal/place"
 	"github.com/writ-go/writ/tools"
 )
@@ -24,10 +25,11 @@ type Request struct {
 	Tool        string // the tool's path: mail.send
 	Origin      string // the tool's own name and server: "send/now" of "mail"; the same as Tool if there is no server
 	Class       tools.Class
-	Destructive bool   // the effect cannot be undone
-	Args        string // complete, as indented JSON
-	Line        int    // the line of the call in the program, from 1; 0 if unknown
-	Source      string // that line's text; "" if unknown
+	Agents      []string // the tools whose modules run, and the last of which makes the call; nil for the outer module
+	Destructive bool     // the effect cannot be undone
+	Args        string   // complete, as indented JSON
+	Line        int      // the line of the call in the program, from 1; 0 if unknown
+	Source      string   // that line's text; "" if unknown
 
 	// Call is the call itself. Its strings come from a program. Do not show them to a
 	// person.
@@ -42,6 +44,9 @@ func (r Request) String() string {
 		b.WriteString(", destructive")
 	}
 	b.WriteString(")")
+	if r.Agents != nil {
+		b.WriteString(", wanted by " + strings.Join(r.Agents, " > "))
+	}
 	if r.Origin != r.Tool {
 		b.WriteString(", which is " + r.Origin)
 	}
@@ -158,6 +163,9 @@ func request(ctx context.Context, c tools.Call) Request {
 		ID:   tools.EffectID(ctx),
 		Tool: shown(b.Path()), Class: b.Hints.Class, Destructive: b.Hints.Destructive,
 		Line: c.Line, Source: shown(strings.TrimSpace(sourceLine(c))), Call: c,
+	}
+	for _, a := range effect.Agents(ctx) {
+		r.Agents = append(r.Agents, shown(a))
 	}
 	r.Origin = r.Tool
 	if b.Namespace != "" {

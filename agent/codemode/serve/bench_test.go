@@ -77,15 +77,3 @@ func median(of []float64) float64 {
 	slices.Sort(of)
 	return of[len(of)/2]
 }
-
-// BenchmarkQueue measures a queue without waiting calls.
-func BenchmarkQueue(b *testing.B) {
-	q := serve.NewQueue(nil)
-	for b.Loop() {
-		if err := q.Do(b.Context(), "ada", nothing); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func nothing(ctx) error { return nil }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/agent/codemode/serve"
+	"github.com/writ-go/writ/agent/queue"
 )
 
 // TestCancel has a client cancel a call: the context of its handler ends.
@@ -16,7 +17,7 @@ func TestCancel(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			s := newWorks()
-			s.queue = serve.NewQueue(&serve.QueueOptions{Running: 1})
+			s.queue = queue.New(&queue.Options{Running: 1})
 			o := serve.Options{}
 			session := s.start(t, o).client(version, "", nil)
 			ctx, cancel := context.WithCancel(t.Context())

@@ -65,14 +65,14 @@
 // seconds to send a message, or to accept a piece of a response. A message that is too large gets status 413, and a
 // message that arrives too slowly gets 408; other requests that exceed a limit get 429 or 503 with Retry-After.
 //
-// A [Queue], in which calls wait for their turn, bounds the number of calls that run at once. It is fair between
-// principals. If a call cannot wait, the queue rejects it with [ErrBusy].
+// A [queue.Queue], in which calls wait for their turn, bounds the number of calls that run at once. It is fair between
+// principals. If a call cannot wait, the queue rejects it with [queue.ErrBusy].
 //
 // # Shutdown
 //
 // When its context is done, or the client on stdio closes its end, [Run] accepts no more calls and lets running calls
 // finish within Options.Grace. Until then, clients can still answer the questions of running calls. After that, Run
-// cancels the running calls, with the cause [ErrStopped], and rejects the calls that still wait in a [Queue]. The last
+// cancels the running calls, with the cause [queue.ErrStopped], and rejects the calls that still wait in a [queue.Queue]. The last
 // log entry has the number of canceled calls. [Handler.Shutdown] does the same for a Handler.
 //
 // # Paths
@@ -84,7 +84,7 @@
 //
 // The health paths need no token and reveal nothing else.
 //
-// Options.MeterProvider and QueueOptions.MeterProvider create OpenTelemetry metrics, which docs/telemetry.md lists.
+// Options.MeterProvider and queue.Options.MeterProvider create OpenTelemetry metrics, which docs/telemetry.md lists.
 // Options.TracerProvider creates a span for each tool call, which continues the client's trace. Unless the provider's
 // sampler ignores remote parents, the client decides whether its trace is sampled.
 // Metrics and spans contain no principal names; the log contains them at level debug. The log never contains a token, a

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/agent/codemode/serve"
+	"github.com/writ-go/writ/agent/queue"
 )
 
 // TestShutdown lets a running call finish while clients have open streams.
@@ -98,7 +99,7 @@ func TestDraining(t *testing.T) {
 	if _, err := io.WriteString(more, callWho[:20]); err != nil {
 		t.Fatal(err)
 	}
-	for !strings.Contains(r.meters.text(), "http.server.active_requests{http.request.method=POST,url.scheme=http} 2\n") {
+	for !strings.Contains(r.meters.Text(), "http.server.active_requests{http.request.method=POST,url.scheme=http} 2\n") {
 		time.Sleep(time.Millisecond)
 	}
 	r.shutDown()
@@ -128,7 +129,7 @@ func TestGraceEnds(t *testing.T) {
 }
 
 func cutCall(t *testing.T, s *works, version string) {
-	s.queue = serve.NewQueue(nil)
+	s.queue = queue.New(nil)
 	r := s.start(t, serve.Options{Grace: 20 * time.Millisecond})
 	result := r.begun(version)
 	r.stop()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/agent/codemode/serve"
+	"github.com/writ-go/writ/agent/queue"
 )
 
 // A server whose clients have tokens and see only their own tools.
@@ -22,7 +23,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	queue := serve.NewQueue(nil) // fair between the clients
+	queue := queue.New(nil) // fair between the clients
 
 	server := mcp.NewServer(&mcp.Implementation{Name: "greeter", Version: "1"}, nil)
 	add := func(name string, greet func(name string) string) {
@@ -34,7 +35,7 @@ func Example() {
 					text = greet(who.Name)
 					return nil
 				}); err != nil {
-					text = err.Error() // such as serve.ErrBusy
+					text = err.Error() // such as queue.ErrBusy
 				}
 				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
 			})

@@ -74,7 +74,7 @@ func NewHandler(newServer func(Principal) *mcp.Server, o *Options) (*Handler, er
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.http.ServeHTTP(w, r) }
 
 // Shutdown accepts no more calls, waits until the running calls have ended, and ends all sessions and streams. If ctx
-// is done first, Shutdown cancels the handler's calls, with the cause [ErrStopped], and returns an error. Afterward,
+// is done first, Shutdown cancels the handler's calls, with the cause [queue.ErrStopped], and returns an error. Afterward,
 // the handler still serves its health paths; it rejects other requests with status 503.
 //
 // Call it before the http.Server's Shutdown method. That method waits for streams, which only Handler.Shutdown ends,

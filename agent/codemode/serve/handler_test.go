@@ -13,6 +13,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/agent/codemode/serve"
+	"github.com/writ-go/writ/agent/queue"
 )
 
 // mount serves a handler below /tools in the http.Server of a test, after its middleware.
@@ -190,7 +191,7 @@ func TestHandlerCancel(t *testing.T) {
 	for _, version := range []string{newEra, oldEra} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			for _, queue := range []*serve.Queue{serve.NewQueue(nil), nil} {
+			for _, queue := range []*queue.Queue{queue.New(nil), nil} {
 				s := newWorks()
 				s.queue = queue
 				r, h := s.mount(t, &serve.Options{}, bare, plain)

@@ -213,7 +213,7 @@ func TestUnreadAnswer(t *testing.T) {
 		fmt.Fprintf(conn,
 			"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, "+
 				"text/event-stream\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
-		for !strings.Contains(r.meters.text(), "http.server.request.duration{http.request.method=POST,"+
+		for !strings.Contains(r.meters.Text(), "http.server.request.duration{http.request.method=POST,"+
 			"http.response.status_code=200,http.route=/mcp,url.scheme=http} 1\n") {
 			time.Sleep(5 * time.Millisecond)
 		}

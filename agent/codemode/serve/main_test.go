@@ -16,7 +16,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/agent/codemode/serve"
+	"github.com/writ-go/writ/agent/queue"
 	"github.com/writ-go/writ/internal/leaktest"
+	"github.com/writ-go/writ/internal/metertest"
 )
 
 func TestMain(m *testing.M) { os.Exit(leaktest.Run(m.Run)) }
@@ -39,7 +41,7 @@ const (
 type works struct {
 	started chan struct{} // a call of wait has begun
 	release chan struct{} // closed to let them go
-	queue   *serve.Queue
+	queue   *queue.Queue
 	network *memoryNetwork // in a bubble
 	mu      sync.Mutex
 	servers map[string]*mcp.Server
@@ -128,7 +130,7 @@ type running struct {
 	stop   context.CancelFunc
 	done   chan error
 	web    *http.Client
-	meters *meterProvider
+	meters *metertest.Provider
 }
 
 // start serves over HTTP until the test ends.
@@ -154,7 +156,7 @@ func (s *works) start(t *testing.T, o serve.Options) *running {
 		o.Transport = serve.HTTP
 	}
 	log := &lockedBuffer{}
-	meters := newMeterProvider()
+	meters := metertest.New()
 	o.MeterProvider = meters
 	o.Listener, o.Logger = l, slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	ctx, stop := context.WithCancel(t.Context())

@@ -12,13 +12,14 @@ import (
 	"time"
 
 	"github.com/writ-go/writ/agent/codemode/serve"
+	"github.com/writ-go/writ/agent/queue"
 )
 
 // TestMetrics checks the metrics, which contain nothing about clients.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	r := start(t, serve.Options{Auth: authorized(t)})
-	q := serve.NewQueue(&serve.QueueOptions{Running: 1, Waiting: -1, MeterProvider: r.meters})
+	q := queue.New(&queue.Options{Running: 1, Waiting: -1, MeterProvider: r.meters})
 	_ = q.Do(t.Context(), "ada", func(context.Context) error {
 		return q.Do(t.Context(), "bob", func(context.Context) error { return nil })
 	})
@@ -38,14 +39,14 @@ func TestMetrics(t *testing.T) {
 	r.send("BREW", "/mcp", "", ada...)
 	// A client may get its response before it is counted.
 	open := regexp.MustCompile(`active_requests.*[1-9]\n`)
-	for open.MatchString(r.meters.text()) {
+	for open.MatchString(r.meters.Text()) {
 		time.Sleep(time.Millisecond)
 	}
 	want, err := os.ReadFile("testdata/metrics.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := r.meters.text(); got != string(want) {
+	if got := r.meters.Text(); got != string(want) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
@@ -58,8 +59,8 @@ func TestStdioMetrics(t *testing.T) {
 	s.read(t)
 	s.write(t, callWho)
 	s.read(t)
-	if want := "writ.mcp.server.sessions{} 1\n"; !strings.Contains(s.meters.text(), want) {
-		t.Errorf("%q is missing in\n%s", want, s.meters.text())
+	if want := "writ.mcp.server.sessions{} 1\n"; !strings.Contains(s.meters.Text(), want) {
+		t.Errorf("%q is missing in\n%s", want, s.meters.Text())
 	}
 	s.in.Close()
 	if err := <-s.done; err != nil {
@@ -72,7 +73,7 @@ mcp.server.operation.duration{mcp.method.name=notifications/initialized,network.
 mcp.server.session.duration{network.transport=pipe} 1
 writ.mcp.server.sessions{} 0
 `
-	if got := s.meters.text(); got != want {
+	if got := s.meters.Text(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

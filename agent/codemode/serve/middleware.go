@@ -13,6 +13,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/writ-go/writ/agent/queue"
 )
 
 // middleware is part of every server that one [Run] or [Handler] serves. It hides the tools that a principal may not
@@ -38,13 +39,6 @@ type markKey struct{}
 // mark marks a request's context, so that m handles the request.
 func (m *middleware) mark(ctx context.Context) context.Context {
 	return context.WithValue(ctx, markKey{}, m)
-}
-
-// isStopped reports whether the transport of a request has begun to cancel its calls. The calls' contexts are canceled
-// a moment later.
-func isStopped(ctx context.Context) bool {
-	m, ok := ctx.Value(markKey{}).(*middleware)
-	return ok && m.stop.Err() != nil
 }
 
 // install adds the middleware to a server, unless an earlier request has added it. It does not keep the
@@ -74,7 +68,7 @@ func (m *middleware) receive(next mcp.MethodHandler) mcp.MethodHandler {
 		if ctx.Value(markKey{}) != m {
 			return next(ctx, method, r)
 		}
-		ctx, done := until(ctx, m.stop)
+		ctx, done := queue.WithStop(ctx, m.stop)
 		defer done()
 		if one := callOf(ctx); one != nil {
 			defer one.leave()

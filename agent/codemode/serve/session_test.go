@@ -33,7 +33,7 @@ func TestAbandonedSessions(t *testing.T) {
 		for range r.server(serve.Principal{Name: "local"}).Sessions() {
 			live++
 		}
-		metrics := r.meters.text()
+		metrics := r.meters.Text()
 		if live <= most && strings.Contains(metrics, fmt.Sprintf("writ.mcp.server.sessions{} %d\n", live)) {
 			return
 		}

@@ -58,6 +58,15 @@ func closedBefore(ctx context.Context, done <-chan struct{}) bool {
 	}
 }
 
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
 // abandon ends the remaining requests and sessions. A handler that ignores its context keeps running.
 func (s *web) abandon(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lastMoment)

@@ -9,14 +9,16 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/agent/codemode/serve"
+	"github.com/writ-go/writ/agent/queue"
+	"github.com/writ-go/writ/internal/metertest"
 )
 
 // TestSharedQueue ends one of two transports that share a queue: the calls of the other continue.
 func TestSharedQueue(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{newEra, oldEra} {
-		meters := newMeterProvider()
-		queue := serve.NewQueue(&serve.QueueOptions{Running: 2, MeterProvider: meters})
+		meters := metertest.New()
+		queue := queue.New(&queue.Options{Running: 2, MeterProvider: meters})
 		mounted := func() (*running, *serve.Handler) {
 			s := newWorks()
 			s.queue = queue
@@ -31,7 +33,7 @@ func TestSharedQueue(t *testing.T) {
 			_, err := call(context.WithoutCancel(t.Context()), session, "wait")
 			refused <- err
 		}()
-		for !strings.Contains(meters.text(), "writ.queue.waiting{writ.queue.name=executions} 1\n") {
+		for !strings.Contains(meters.Text(), "writ.queue.waiting{writ.queue.name=executions} 1\n") {
 			time.Sleep(time.Millisecond)
 		}
 		ending.cut(h)
@@ -43,8 +45,8 @@ func TestSharedQueue(t *testing.T) {
 			t.Errorf("%s: the waiting call: %v", version, err)
 		}
 		want := "writ.queue.wait.duration{writ.queue.name=executions,writ.queue.outcome=cancelled} 2\n"
-		if !strings.Contains(meters.text(), want) {
-			t.Errorf("%s: %q is missing in\n%s", version, want, meters.text())
+		if !strings.Contains(meters.Text(), want) {
+			t.Errorf("%s: %q is missing in\n%s", version, want, meters.Text())
 		}
 		close(other.release)
 		if err := <-kept; err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/writ-go/writ/agent/codemode/serve"
+	"github.com/writ-go/writ/internal/metertest"
 )
 
 // stdio is a server on pipes.
@@ -23,7 +24,7 @@ type stdio struct {
 	out    *bufio.Scanner
 	stop   context.CancelFunc
 	done   chan error
-	meters *meterProvider
+	meters *metertest.Provider
 }
 
 func startStdio(t *testing.T, grace time.Duration) *stdio {
@@ -32,7 +33,7 @@ func startStdio(t *testing.T, grace time.Duration) *stdio {
 	read, out := io.Pipe()
 	ctx, stop := context.WithCancel(t.Context())
 	s := &stdio{works: newWorks(), in: write, out: bufio.NewScanner(read), stop: stop, done: make(chan error, 1),
-		meters: newMeterProvider()}
+		meters: metertest.New()}
 	o := &serve.Options{In: in, Out: out, Grace: grace, Logger: slog.New(slog.DiscardHandler), MeterProvider: s.meters}
 	go func() {
 		s.done <- serve.Run(ctx, s.server, o)

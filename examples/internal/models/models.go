@@ -25,22 +25,15 @@ const Usage = "`provider:model`, such as openai:gpt-5.1 (with OPENAI_API_KEY), a
 
 // Options configures [Open].
 type Options struct {
-	// Tokens is the maximum number of tokens in all prompts and replies together. Zero means no limit.
-	Tokens int
-
 	// Progress receives a line before each retry, with the reason and the wait. It may be nil.
 	Progress io.Writer
 }
 
-// Open returns the model that a string such as "openai:gpt-5.1" names, limited by a budget.
+// Open returns the model that a string such as "openai:gpt-5.1" names.
 func Open(name string, o Options) (llms.Model, error) {
-	m, err := open(name, &models.RetryOptions{OnRetry: func(_ context.Context, why *models.Error, wait time.Duration) {
+	return open(name, &models.RetryOptions{OnRetry: func(_ context.Context, why *models.Error, wait time.Duration) {
 		fmt.Fprintf(cmp.Or(o.Progress, io.Discard), "   asking again in %s: %v\n", wait.Round(time.Millisecond), why)
 	}})
-	if err != nil {
-		return nil, err
-	}
-	return models.NewBudget(models.Limits{Tokens: o.Tokens}).Model(m, name), nil
 }
 
 // Main is the main function of an example: it calls run with the model that the flag -model names, or else with one

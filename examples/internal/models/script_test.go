@@ -21,7 +21,7 @@ func TestScript(t *testing.T) {
 		}
 	}
 	_, err = llms.GenerateFromSinglePrompt(t.Context(), model, "What now?")
-	want := "the model: request 3 has no reply: " + file +
+	want := "request 3 has no reply: " + file +
 		" contains 2, one for each request; add a reply after a line of ---"
 	if err == nil || err.Error() != want {
 		t.Errorf("after the last reply: got %v, want %s", err, want)

@@ -83,21 +83,26 @@ func Generate(ctx context.Context, model llms.Model, messages []llms.MessageCont
 
 // exchange is [Generate] and also returns the merged reply.
 func exchange(ctx context.Context, model llms.Model, messages []llms.MessageContent,
-	options []llms.CallOption) (*llms.ContentResponse, Reply, error) {
+	options []llms.CallOption) (response *llms.ContentResponse, reply Reply, err error) {
 	if model == nil {
 		return nil, Reply{}, &Error{Kind: KindInvalid, Err: errors.New("the model is nil; pass a model")}
 	}
 	if ctx.Err() != nil {
 		return nil, Reply{}, CancelledBy(ctx)
 	}
-	messages, err := sendable(model, messages)
+	messages, err = sendable(model, messages)
 	if err != nil {
 		return nil, Reply{}, err
 	}
+	within, options, settle, err := reserve(ctx, model, messages, options)
+	if err != nil {
+		return nil, Reply{}, err
+	}
+	defer func() { err = settle(reply, err) }()
 	tapped, tap := NewTap(options)
-	response, err := generate(ctx, model, messages, tapped)
+	response, err = generate(within, model, messages, tapped)
 	begun := tap.Close()
-	reply := merge(response, options)
+	reply = merge(response, options)
 	if err = failed(ctx, err, begun); err == nil {
 		err = judge(reply)
 	}

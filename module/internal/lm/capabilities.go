@@ -14,6 +14,10 @@ type Capabilities struct {
 	Caching  bool `json:"caching,omitempty"`  // obeys [Params].CacheSystem
 	Vision   bool `json:"vision,omitempty"`   // reads images
 
+	// MaxTokens is the limit that a reply has if the call options set none, without the tokens that the call allows for
+	// thinking; 0 if it is unknown.
+	MaxTokens int `json:"max_tokens,omitempty"`
+
 	// Model is the model's name, such as "gpt-5.1"; "" if it is unknown or there are several models.
 	Model string `json:"model,omitempty"`
 }
@@ -36,7 +40,7 @@ func isNil(model llms.Model) bool {
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// And returns the capabilities that both c and o have.
+// And returns the capabilities that both c and o have, without MaxTokens.
 func (c Capabilities) And(o Capabilities) Capabilities {
 	if c.Model != o.Model {
 		c.Model = ""

@@ -22,7 +22,7 @@ const (
 	KindAuth           Kind = "auth"             // the key is missing, wrong, not permitted or out of credit
 	KindInvalid        Kind = "invalid"          // the request is invalid
 	KindCancelled      Kind = "cancelled"        // the context is done
-	KindOverBudget     Kind = "over budget"      // a models.Budget is used up
+	KindOverBudget     Kind = "over budget"      // a budget is spent; Err is a *budget.Error
 	KindUnknown        Kind = ""                 // any other error
 )
 

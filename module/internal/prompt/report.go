@@ -106,11 +106,11 @@ func Orphaned(answer json.RawMessage, orphans []journal.Entry, failed bool) *Obs
 	return o
 }
 
-// End adds what every observation ends with: result types, how many programs are left, and what is left of another
-// budget. The entries are the step's calls.
-func (o *Observation) End(types string, left int, budget string, entries []journal.Entry) {
+// End adds what every observation ends with: result types, how many programs are left, and what is left of other
+// budgets. The entries are the step's calls.
+func (o *Observation) End(types string, left int, budgets []string, entries []journal.Entry) {
 	o.add(section{title: "\n", text: types, first: true, brief: strings.TrimSpace(types)})
-	o.next += Remaining(left, "program", budget)
+	o.next += Remaining(left, "program", budgets...)
 	o.effects = listEffects(entries, "Done:", maxObservation/4)
 }
 
@@ -357,9 +357,22 @@ func (s Step) repetition() string {
 	return same + "Use what it showed, and continue from there."
 }
 
-// Remaining says that few programs or steps are left, and what is left of another budget.
-func Remaining(left int, noun, budget string) string {
-	const few = 3
+// ToolCallsLeft says that few tool calls are left, or returns "".
+func ToolCallsLeft(n int) string {
+	switch {
+	case n <= 0:
+		return "No tool call is left."
+	case n <= few:
+		return display.Plural(n, "tool call") + " may still be made."
+	}
+	return ""
+}
+
+// few is the number of steps and of tool calls at which the model learns how many are left.
+const few = 3
+
+// Remaining says that few programs or steps are left, and what is left of other budgets.
+func Remaining(left int, noun string, budgets ...string) string {
 	var list []string
 	switch {
 	case left <= 0:
@@ -369,8 +382,10 @@ func Remaining(left int, noun, budget string) string {
 	case left <= few:
 		list = append(list, fmt.Sprintf("%d %ss are left.", left, noun))
 	}
-	if budget != "" {
-		list = append(list, budget)
+	for _, budget := range budgets {
+		if budget != "" {
+			list = append(list, budget)
+		}
 	}
 	if list == nil {
 		return ""

@@ -110,6 +110,13 @@ func Uncertain(entries []journal.Entry) string {
 	return "Open from earlier questions:" + open
 }
 
+// Continued says that an earlier run of the module ended without an answer, and lists what it did. Programs says
+// whether the model writes programs.
+func Continued(entries []journal.Entry, programs bool) string {
+	return "\n\nAn earlier attempt at this task ended without an answer." +
+		openEffects(entries, programs, maxObservation)
+}
+
 // pastRecord limits what is kept word for word of a turn that is left out, in bytes.
 const pastRecord = 600
 

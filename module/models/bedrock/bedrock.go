@@ -119,7 +119,7 @@ type model struct {
 func (m *model) states() lm.Capabilities {
 	claude := strings.Contains(m.base, "claude")
 	return lm.Capabilities{Model: m.name, Schema: true, Tools: true, Vision: true, Thinking: claude,
-		Caching: claude || strings.Contains(m.base, "amazon.nova")}
+		Caching: claude || strings.Contains(m.base, "amazon.nova"), MaxTokens: m.maxTokens}
 }
 
 // generate returns the model's reply as one choice. It streams the reply if the call options contain a streaming

@@ -39,7 +39,8 @@ func New(model string, o *wire.Options) (*Model, error) {
 	client.Header = http.Header{"X-Api-Key": {client.Key}, "Anthropic-Version": {"2023-06-01"}}
 	m := &Model{model: model, maxTokens: o.MaxTokens, client: client}
 	// Current Claude models have every capability.
-	can := lm.Capabilities{Model: model, Schema: true, Tools: true, Thinking: true, Caching: true, Vision: true}
+	can := lm.Capabilities{Model: model, Schema: true, Tools: true, Thinking: true, Caching: true, Vision: true,
+		MaxTokens: cmp.Or(m.maxTokens, defaultTokens)}
 	m.CapableFunc = lm.CapableFunc{Func: m.generate, States: func() lm.Capabilities { return can }}
 	return m, nil
 }

@@ -113,7 +113,8 @@ func TestNew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := lm.Capabilities{Schema: true, Tools: true, Thinking: true, Caching: true, Vision: true, Model: budgeted}
+	all := lm.Capabilities{Schema: true, Tools: true, Thinking: true, Caching: true, Vision: true, Model: budgeted,
+		MaxTokens: 16_000}
 	if got := m.Capabilities(); got != all {
 		t.Errorf("the capabilities are %+v", got)
 	}

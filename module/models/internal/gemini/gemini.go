@@ -84,7 +84,8 @@ func host(location string) string {
 func newModel(model, parent string, client wire.Client, o *wire.Options) *Model {
 	m := &Model{model: model, parent: parent, maxTokens: o.MaxTokens, client: client}
 	m.cached = o.Extra["cachedContent"] != nil
-	can := lm.Capabilities{Model: model, Schema: true, Tools: !m.cached, Thinking: true, Vision: true}
+	can := lm.Capabilities{Model: model, Schema: true, Tools: !m.cached, Thinking: true, Vision: true,
+		MaxTokens: m.maxTokens}
 	m.CapableFunc = lm.CapableFunc{Func: m.generate, States: func() lm.Capabilities { return can }}
 	return m
 }

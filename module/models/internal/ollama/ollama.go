@@ -42,7 +42,8 @@ func New(model string, o *wire.Options) (*Model, error) {
 	}
 	m := &Model{model: model, options: *o, models: map[string]modelInfo{}, client: client}
 	// Not every model can call tools, think or read images.
-	can := lm.Capabilities{Model: model, Schema: true, Tools: true, Thinking: true, Vision: true}
+	can := lm.Capabilities{Model: model, Schema: true, Tools: true, Thinking: true, Vision: true,
+		MaxTokens: o.MaxTokens}
 	m.CapableFunc = lm.CapableFunc{Func: m.generate, States: func() lm.Capabilities { return can }}
 	return m, nil
 }

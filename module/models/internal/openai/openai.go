@@ -33,7 +33,8 @@ func New(model string, o *wire.Options) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{name: model, maxTokens: o.MaxTokens, dialect: d, client: client, query: query}
-	can := lm.Capabilities{Model: model, Schema: !d.noSchema, Tools: true, Thinking: true, Vision: !d.noVision}
+	can := lm.Capabilities{Model: model, Schema: !d.noSchema, Tools: true, Thinking: true, Vision: !d.noVision,
+		MaxTokens: o.MaxTokens}
 	m.CapableFunc = lm.CapableFunc{Func: m.generate, States: func() lm.Capabilities { return can }}
 	return m, nil
 }
