@@ -109,13 +109,20 @@ func (a *Agent) enter(ctx context.Context, in advance) (*live, []agent.Waiting, 
 func (a *Agent) prepare(
 	ctx context.Context, in advance, l *live,
 ) (run func(context.Context) (json.RawMessage, error), waiting []agent.Waiting, err error) {
+	var predictors []byte
+	if in.Module != nil {
+		if predictors, err = load(ctx, a.options.Objects, *in.Module); err != nil {
+			return nil, nil, err
+		}
+	}
 	at, err := a.runs.Checkpoint(ctx, in.Run)
 	if errors.Is(err, agent.ErrNoRun) && in.Input != nil {
 		input, err := load(ctx, a.options.Objects, *in.Input)
 		if err != nil {
 			return nil, nil, err
 		}
-		return func(ctx context.Context) (json.RawMessage, error) { return a.begin(ctx, in.Run, input) }, nil, nil
+		run = func(ctx context.Context) (json.RawMessage, error) { return a.begin(ctx, predictors, in.Run, input) }
+		return run, nil, nil
 	}
 	decisions := a.decisions(ctx, in, at.Waiting)
 	open := undecided(in, at.Waiting, decisions)
@@ -126,7 +133,8 @@ func (a *Agent) prepare(
 	if err := a.lose(ctx, in, l, decisions); err != nil {
 		return nil, nil, err
 	}
-	return func(ctx context.Context) (json.RawMessage, error) { return a.resume(ctx, at, decisions) }, nil, nil
+	run = func(ctx context.Context) (json.RawMessage, error) { return a.resume(ctx, predictors, at, decisions) }
+	return run, nil, nil
 }
 
 // undecided returns the calls that wait for decisions. A call whose outcome the journal does not know does not wait if

@@ -148,7 +148,7 @@ func (f *flow) full(ctx workflow.Context) bool {
 
 // advance makes the run go on, with the results and decisions that have come.
 func (f *flow) advance(ctx workflow.Context) (p progress, err error) {
-	in := advance{Run: f.run, Results: slices.Clone(f.Results), Answers: slices.Clone(f.decided()),
+	in := advance{Run: f.run, Module: f.Module, Results: slices.Clone(f.Results), Answers: slices.Clone(f.decided()),
 		Room: maxJobs - len(f.running)}
 	f.Delivered = f.Finished
 	for _, j := range f.running {
@@ -197,7 +197,7 @@ func (f *flow) start(ctx workflow.Context, j job) {
 	}
 	activity, in := f.name+activityCall, any(j)
 	if j.Ask {
-		activity, in = f.name+activityAsk, askInput{f.run, j.ID}
+		activity, in = f.name+activityAsk, askInput{f.run, j.ID, f.Module}
 		options.ScheduleToStartTimeout = ownQueueTimeout
 	}
 	future := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), activity, in)
