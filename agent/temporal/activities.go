@@ -120,7 +120,7 @@ func handle(ctx context.Context, b *tools.Binding, args json.RawMessage) (result
 // at once. If the run is not in memory any more, it first goes on from its journal.
 func (a *Agent) ask(ctx context.Context, in askInput) error {
 	defer a.beat(ctx)()
-	l, _, err := a.enter(ctx, advance{Run: in.Run})
+	l, _, err := a.enter(ctx, advance{Run: in.Run, Module: in.Module})
 	if l == nil || err != nil {
 		return err
 	}

@@ -107,13 +107,20 @@ func (a *Agent) enter(ctx context.Context, in advance) (*live, progress, error) 
 func (a *Agent) prepare(
 	ctx context.Context, in advance, l *live,
 ) (run func(context.Context) (json.RawMessage, error), p progress, err error) {
+	var predictors []byte
+	if in.Module != nil {
+		if predictors, err = load(ctx, a.options.Objects, *in.Module); err != nil {
+			return nil, p, err
+		}
+	}
 	at, err := a.runs.Checkpoint(ctx, in.Run)
 	if errors.Is(err, agent.ErrNoRun) && in.Input != nil {
 		input, err := load(ctx, a.options.Objects, *in.Input)
 		if err != nil {
 			return nil, p, err
 		}
-		return func(ctx context.Context) (json.RawMessage, error) { return a.begin(ctx, in.Run, input) }, p, nil
+		run = func(ctx context.Context) (json.RawMessage, error) { return a.begin(ctx, predictors, in.Run, input) }
+		return run, p, nil
 	}
 	if err != nil {
 		return nil, progress{}, err
@@ -134,7 +141,8 @@ func (a *Agent) prepare(
 	if err := a.lose(ctx, in, l, decisions); err != nil {
 		return nil, progress{}, err
 	}
-	return func(ctx context.Context) (json.RawMessage, error) { return a.resume(ctx, at, decisions) }, p, nil
+	run = func(ctx context.Context) (json.RawMessage, error) { return a.resume(ctx, predictors, at, decisions) }
+	return run, p, nil
 }
 
 // undecided returns the calls that wait for decisions. A call whose outcome the journal does not know does not wait if

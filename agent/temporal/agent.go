@@ -1,6 +1,7 @@
 package temporal
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -70,8 +71,9 @@ type Agent struct {
 	runs    *agent.Runs
 	version string
 	own     string // the task queue of this process, for the runs that it has in memory
-	begin   func(ctx context.Context, run string, input json.RawMessage) (json.RawMessage, error)
-	resume  func(ctx context.Context, c agent.Checkpoint, d map[string]agent.Decision) (json.RawMessage, error)
+	module  any    // the [module.Module] that New got
+	begin   func(ctx context.Context, predictors []byte, run string, input json.RawMessage) (json.RawMessage, error)
+	resume  func(context.Context, []byte, agent.Checkpoint, map[string]agent.Decision) (json.RawMessage, error)
 
 	mu    sync.Mutex
 	lives map[string]*live // by run; guarded by mu
@@ -85,7 +87,7 @@ func New[In, Out any](name string, m module.Module[In, Out], o *Options) (*Agent
 	if o.CallTimeout < 0 || o.AskTimeout < 0 || o.Heartbeat < 0 || o.Attempts < 0 || o.Cached < 0 || o.CacheFor < 0 {
 		return nil, errors.New("temporal: an option is negative; set it to zero for its default")
 	}
-	a := &Agent{name: name, options: *o, lives: map[string]*live{}, version: version(o.Version),
+	a := &Agent{name: name, options: *o, lives: map[string]*live{}, version: version(o.Version), module: m,
 		tools: map[string]*tools.Binding{}, runs: agent.NewRuns(store{o.Store})}
 	a.own = a.TaskQueue() + "-" + rand.Text()[:12]
 	for _, b := range o.Tools.Bindings() {
@@ -97,17 +99,36 @@ func New[In, Out any](name string, m module.Module[In, Out], o *Options) (*Agent
 	c.CallTimeout, c.AskTimeout = cmp.Or(c.CallTimeout, 10*time.Minute), cmp.Or(c.AskTimeout, 10*time.Minute)
 	c.Heartbeat = cmp.Or(c.Heartbeat, 30*time.Second)
 	c.Attempts, c.Cached, c.CacheFor = cmp.Or(c.Attempts, 5), cmp.Or(c.Cached, 64), cmp.Or(c.CacheFor, 30*time.Second)
-	a.begin = func(ctx context.Context, run string, input json.RawMessage) (json.RawMessage, error) {
+	a.begin = func(ctx context.Context, p []byte, run string, input json.RawMessage) (json.RawMessage, error) {
 		var in In
 		if err := json.Unmarshal(input, &in); err != nil {
 			return nil, fmt.Errorf("temporal: the input cannot be decoded: %w", err)
 		}
+		m, err := with(m, p)
+		if err != nil {
+			return nil, err
+		}
 		return encoded(agent.Start(ctx, a.runs, run, m, in))
 	}
-	a.resume = func(ctx context.Context, c agent.Checkpoint, d map[string]agent.Decision) (json.RawMessage, error) {
+	a.resume = func(
+		ctx context.Context, p []byte, c agent.Checkpoint, d map[string]agent.Decision,
+	) (json.RawMessage, error) {
+		m, err := with(m, p)
+		if err != nil {
+			return nil, err
+		}
 		return encoded(agent.Resume(ctx, a.runs, m, c, d))
 	}
 	return a, nil
+}
+
+// with returns a copy of a module whose predictors have a state that [module.Save] has written, or m if it is nil.
+func with[M any](m M, predictors []byte) (M, error) {
+	if predictors == nil {
+		return m, nil
+	}
+	c := module.Clone(m)
+	return c, module.Load(bytes.NewReader(predictors), c)
 }
 
 func encoded[Out any](p *module.Prediction[Out], err error) (json.RawMessage, error) {

@@ -86,7 +86,7 @@ func TestRunWentOn(t *testing.T) {
 	s := &shop{}
 	a, _ := newAgent(t, s.set(t), Options{}, `await pay({of: "a"})`)
 	ctx := context.WithValue(t.Context(), liveKey{}, newLive(a))
-	if _, err := a.begin(ctx, "r-1", []byte(`{"task":"Buy."}`)); err == nil {
+	if _, err := a.begin(ctx, nil, "r-1", []byte(`{"task":"Buy."}`)); err == nil {
 		t.Fatal("the run did not pause")
 	}
 	old, err := a.runs.Checkpoint(t.Context(), "r-1")
@@ -95,7 +95,7 @@ func TestRunWentOn(t *testing.T) {
 	}
 	old.Records--
 	l := newLive(a)
-	l.start(func(ctx context.Context) (json.RawMessage, error) { return a.resume(ctx, old, nil) })
+	l.start(func(ctx context.Context) (json.RawMessage, error) { return a.resume(ctx, nil, old, nil) })
 	if _, err := l.rest(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}

@@ -22,14 +22,15 @@ import (
 // was killed.
 type server struct {
 	client.Client
-	t *testing.T
-	a *Agent
+	t    *testing.T
+	a    *Agent
+	dies bool // a worker drops the run after each activity that makes it go on
 }
 
 func (s *server) ExecuteWorkflow(
 	_ context.Context, o client.StartWorkflowOptions, workflow any, args ...any,
 ) (client.WorkflowRun, error) {
-	env := killed(s.t, s.a, func(n int) (dies, lost bool) { return false, n%2 == 0 })
+	env := killed(s.t, s.a, func(n int) (dies, lost bool) { return s.dies, n%2 == 0 })
 	env.SetStartWorkflowOptions(o)
 	env.ExecuteWorkflow(workflow, args...)
 	return &ran{env: env}, nil
@@ -71,11 +72,12 @@ func TestEvaluate(t *testing.T) {
 		t.Errorf("got %+v, %v", report, err)
 	}
 
-	acting := agentWith(t, set, Options{}, model)
-	_, err = evaluate.Evaluate(t.Context(), Module[agent.Task, agent.Answer](acting, &server{t: t, a: acting}, "eval-"),
-		examples, metric, nil)
-	if err == nil || !strings.Contains(err.Error(), "only read") {
-		t.Errorf("got %v", err)
+	acting := Module[agent.Task, agent.Answer](agentWith(t, set, Options{}, model), nil, "eval-")
+	for want, policy := range map[string]tools.Policy{"tools with effects": nil, "only read": evaluate.Act} {
+		_, err = evaluate.Evaluate(t.Context(), acting, examples, metric, &evaluate.Options{Policy: policy})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
 	}
 	_, err = Module[agent.Task, agent.Answer](a, &server{t: t, a: a}, "").Run(t.Context(), agent.Task{Task: "number 3"})
 	if !errors.Is(err, module.ErrNoAnswer) {

@@ -41,6 +41,7 @@ type outcome struct {
 // state is what a workflow knows about its run. It is all that the next execution of the workflow gets.
 type state struct {
 	Input     value    `json:"input"`
+	Module    *value   `json:"module,omitempty"` // the state of its predictors; nil for that of the agent's module
 	Began     bool     `json:"began,omitempty"`
 	Results   []result `json:"results,omitempty"` // that may not be recorded in the journal
 	Answers   []Answer `json:"answers,omitempty"`
@@ -53,6 +54,7 @@ type state struct {
 type advance struct {
 	Run     string   `json:"run"`
 	Input   *value   `json:"input,omitempty"` // nil if the run has begun
+	Module  *value   `json:"module,omitempty"`
 	Running []string `json:"running,omitempty"`
 	Results []result `json:"results,omitempty"`
 	Answers []Answer `json:"answers,omitempty"`
@@ -78,6 +80,8 @@ type progress struct {
 type askInput struct {
 	Run string `json:"run"`
 	ID  string `json:"id"` // of the job
+
+	Module *value `json:"module,omitempty"`
 }
 
 // Answer is a decision on a call that waits.

@@ -188,8 +188,12 @@ func killed(t *testing.T, a *Agent, when func(n int) (dies, lost bool)) *testsui
 		defer mu.Unlock()
 		n++
 		dies, lost := when(n)
-		if dies {
-			a.Close()
+		if dies { // but other runs of the agent, which an evaluation has, go on
+			a.mu.Lock()
+			if l := a.lives[in.Run]; l != nil {
+				a.drop(in.Run, l)
+			}
+			a.mu.Unlock()
 		}
 		if lost {
 			return progress{}, errors.New("the worker has died")
@@ -257,11 +261,13 @@ func TestResultIsKept(t *testing.T) {
 		})
 	}
 	begin, resume := a.begin, a.resume
-	a.begin = func(ctx context.Context, run string, input json.RawMessage) (json.RawMessage, error) {
-		return begin(tools.WithPolicies(ctx, hold), run, input)
+	a.begin = func(ctx context.Context, p []byte, run string, input json.RawMessage) (json.RawMessage, error) {
+		return begin(tools.WithPolicies(ctx, hold), p, run, input)
 	}
-	a.resume = func(ctx context.Context, c agent.Checkpoint, d map[string]agent.Decision) (json.RawMessage, error) {
-		return resume(tools.WithPolicies(ctx, hold), c, d)
+	a.resume = func(
+		ctx context.Context, p []byte, c agent.Checkpoint, d map[string]agent.Decision,
+	) (json.RawMessage, error) {
+		return resume(tools.WithPolicies(ctx, hold), p, c, d)
 	}
 	env := killed(t, a, func(int) (dies, lost bool) {
 		select {

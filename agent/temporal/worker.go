@@ -37,6 +37,13 @@ func (a *Agent) Worker(ctx context.Context, c client.Client, o worker.Options) e
 // Start starts a run as a workflow with this ID. [Agent.Result] returns its answer. If the server has a workflow with
 // this ID, also one that has ended, Start returns that one: a repeated Start does nothing again.
 func (a *Agent) Start(ctx context.Context, c client.Client, id string, input any) (client.WorkflowRun, error) {
+	return a.start(ctx, c, id, input, nil)
+}
+
+// start starts a run whose predictors have a state, unless it is nil.
+func (a *Agent) start(
+	ctx context.Context, c client.Client, id string, input any, predictors []byte,
+) (client.WorkflowRun, error) {
 	text, err := json.Marshal(input)
 	if err != nil {
 		return nil, fmt.Errorf("temporal: the input of %s: %w", id, err)
@@ -45,9 +52,17 @@ func (a *Agent) Start(ctx context.Context, c client.Client, id string, input any
 	if err != nil {
 		return nil, err
 	}
+	s := state{Input: v}
+	if predictors != nil { // stored, because each Advance and each request gets them
+		stored, err := keep(ctx, a.options.Objects, predictors, 0)
+		if err != nil {
+			return nil, err
+		}
+		s.Module = &stored
+	}
 	o := client.StartWorkflowOptions{ID: id, TaskQueue: a.TaskQueue(),
 		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE}
-	return c.ExecuteWorkflow(ctx, o, a.name, state{Input: v})
+	return c.ExecuteWorkflow(ctx, o, a.name, s)
 }
 
 // Result waits for a run's answer, and decodes it into out. If the module has no answer, the error wraps

@@ -180,8 +180,8 @@ func (f *flow) advance(ctx workflow.Context) (p progress, err error) {
 		return 1
 	}
 	slices.SortStableFunc(f.Answers, func(a, b Answer) int { return known(a) - known(b) })
-	in := advance{Run: f.run, Results: slices.Clone(f.Results), Answers: slices.Clone(f.Answers[:f.decided()]),
-		Room: maxJobs - len(f.running)}
+	in := advance{Run: f.run, Module: f.Module, Results: slices.Clone(f.Results),
+		Answers: slices.Clone(f.Answers[:f.decided()]), Room: maxJobs - len(f.running)}
 	f.Delivered = f.Finished
 	for _, j := range f.running {
 		in.Running = append(in.Running, j.ID)
@@ -238,7 +238,7 @@ func (f *flow) start(ctx workflow.Context, j job) {
 	}
 	activity, in := f.name+activityCall, any(j)
 	if j.Ask {
-		activity, in = f.name+activityAsk, askInput{f.run, j.ID}
+		activity, in = f.name+activityAsk, askInput{f.run, j.ID, f.Module}
 		options.ScheduleToStartTimeout = ownQueueTimeout
 	}
 	future := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), activity, in)
