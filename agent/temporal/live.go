@@ -307,7 +307,7 @@ func (l *live) works() bool {
 	l.mu.Lock()
 	waiting, inside, ended := slices.Clone(l.waiting), l.inside, l.ended
 	l.mu.Unlock()
-	return !ended && (inside != len(waiting) ||
+	return !ended && (inside == 0 || inside != len(waiting) ||
 		slices.ContainsFunc(waiting, func(w *waiter) bool { return !place.Idle(w.ctx) }))
 }
 
