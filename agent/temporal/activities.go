@@ -38,7 +38,7 @@ func once(b *tools.Binding) bool {
 	return c != tools.Read && c != tools.Idempotent && !b.Hints.Repeatable
 }
 
-// outcomeOf returns the outcome of a call. The error says why there is none.
+// outcomeOf returns the outcome of a call. The error says why the outcome is missing.
 func (a *Agent) outcomeOf(ctx context.Context, r result) (o outcome, err error) {
 	if r.Lost != "" {
 		return o, errors.New(r.Lost)

@@ -31,7 +31,7 @@ type live struct {
 	dropped  bool                      // the run must not open its log
 	changed  chan struct{}             // closed with every change
 	last     time.Time                 // when it was closed last
-	inside   int                       // the calls of await in progress, some of which have a result
+	inside   int                       // the calls of await in progress, including those whose result has come
 	waiting  []*waiter                 // in the order in which they began to wait
 	seen     map[int]bool              // the numbers of the results that came
 	early    []result                  // results that nobody wants yet

@@ -107,7 +107,8 @@ func (a *Agent) Waiting(ctx context.Context, c client.Client, id string) ([]agen
 
 // Decide answers a call of a run that waits. An invalid answer, or one to a call that does not wait, is an error, and
 // changes nothing. The update is the ID of the answer: the same one again does nothing. Decide needs a worker that
-// runs. If there is none, signal the workflow with the name "decide" and an [Answer]; an invalid one is ignored then.
+// runs. If no worker is running, signal the workflow with the name "decide" and an [Answer]; an invalid one is ignored
+// then.
 func (a *Agent) Decide(ctx context.Context, c client.Client, id, update string, answer Answer) error {
 	answer, err := a.short(ctx, answer)
 	if err != nil {

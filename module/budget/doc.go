@@ -8,9 +8,9 @@
 // A model call reserves the most that it may use before it starts, so that concurrent calls do not exceed a limit
 // together: its input, estimated at 4 bytes per token, and the longest reply. The longest reply is known from
 // llms.WithMaxTokens or the model's options; otherwise, 16,000 tokens are assumed. While a limit of tokens or money
-// leaves less, the call waits for calls in progress. If there are none, it is made with a lower llms.WithMaxTokens, and
-// if that cuts the reply off, it fails with an [Error]. To run many calls at once in a small budget, set
-// llms.WithMaxTokens.
+// leaves less, the call waits for calls in progress. If no call is in progress, it is made with a lower
+// llms.WithMaxTokens, and if that cuts the reply off, it fails with an [Error]. To run many calls at once in a small
+// budget, set llms.WithMaxTokens.
 //
 // Replies from a cache and recorded results of tools are free. When a run is resumed, only budgets that began within
 // the run count what is recorded, and what the tools of recorded calls have used, so that the run's limits hold over

@@ -25,7 +25,7 @@ type Request struct {
 	Tool        string // the tool's path: mail.send
 	Origin      string // the tool's own name and server: "send/now" of "mail"; the same as Tool if there is no server
 	Class       tools.Class
-	Agents      []string // the tools whose modules run, and the last of which makes the call; nil for the outer module
+	Agents      []string // the tools whose modules run, the calling one last; nil if the outer module calls
 	Destructive bool     // the effect cannot be undone
 	Args        string   // complete, as indented JSON
 	Line        int      // the line of the call in the program, from 1; 0 if unknown

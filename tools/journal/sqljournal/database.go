@@ -70,7 +70,7 @@ type session struct {
 		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	}
 	*dialect
-	limit time.Duration // of each exec; 0 is none
+	limit time.Duration // of each exec; 0 means no limit
 }
 
 // exec returns the number of rows that a statement has changed.
@@ -98,7 +98,7 @@ func (s session) query(add func(*sql.Rows) error, query string, args ...any) err
 }
 
 // transact calls f in a transaction that writes. It does not use [sql.Tx], because some drivers do not interrupt its
-// Commit, or leave the transaction open if Commit fails. The limit is that of each statement; 0 is none.
+// Commit, or leave the transaction open if Commit fails. The limit is that of each statement; 0 means no limit.
 func (s *Store) transact(ctx context.Context, limit time.Duration, f func(session) error) error {
 	connecting, cancel := limited(ctx, limit)
 	defer cancel()
