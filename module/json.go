@@ -6,15 +6,21 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 
 	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/internal/lm"
+	"github.com/writ-go/writ/signature"
 )
+
+// maxInput is the number of bytes up to which an input is part of a trajectory's JSON.
+const maxInput = 64 << 10
 
 // MarshalJSON also writes the total usage, the answer, and Err's text as "error". For each prompt it writes only the
 // messages that differ from those of the previous step.
 func (t Trajectory) MarshalJSON() ([]byte, error) {
 	type plain Trajectory
+	t.Inputs = slices.DeleteFunc(slices.Clone(t.Inputs), func(v signature.Value) bool { return len(v.JSON) > maxInput })
 	return json.Marshal(struct {
 		plain
 		Steps  []stepJSON      `json:"steps,omitempty"`

@@ -76,6 +76,13 @@ func Samples[In, Out any](
 	})
 }
 
+// Run runs a module. The predictors in the trajectory, and in the events, have their paths in the module. A run that
+// panics, or returns neither a prediction nor an error, fails: see [Module].
+func Run[In, Out any](ctx context.Context, m Module[In, Out], in In) (*Prediction[Out], error) {
+	r := runModule(ctx, m, in)
+	return r.Prediction, r.Err
+}
+
 // runModule runs a module. The trajectory of the result holds everything that was done, even if the module does not
 // return it.
 func runModule[In, Out any](ctx context.Context, m Module[In, Out], in In) Result[Out] {

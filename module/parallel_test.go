@@ -230,3 +230,33 @@ func ExampleParallel() {
 	// Nice. good
 	// Broke. bad
 }
+
+// Run gives predictors their paths, and survives modules that break their contract.
+func TestRunOfModule(t *testing.T) {
+	t.Parallel()
+	m := &struct {
+		own
+		Part *module.Predict[orders, sum]
+	}{Part: module.NewPredict(adding, echo(), nil)}
+	m.own = func(ctx context.Context, in orders) (*module.Prediction[sum], error) {
+		p, err := m.Part.Run(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		return &module.Prediction[sum]{Output: p.Output}, nil
+	}
+	p, err := module.Run[orders, sum](t.Context(), m, orders{Limit: 3})
+	if err != nil || len(p.Trajectory.Steps) != 1 || p.Trajectory.Steps[0].Predictor != "Part" ||
+		!strings.Contains(p.Trajectory.Inputs.String(), "3") {
+		t.Errorf("got %v, %v", p, err)
+	}
+	p, err = module.Run[orders, sum](t.Context(), m, orders{Limit: 13})
+	if err == nil || p != nil || p.TrajectoryOf(err).Steps[0].Predictor != "Part" {
+		t.Errorf("got %v, %v", p, err)
+	}
+	boom := own(func(context.Context, orders) (*module.Prediction[sum], error) { panic("boom") })
+	_, err = module.Run[orders, sum](t.Context(), boom, orders{})
+	if err == nil || !strings.Contains(err.Error(), "boom") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -227,7 +227,7 @@ func (t *Trajectory) recordRequest(e event.ModelRequest, calls int) {
 	}
 	s := t.last()
 	s.Predictor, s.Prompt, s.Model, s.Extracted = e.Predictor, e.Messages, e.Model, e.Extract
-	s.Tools, s.Schema = e.Options.Tools, e.Schema
+	s.Tools, s.Schema, t.Inputs = e.Options.Tools, e.Schema, e.Inputs
 	t.Fallback = cmp.Or(t.Fallback, e.Fallback)
 	s.Usage.Calls++ // counts the call until its response reports the usage
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/internal/lm"
 	"github.com/writ-go/writ/sandbox"
+	"github.com/writ-go/writ/signature"
 	"github.com/writ-go/writ/tools/journal"
 )
 
@@ -39,6 +40,9 @@ type Trajectory struct {
 
 	// Err is why there is no answer, or nil. Its JSON is the error's text.
 	Err error `json:"-"`
+
+	// Inputs are the inputs of the question. The JSON leaves out those with more than 64 KiB.
+	Inputs signature.Values `json:"inputs,omitempty"`
 
 	// Steps are the model calls of the module itself. In a [Program], the compiled program is a step, too.
 	Steps []Step `json:"steps,omitempty"`

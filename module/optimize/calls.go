@@ -2,13 +2,11 @@ package optimize
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"slices"
 	"strings"
-	"sync"
 
-	"github.com/writ-go/writ/module/event"
+	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/signature"
 )
@@ -34,91 +32,70 @@ type predictorCall struct {
 	parallel bool   // whether the reply called several tools; Outputs then has the first call
 }
 
-// callRecorder converts the events of a run of a module, and of the runs within it, to calls.
-type callRecorder struct {
-	specs map[string]*signature.Spec // by path
-
-	mu    sync.Mutex
-	calls []*predictorCall
-	last  map[uint64]*predictorCall // the last call of each run
-}
-
-// observe records an event.
-func (r *callRecorder) observe(_ context.Context, e event.Event) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	from := e.From()
-	if e, ok := e.(event.ModelRequest); ok {
-		if c := r.last[from.Run]; c != nil && c.step == from.Step {
-			return // the step was repeated with a shorter prompt
+// callsIn returns the calls of models in a trajectory, in an order that does not depend on when they were made, since
+// concurrent calls come in a random order. Specs are the signatures of the predictors, by path.
+func callsIn(t module.Trajectory, specs map[string]*signature.Spec) (list []predictorCall) {
+	var add func(module.Trajectory)
+	add = func(run module.Trajectory) {
+		for i, s := range run.Steps {
+			if !s.Compiled {
+				c := predictorCall{Path: s.Predictor, Inputs: run.Inputs, Reply: s.Reply, run: run.ID, step: i + 1}
+				c.read(s, specs[s.Predictor])
+				if i == len(run.Steps)-1 && run.Err != nil && s.Reply == "" {
+					c.Problem = cmp.Or(c.Problem, run.Err.Error())
+				}
+				list = append(list, c)
+			}
 		}
-		c := &predictorCall{Path: e.Predictor, Inputs: e.Inputs, run: from.Run, step: from.Step}
-		r.calls, r.last[from.Run] = append(r.calls, c), c
-		return
-	}
-	if c := r.last[from.Run]; c != nil {
-		r.extend(c, e)
-	}
-}
-
-// extend updates a call from an event.
-func (r *callRecorder) extend(c *predictorCall, e event.Event) {
-	switch e := e.(type) {
-	case event.ModelResponse:
-		c.Reply = e.Text
-		if e.Err != nil {
-			c.Problem = e.Err.Error()
+		for _, r := range run.Runs {
+			add(r)
 		}
-	case event.ReplyRejected:
-		c.Problem, c.Outputs = e.Observation, nil
-	case event.ProgramStart:
-		c.Reasoning = cmp.Or(e.Reasoning, c.Reasoning)
-		r.set(c, "code", quoted(e.Code))
-		r.explain(c)
-	case event.ToolCallStart:
-		if c.parallel = has(c.Outputs, "tool"); !c.parallel {
-			r.set(c, "tool", quoted(e.Call.Tool))
-			r.set(c, "args", e.Call.Args)
+	}
+	add(t)
+	slices.SortStableFunc(list, func(a, b predictorCall) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Inputs.String(), b.Inputs.String()),
+			cmp.Compare(a.step, b.step), strings.Compare(a.Reply, b.Reply))
+	})
+	return list
+}
+
+// read sets what the step did with the reply.
+func (c *predictorCall) read(s module.Step, spec *signature.Spec) {
+	c.Problem, c.Reasoning = s.Observation, s.Reasoning
+	switch {
+	case s.Outcome != nil:
+		c.ToolCalls, c.failed = s.Outcome.Calls, s.Outcome.Failure != nil
+	case s.Observation != "":
+		return // the reply was rejected
+	}
+	set := func(name string, value json.RawMessage) { c.set(spec, name, value) }
+	if s.Code != "" {
+		set("code", quoted(s.Code))
+	}
+	if len(c.ToolCalls) > 0 {
+		set("tool", quoted(c.ToolCalls[0].Tool))
+		set("args", c.ToolCalls[0].Args)
+		c.parallel = len(c.ToolCalls) > 1 && has(c.Outputs, "tool")
+	}
+	var answer signature.Values
+	if s.Answer != nil && json.Unmarshal(s.Answer, &answer) == nil {
+		for _, v := range answer {
+			set(v.Name, v.JSON)
 		}
-	case event.ToolCallEnd:
-		c.ToolCalls = append(c.ToolCalls, e.Call)
-	case event.ProgramEnd:
-		c.Problem, c.failed = e.Observation, e.Outcome != nil && e.Outcome.Failure != nil
-	case event.RunEnd:
-		c.Reasoning = cmp.Or(e.Reasoning, c.Reasoning)
-		r.answered(c, e.Output)
+		if !has(c.Outputs, "tool") {
+			set("tool", quoted("submit"))
+			set("args", s.Answer)
+		}
 	}
-}
-
-// answered completes the call that gave the answer.
-func (r *callRecorder) answered(c *predictorCall, output json.RawMessage) {
-	var values signature.Values
-	if json.Unmarshal(output, &values) != nil {
-		return
-	}
-	for _, v := range values {
-		r.set(c, v.Name, v.JSON)
-	}
-	if !has(c.Outputs, "tool") {
-		r.set(c, "tool", quoted("submit"))
-		r.set(c, "args", output)
-	}
-	r.explain(c)
-}
-
-// explain sets the output that holds the reasoning, whatever name the predictor gives it.
-func (r *callRecorder) explain(c *predictorCall) {
-	if c.Reasoning == "" {
-		return
-	}
-	for _, name := range []string{"reasoning", "reasoning_", "thought"} {
-		r.set(c, name, quoted(c.Reasoning))
+	if c.Reasoning != "" && len(c.Outputs) > 0 {
+		for _, name := range []string{"reasoning", "reasoning_", "thought"} { // as the predictor calls it
+			set(name, quoted(c.Reasoning))
+		}
 	}
 }
 
 // set sets an output if the predictor has an output with this name. It keeps the outputs in the order of the fields.
-func (r *callRecorder) set(c *predictorCall, name string, value json.RawMessage) {
-	spec := r.specs[c.Path]
+func (c *predictorCall) set(spec *signature.Spec, name string, value json.RawMessage) {
 	if spec == nil || value == nil {
 		return
 	}
@@ -130,23 +107,6 @@ func (r *callRecorder) set(c *predictorCall, name string, value json.RawMessage)
 		c.Outputs = append(c.Outputs.Without(name), signature.Value{Name: name, JSON: value})
 		slices.SortFunc(c.Outputs, func(a, b signature.Value) int { return position(a.Name) - position(b.Name) })
 	}
-}
-
-// list returns the calls in an order that does not depend on when they were made, since concurrent calls come in a
-// random order.
-func (r *callRecorder) list() []predictorCall {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	list := make([]predictorCall, len(r.calls))
-	for i, c := range r.calls {
-		list[i] = *c
-		slices.SortStableFunc(list[i].ToolCalls, func(a, b sandbox.Call) int { return cmp.Compare(a.ID, b.ID) })
-	}
-	slices.SortStableFunc(list, func(a, b predictorCall) int {
-		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Inputs.String(), b.Inputs.String()),
-			cmp.Compare(a.step, b.step), strings.Compare(a.Reply, b.Reply))
-	})
-	return list
 }
 
 func has(values signature.Values, name string) bool {

@@ -227,13 +227,13 @@ func (w *watched[M, In, Out]) moduleFor(index int) M {
 
 // Run runs the candidate. See [module.Module].
 func (w *watched[M, In, Out]) Run(ctx context.Context, in place[In, Out]) (*module.Prediction[Out], error) {
-	index, r := w.batch.indices[in.i], &callRecorder{specs: w.task.specs, last: map[uint64]*predictorCall{}}
+	index := w.batch.indices[in.i]
 	ctx = w.task.ledger.inContext(ctx, w.task.role(w.batch), w.batch.scope(index))
 	m := module.Module[In, Out](w.moduleFor(index))
-	results, _ := module.Parallel(module.Observe(ctx, r.observe), m, []In{in.example.In}, nil)
+	results, _ := module.Parallel(ctx, m, []In{in.example.In}, nil)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.runs[in.i] = watchedRun{results[0].Err, r.list()}
+	w.runs[in.i] = watchedRun{results[0].Err, callsIn(results[0].Trajectory(), w.task.specs)}
 	w.task.emit(Event{Candidate: w.batch.candidate, Done: int(w.ended.Add(1)), Total: len(w.runs)})
 	return results[0].Prediction, results[0].Err
 }
