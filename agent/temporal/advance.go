@@ -106,7 +106,7 @@ func (a *Agent) enter(ctx context.Context, in advance) (*live, progress, error) 
 // prepare returns a function that runs the module. It returns nil if the run waits for decisions.
 func (a *Agent) prepare(
 	ctx context.Context, in advance, l *live,
-) (run func(context.Context) (json.RawMessage, error), p progress, err error) {
+) (run func(context.Context) (returned, error), p progress, err error) {
 	var predictors []byte
 	if in.Module != nil {
 		if predictors, err = load(ctx, a.options.Objects, *in.Module); err != nil {
@@ -119,7 +119,7 @@ func (a *Agent) prepare(
 		if err != nil {
 			return nil, p, err
 		}
-		run = func(ctx context.Context) (json.RawMessage, error) { return a.begin(ctx, predictors, in.Run, input) }
+		run = func(ctx context.Context) (returned, error) { return a.begin(ctx, predictors, in.Run, input) }
 		return run, p, nil
 	}
 	if err != nil {
@@ -141,7 +141,7 @@ func (a *Agent) prepare(
 	if err := a.lose(ctx, in, l, decisions); err != nil {
 		return nil, progress{}, err
 	}
-	run = func(ctx context.Context) (json.RawMessage, error) { return a.resume(ctx, predictors, at, decisions) }
+	run = func(ctx context.Context) (returned, error) { return a.resume(ctx, predictors, at, decisions) }
 	return run, p, nil
 }
 
@@ -257,12 +257,19 @@ func (a *Agent) ended(ctx context.Context, in advance, l *live) (p progress, err
 		l.err != nil && l.log != nil && !l.log.used.Load(): // another worker had the run meanwhile
 		return p, l.err
 	case errors.Is(l.err, module.ErrNoAnswer), errors.Is(l.err, module.ErrMaxIters), errors.Is(l.err, budget.ErrSpent):
-		return progress{State: agent.Failed, Error: fmt.Sprintf("%.10000v", l.err), Kind: noAnswer}, nil
+		p = progress{State: agent.Failed, Error: fmt.Sprintf("%.10000v", l.err), Kind: noAnswer}
 	case l.err != nil:
-		return progress{State: agent.Failed, Error: fmt.Sprintf("%.10000v", l.err), Kind: "RunFailed"}, nil
+		p = progress{State: agent.Failed, Error: fmt.Sprintf("%.10000v", l.err), Kind: "RunFailed"}
+	default:
+		p.State = agent.Done
+		if p.Output, err = keep(ctx, a.options.Objects, l.returned.output, maxInline); err != nil {
+			return p, err
+		}
 	}
-	p = progress{State: agent.Done}
-	p.Output, err = keep(ctx, a.options.Objects, l.output, maxInline)
+	text, err := json.Marshal(l.returned.trajectory)
+	if err == nil {
+		p.Trajectory, err = keep(ctx, a.options.Objects, text, 0)
+	}
 	return p, err
 }
 

@@ -72,8 +72,8 @@ type Agent struct {
 	version string
 	own     string // the task queue of this process, for the runs that it has in memory
 	module  any    // the [module.Module] that New got
-	begin   func(ctx context.Context, predictors []byte, run string, input json.RawMessage) (json.RawMessage, error)
-	resume  func(context.Context, []byte, agent.Checkpoint, map[string]agent.Decision) (json.RawMessage, error)
+	begin   func(ctx context.Context, predictors []byte, run string, input json.RawMessage) (returned, error)
+	resume  func(context.Context, []byte, agent.Checkpoint, map[string]agent.Decision) (returned, error)
 
 	mu    sync.Mutex
 	lives map[string]*live // by run; guarded by mu
@@ -99,27 +99,33 @@ func New[In, Out any](name string, m module.Module[In, Out], o *Options) (*Agent
 	c.CallTimeout, c.AskTimeout = cmp.Or(c.CallTimeout, 10*time.Minute), cmp.Or(c.AskTimeout, 10*time.Minute)
 	c.Heartbeat = cmp.Or(c.Heartbeat, 30*time.Second)
 	c.Attempts, c.Cached, c.CacheFor = cmp.Or(c.Attempts, 5), cmp.Or(c.Cached, 64), cmp.Or(c.CacheFor, 30*time.Second)
-	a.begin = func(ctx context.Context, p []byte, run string, input json.RawMessage) (json.RawMessage, error) {
+	a.begin = func(ctx context.Context, p []byte, run string, input json.RawMessage) (returned, error) {
 		var in In
 		if err := json.Unmarshal(input, &in); err != nil {
-			return nil, fmt.Errorf("temporal: the input cannot be decoded: %w", err)
+			return returned{}, fmt.Errorf("temporal: the input cannot be decoded: %w", err)
 		}
 		m, err := with(m, p)
 		if err != nil {
-			return nil, err
+			return returned{}, err
 		}
-		return encoded(agent.Start(ctx, a.runs, run, m, in))
+		return encoded(agent.Start(ctx, a.runs, run, named[In, Out]{m}, in))
 	}
-	a.resume = func(
-		ctx context.Context, p []byte, c agent.Checkpoint, d map[string]agent.Decision,
-	) (json.RawMessage, error) {
+	a.resume = func(ctx context.Context, p []byte, c agent.Checkpoint, d map[string]agent.Decision) (returned, error) {
 		m, err := with(m, p)
 		if err != nil {
-			return nil, err
+			return returned{}, err
 		}
-		return encoded(agent.Resume(ctx, a.runs, m, c, d))
+		return encoded(agent.Resume(ctx, a.runs, named[In, Out]{m}, c, d))
 	}
 	return a, nil
+}
+
+// named gives the predictors of a module their paths, for trajectories.
+type named[In, Out any] struct{ module module.Module[In, Out] }
+
+// Run implements [module.Module].
+func (n named[In, Out]) Run(ctx context.Context, in In) (*module.Prediction[Out], error) {
+	return module.Run(ctx, n.module, in)
 }
 
 // with returns a copy of a module whose predictors have a state that [module.Save] has written, or m if it is nil.
@@ -131,11 +137,18 @@ func with[M any](m M, predictors []byte) (M, error) {
 	return c, module.Load(bytes.NewReader(predictors), c)
 }
 
-func encoded[Out any](p *module.Prediction[Out], err error) (json.RawMessage, error) {
-	if err != nil {
-		return nil, err
+// returned is what a run returns.
+type returned struct {
+	output     json.RawMessage
+	trajectory module.Trajectory
+}
+
+func encoded[Out any](p *module.Prediction[Out], err error) (r returned, _ error) {
+	r.trajectory = p.TrajectoryOf(err)
+	if err == nil {
+		r.output, err = json.Marshal(p.Output)
 	}
-	return json.Marshal(p.Output)
+	return r, err
 }
 
 // version returns a hash of what decides how a recorded run is repeated.

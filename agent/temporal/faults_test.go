@@ -95,7 +95,7 @@ func TestRunWentOn(t *testing.T) {
 	}
 	old.Records--
 	l := newLive(a)
-	l.start(func(ctx context.Context) (json.RawMessage, error) { return a.resume(ctx, nil, old, nil) })
+	l.start(func(ctx context.Context) (returned, error) { return a.resume(ctx, nil, old, nil) })
 	if _, err := l.rest(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}

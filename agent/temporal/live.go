@@ -41,7 +41,7 @@ type live struct {
 	stale    map[int]bool              // the numbers of results that do not count any more
 	again    bool                      // a call was lost, so the run is to go on from its journal
 	ended    bool
-	output   json.RawMessage
+	returned returned
 	err      error
 }
 
@@ -64,10 +64,10 @@ func newLive(a *Agent) *live {
 }
 
 // start runs a module until it ends.
-func (l *live) start(run func(ctx context.Context) (json.RawMessage, error)) {
+func (l *live) start(run func(ctx context.Context) (returned, error)) {
 	go func() {
-		output, err := run(l.ctx)
-		l.change(func() { l.ended, l.output, l.err = true, output, err })
+		returned, err := run(l.ctx)
+		l.change(func() { l.ended, l.returned, l.err = true, returned, err })
 	}()
 }
 

@@ -2,6 +2,7 @@ package temporal
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -10,14 +11,17 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/tools"
 	"go.temporal.io/sdk/client"
 )
 
 // Module returns a module whose runs are workflows of an agent, with random IDs that begin with prefix. With it,
-// package evaluate runs examples on all workers, and package optimize runs candidates on them. The predictions have no
-// trajectories. If the context of a run ends, its workflow is canceled.
+// package evaluate runs examples on all workers, and package optimize runs candidates on them. If the context of a run
+// ends, its workflow is canceled. The budgets of the context are charged for the requests to models once a run has ended,
+// but optimize.Budget is not. If the worker is lost after it has recorded the answer, the trajectory is empty.
 //
 // The module has copies of the predictors of the agent's module, whose paths begin with "Agent". If they are changed,
 // runs send their state, as [module.Save] writes it, to the workers. A model that differs from the agent's, and a new
@@ -65,13 +69,68 @@ func (r *remote[In, Out]) Run(ctx context.Context, in In) (*module.Prediction[Ou
 		return nil, err
 	}
 	p := &module.Prediction[Out]{}
-	if err := r.runs.Result(ctx, run, &p.Output); err != nil {
-		if ctx.Err() != nil {
-			err = errors.Join(err, r.client.CancelWorkflow(context.WithoutCancel(ctx), run.GetID(), run.GetRunID()))
-		}
+	end, err := r.runs.result(ctx, run)
+	if err == nil {
+		err = r.runs.decode(ctx, end.Output, &p.Output)
+	}
+	if err != nil && ctx.Err() != nil {
+		err = errors.Join(err, r.client.CancelWorkflow(context.WithoutCancel(ctx), run.GetID(), run.GetRunID()))
+	}
+	if end.Trajectory.Key == "" { // it has not ended
 		return nil, err
 	}
+	if bad := r.runs.decode(ctx, end.Trajectory, &p.Trajectory); bad != nil {
+		return nil, errors.Join(err, bad)
+	}
+	r.rename(&p.Trajectory)
+	if err = errors.Join(err, spend(ctx, p.Trajectory)); err != nil {
+		return nil, &module.IncompleteError{Err: err, Trajectory: p.Trajectory}
+	}
 	return p, nil
+}
+
+// spend charges the budgets of ctx for the requests of a run, as if they were made here.
+func spend(ctx context.Context, t module.Trajectory) error {
+	for name, u := range t.UsageByModel() {
+		for ; u.Calls > 0; u.Calls-- {
+			made := &request{u.InputTokens / u.Calls, u.OutputTokens / u.Calls}
+			u.InputTokens, u.OutputTokens = u.InputTokens-made.input, u.OutputTokens-made.output
+			asked := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, ".")}
+			model, limit := budget.Model(made, name), llms.WithMaxTokens(max(1, made.output))
+			if _, err := model.GenerateContent(ctx, asked, limit); err != nil {
+				return fmt.Errorf("temporal: the run has ended: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// request is a model that was asked elsewhere.
+type request struct{ input, output int }
+
+// GenerateContent implements [llms.Model].
+func (r *request) GenerateContent(
+	context.Context, []llms.MessageContent, ...llms.CallOption,
+) (*llms.ContentResponse, error) {
+	return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: ".",
+		GenerationInfo: map[string]any{"PromptTokens": r.input, "CompletionTokens": r.output}}}}, nil
+}
+
+// Call implements [llms.Model].
+func (r *request) Call(context.Context, string, ...llms.CallOption) (string, error) { return "", nil }
+
+// rename gives the predictors in a trajectory of the agent's module the paths that they have in r.
+func (r *remote[In, Out]) rename(t *module.Trajectory) {
+	paths, own := map[*module.Predictor]string{}, maps.Collect(module.Predictors(r.Agent))
+	for path, p := range module.Predictors(r) {
+		paths[p] = path
+	}
+	for i, s := range t.Steps {
+		t.Steps[i].Predictor = cmp.Or(paths[own[s.Predictor]], s.Predictor)
+	}
+	for i := range t.Runs {
+		r.rename(&t.Runs[i])
+	}
 }
 
 // changes returns the state of the predictors, or nil if it is that of the agent's module.

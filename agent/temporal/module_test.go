@@ -9,6 +9,7 @@ import (
 
 	"github.com/writ-go/writ/agent"
 	"github.com/writ-go/writ/module"
+	"github.com/writ-go/writ/module/budget"
 	"github.com/writ-go/writ/module/evaluate"
 	"github.com/writ-go/writ/module/llmtest"
 	"github.com/writ-go/writ/sandbox"
@@ -18,8 +19,8 @@ import (
 	"go.temporal.io/sdk/testsuite"
 )
 
-// server is a client whose workflows run at once, in the test environment. Every second activity fails as if its worker
-// was killed.
+// server is a client whose workflows run at once, in the test environment. The first activity that makes a run go on
+// fails as if its worker was killed.
 type server struct {
 	client.Client
 	t    *testing.T
@@ -30,7 +31,7 @@ type server struct {
 func (s *server) ExecuteWorkflow(
 	_ context.Context, o client.StartWorkflowOptions, workflow any, args ...any,
 ) (client.WorkflowRun, error) {
-	env := killed(s.t, s.a, func(n int) (dies, lost bool) { return s.dies, n%2 == 0 })
+	env := killed(s.t, s.a, func(n int) (dies, lost bool) { return s.dies, n == 1 })
 	env.SetStartWorkflowOptions(o)
 	env.ExecuteWorkflow(workflow, args...)
 	return &ran{env: env}, nil
@@ -70,6 +71,19 @@ func TestEvaluate(t *testing.T) {
 	report, err := evaluate.Evaluate(t.Context(), m, examples, metric, &evaluate.Options{MaxErrors: -1})
 	if err != nil || report.NoAnswers != 1 || report.Errors != 0 || len(report.Results) != 8 {
 		t.Errorf("got %+v, %v", report, err)
+	}
+	for i, r := range report.Results {
+		steps := r.Trajectory.Steps
+		if len(steps) == 0 || steps[0].Predictor != "Agent.Module" || r.Usage.Total().Calls != len(steps) ||
+			i == 3 && r.Trajectory.Err == nil {
+			t.Errorf("example %d has the trajectory %+v", i, r.Trajectory)
+		}
+	}
+
+	spent := budget.With(t.Context(), budget.Limits{Calls: 5})
+	_, err = evaluate.Evaluate(spent, m, examples, metric, &evaluate.Options{MaxErrors: -1, Workers: 1})
+	if !errors.Is(err, budget.ErrSpent) || budget.Of(spent).Spent().Calls != 5 {
+		t.Errorf("got %v; spent %v", err, budget.Of(spent).Spent())
 	}
 
 	acting := Module[agent.Task, agent.Answer](agentWith(t, set, Options{}, model), nil, "eval-")

@@ -63,17 +63,23 @@ type advance struct {
 
 // progress is what that activity returns.
 type progress struct {
-	State    agent.RunState `json:"state"`
-	Output   value          `json:"output"`
-	Error    string         `json:"error,omitempty"`
-	Kind     string         `json:"kind,omitempty"` // of the error
-	Waiting  []waitingCall  `json:"waiting,omitempty"`
-	Unused   []string       `json:"unused,omitempty"` // the calls whose answers are needed again: the run did not go on
-	Jobs     []job          `json:"jobs,omitempty"`
-	Recorded []int          `json:"recorded,omitempty"` // the numbers of the results that are not needed any more
-	Queue    string         `json:"queue,omitempty"`
-	Busy     bool           `json:"busy,omitempty"` // there may be more jobs soon
-	Poll     time.Duration  `json:"poll,omitempty"` // if it is busy: the worker keeps the run in memory for longer
+	State agent.RunState `json:"state"`
+	ending
+	Error    string        `json:"error,omitempty"`
+	Kind     string        `json:"kind,omitempty"` // of the error
+	Waiting  []waitingCall `json:"waiting,omitempty"`
+	Unused   []string      `json:"unused,omitempty"` // the calls whose answers are needed again: the run did not go on
+	Jobs     []job         `json:"jobs,omitempty"`
+	Recorded []int         `json:"recorded,omitempty"` // the numbers of the results that are not needed any more
+	Queue    string        `json:"queue,omitempty"`
+	Busy     bool          `json:"busy,omitempty"` // there may be more jobs soon
+	Poll     time.Duration `json:"poll,omitempty"` // if it is busy: the worker keeps the run in memory for longer
+}
+
+// ending is what a run leaves.
+type ending struct {
+	Output     value `json:"output"`
+	Trajectory value `json:"trajectory"` // also of a run without an output
 }
 
 // askInput is the input of the activity that makes a request to a model.

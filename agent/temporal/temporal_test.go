@@ -138,11 +138,11 @@ func answer(t *testing.T, a *Agent, env *testsuite.TestWorkflowEnvironment) stri
 	if err := env.GetWorkflowError(); err != nil {
 		t.Fatal(err)
 	}
-	var v value
+	var v ending
 	if err := env.GetWorkflowResult(&v); err != nil {
 		t.Fatal(err)
 	}
-	text, err := load(t.Context(), a.options.Objects, v)
+	text, err := load(t.Context(), a.options.Objects, v.Output)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,12 +261,10 @@ func TestResultIsKept(t *testing.T) {
 		})
 	}
 	begin, resume := a.begin, a.resume
-	a.begin = func(ctx context.Context, p []byte, run string, input json.RawMessage) (json.RawMessage, error) {
+	a.begin = func(ctx context.Context, p []byte, run string, input json.RawMessage) (returned, error) {
 		return begin(tools.WithPolicies(ctx, hold), p, run, input)
 	}
-	a.resume = func(
-		ctx context.Context, p []byte, c agent.Checkpoint, d map[string]agent.Decision,
-	) (json.RawMessage, error) {
+	a.resume = func(ctx context.Context, p []byte, c agent.Checkpoint, d map[string]agent.Decision) (returned, error) {
 		return resume(tools.WithPolicies(ctx, hold), p, c, d)
 	}
 	env := killed(t, a, func(int) (dies, lost bool) {

@@ -68,18 +68,34 @@ func (a *Agent) start(
 // Result waits for a run's answer, and decodes it into out. If the module has no answer, the error wraps
 // [module.ErrNoAnswer].
 func (a *Agent) Result(ctx context.Context, r client.WorkflowRun, out any) error {
-	var v value
-	if err := r.Get(ctx, &v); err != nil {
-		if e, ok := errors.AsType[*temporal.ApplicationError](err); ok && e.Type() == noAnswer {
-			return fmt.Errorf("%w: %w", module.ErrNoAnswer, err)
-		}
-		return err
-	}
-	text, err := load(ctx, a.options.Objects, v)
+	end, err := a.result(ctx, r)
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(text, out)
+	return a.decode(ctx, end.Output, out)
+}
+
+// result waits until a run has ended.
+func (a *Agent) result(ctx context.Context, r client.WorkflowRun) (end ending, err error) {
+	err = r.Get(ctx, &end)
+	if e, ok := errors.AsType[*temporal.ApplicationError](err); ok {
+		if e.HasDetails() {
+			err = errors.Join(err, e.Details(&end.Trajectory))
+		}
+		if e.Type() == noAnswer {
+			err = fmt.Errorf("%w: %w", module.ErrNoAnswer, err)
+		}
+	}
+	return end, err
+}
+
+// decode decodes a value into v.
+func (a *Agent) decode(ctx context.Context, from value, v any) error {
+	text, err := load(ctx, a.options.Objects, from)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, v)
 }
 
 // Waiting returns the calls of a run that wait for decisions.
@@ -94,11 +110,7 @@ func (a *Agent) Waiting(ctx context.Context, c client.Client, id string) ([]agen
 	}
 	list := make([]agent.Waiting, len(short))
 	for i, w := range short {
-		text, err := load(ctx, a.options.Objects, w.Whole)
-		if err == nil {
-			err = json.Unmarshal(text, &list[i])
-		}
-		if err != nil {
+		if err := a.decode(ctx, w.Whole, &list[i]); err != nil {
 			return nil, err
 		}
 	}

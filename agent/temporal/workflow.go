@@ -45,24 +45,24 @@ type flow struct {
 	answered map[string]bool
 }
 
-// workflow is the workflow of an agent. It returns the run's answer.
-func (a *Agent) workflow(ctx workflow.Context, s state) (value, error) {
+// workflow is the workflow of an agent.
+func (a *Agent) workflow(ctx workflow.Context, s state) (ending, error) {
 	f := &flow{state: s, name: a.name, beat: a.options.Heartbeat, run: runOf(workflow.GetInfo(ctx)),
 		answered: map[string]bool{}}
 	if err := f.handle(ctx); err != nil {
-		return value{}, err
+		return ending{}, err
 	}
 	for poll := firstPoll; ; {
 		p, err := f.advance(ctx)
 		switch {
 		case err != nil:
-			return value{}, err
+			return ending{}, err
 		case p.State == agent.Done:
-			return p.Output, nil
+			return p.ending, nil
 		case p.State == agent.Failed:
-			return value{}, temporal.NewNonRetryableApplicationError(p.Error, p.Kind, nil)
+			return ending{}, temporal.NewNonRetryableApplicationError(p.Error, p.Kind, nil, p.Trajectory)
 		case f.full(ctx) && len(f.running) == 0 && len(f.waiting) == 0 && f.Finished == f.Delivered:
-			return value{}, workflow.NewContinueAsNewError(ctx, a.name, f.state)
+			return ending{}, workflow.NewContinueAsNewError(ctx, a.name, f.state)
 		}
 		for _, j := range p.Jobs {
 			f.start(ctx, j)
@@ -82,7 +82,7 @@ func (a *Agent) workflow(ctx workflow.Context, s state) (value, error) {
 			cancel()
 		}
 		if err != nil {
-			return value{}, err
+			return ending{}, err
 		}
 	}
 }
@@ -101,12 +101,12 @@ func runOf(info *workflow.Info) string {
 
 // handle registers what a workflow answers.
 func (f *flow) handle(ctx workflow.Context) error {
-	accept := func(_ workflow.Context, a Answer) error {
+	accept := func(a Answer) {
 		a.Decision.Round = f.waiting[f.find(a)].Round
 		f.Answers, f.answered[a.Call] = append(f.Answers, a), true
-		return nil
 	}
-	err := workflow.SetUpdateHandlerWithOptions(ctx, decideName, accept,
+	err := workflow.SetUpdateHandlerWithOptions(ctx, decideName,
+		func(_ workflow.Context, a Answer) error { accept(a); return nil },
 		workflow.UpdateHandlerOptions{Validator: func(_ workflow.Context, a Answer) error { return f.check(a) }})
 	if err != nil {
 		return err
@@ -116,9 +116,9 @@ func (f *flow) handle(ctx workflow.Context) error {
 		for a := (Answer{}); signals.Receive(ctx, &a); a = (Answer{}) {
 			if err := f.check(a); err != nil {
 				workflow.GetLogger(ctx).Warn("temporal: a signal was ignored", "error", err)
-				continue
+			} else {
+				accept(a)
 			}
-			_ = accept(ctx, a)
 		}
 	})
 	return workflow.SetQueryHandler(ctx, waitingName, func() ([]waitingCall, error) {

@@ -221,9 +221,9 @@ submit({answer: "bought " + await buy({of: "x".repeat(3e6)})})`)
 		env.ExecuteWorkflow("bot", again)
 		err := env.GetWorkflowError()
 		if err == nil {
-			var v value
-			if err := env.GetWorkflowResult(&v); err != nil || !strings.Contains(string(v.JSON), "bought 19") {
-				t.Errorf("got %s, %v", v.JSON, err)
+			var v ending
+			if err := env.GetWorkflowResult(&v); err != nil || !strings.Contains(string(v.Output.JSON), "bought 19") {
+				t.Errorf("got %s, %v", v.Output.JSON, err)
 			}
 			break
 		}

@@ -9,6 +9,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -19,6 +20,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -50,7 +52,7 @@ func main() {
 		var err error
 		c.Dir, err = os.MkdirTemp("", "temporal-example-")
 		check(err)
-		defer os.RemoveAll(c.Dir)
+		defer func() { _ = os.RemoveAll(c.Dir) }()
 		c.Pause = 200 * time.Millisecond
 		w := &world{config: c, ask: !*yes && term.IsTerminal(int(os.Stdin.Fd()))}
 		defer w.stop()
@@ -74,6 +76,7 @@ type config struct {
 	Tools             string        // the URL of the tool server
 	Honors            bool          // the tool server makes no effect twice
 	Pause             time.Duration // how long the tool server takes
+	Events            int           // of a workflow before it continues as new; zero means 4096
 }
 
 func (c config) log() string { return filepath.Join(c.Dir, "effects.jsonl") }
@@ -115,7 +118,7 @@ func (w *world) startTemporal() error {
 	if err := build.Run(); err != nil {
 		return fmt.Errorf("the Temporal server cannot be built: %w", err)
 	}
-	p, line, err := start(filepath.Join(w.Dir, "devserver"))
+	p, line, err := start(filepath.Join(w.Dir, "devserver"), "-events", strconv.Itoa(cmp.Or(w.Events, 4096)))
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/writ-go/writ/sandbox"
 	"github.com/writ-go/writ/tools/journal"
 	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"google.golang.org/protobuf/proto"
 )
@@ -50,20 +51,18 @@ func runs(t *testing.T) int {
 type lab struct {
 	world
 	t      *testing.T
-	mu     sync.Mutex
 	kills  int
 	bot    *temporal.Agent
 	client client.Client
 
-	unknown   sync.Map // the IDs of the calls whose outcome was reported as unknown
-	undone    atomic.Int64
-	decisions atomic.Int64
+	unknown sync.Map // the IDs of the calls whose outcome was reported as unknown
+	undone  atomic.Int64
 }
 
-func newLab(t *testing.T, honors bool, pause time.Duration, workers int) *lab {
+func newLab(t *testing.T, c config, workers int) *lab {
 	t.Helper()
 	l := &lab{t: t}
-	l.Dir, l.Honors, l.Pause = t.TempDir(), honors, pause
+	l.config, l.Dir = c, t.TempDir()
 	t.Cleanup(l.stop)
 	must(t, l.start())
 	for range workers {
@@ -162,15 +161,16 @@ func (l *lab) shipAll(first, n, atOnce int, how string) (took time.Duration) {
 	return time.Since(began)
 }
 
-// TestProof makes runs while workers are killed, and compares the tool server's log with the journals.
+// TestProof makes runs while workers are killed, and compares the tool server's log with the journals. The workflows
+// continue as new after some calls.
 func TestProof(t *testing.T) {
 	n := runs(t)
 	t.Log("|")
-	t.Log("| tool server | runs | effects | workers killed | lost | repeated | requests that asked again | " +
-		"reported unknown | of these not done | done without a record | minutes |")
-	t.Log("|---|---|---|---|---|---|---|---|---|---|---|")
+	t.Log("| tool server | runs | effects | workers killed | continued as new | lost | repeated | " +
+		"requests that asked again | reported unknown | of these not done | done without a record | minutes |")
+	t.Log("|---|---|---|---|---|---|---|---|---|---|---|---|")
 	for _, honors := range []bool{true, false} {
-		l := newLab(t, honors, 100*time.Millisecond, 4)
+		l := newLab(t, config{Honors: honors, Pause: 100 * time.Millisecond, Events: 60}, 4)
 		ctx, stop := context.WithCancel(t.Context())
 		var killer sync.WaitGroup
 		killer.Go(func() { l.killAtRandom(ctx, time.Second) })
@@ -183,10 +183,13 @@ func TestProof(t *testing.T) {
 		lost, unrecorded, unknown := 20*n-effects, l.unrecorded(log), 0
 		l.unknown.Range(func(any, any) bool { unknown++; return true })
 		name := map[bool]string{true: "honors the ID of the effect", false: "does not"}[honors]
-		t.Logf("| %s | %d | %d | %d | %d | %d | %d | %d | %d | %d | %.1f |", name, n, effects, l.kills, lost, repeated,
-			again, unknown, l.undone.Load(), unrecorded, took.Minutes())
-		if lost+repeated+unrecorded > 0 || honors && unknown > 0 {
-			t.Error("an effect was lost, repeated or not recorded")
+		continued, err := l.client.CountWorkflow(t.Context(),
+			&workflowservice.CountWorkflowExecutionsRequest{Query: `ExecutionStatus="ContinuedAsNew"`})
+		must(t, err)
+		t.Logf("| %s | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %.1f |", name, n, effects, l.kills,
+			continued.Count, lost, repeated, again, unknown, l.undone.Load(), unrecorded, took.Minutes())
+		if lost+repeated+unrecorded > 0 || honors && unknown > 0 || continued.Count == 0 {
+			t.Error("an effect was lost, repeated or not recorded, or no workflow has continued as new")
 		}
 		if l.kills == 0 || n >= 100 && (honors && again == 0 || !honors && unknown == 0) {
 			t.Error("no worker was killed during a call")
@@ -198,7 +201,7 @@ func TestProof(t *testing.T) {
 // TestLoad measures runs while nothing fails.
 func TestLoad(t *testing.T) {
 	runs(t)
-	l := newLab(t, true, 0, 2)
+	l := newLab(t, config{Honors: true}, 2)
 	t.Log("|")
 	t.Log("| runs at once | calls of a program | calls a second | milliseconds a call | events a call | " +
 		"bytes of history a call |")
