@@ -145,7 +145,7 @@ func TestShutdown(t *testing.T) {
 	s := newService(t)
 	s.do(`ann POST /runs {"input": {"task": "Refund order 7."}}`, "202")
 	s.asked()
-	r, err := http.NewRequest("GET", s.url+"/runs/"+s.run+"/events", nil)
+	r, err := http.NewRequest(http.MethodGet, s.url+"/runs/"+s.run+"/events", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func tell(ctx context.Context, w io.Writer, model string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	c := &client{w: w, db: filepath.Join(dir, "service.db"), model: model}
 	for line := range strings.Lines("kill\n" + story) {
 		switch line = strings.NewReplacer("RUN", c.run, "TICKET", c.ticket, "\n", "").Replace(line); {

@@ -42,7 +42,7 @@ func newProxy(t testing.TB, d *database) (*proxy, *database) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	host := regexp.MustCompile(`host=(\S+)`).FindStringSubmatch(d.dsn)[1]
 	p := &proxy{server: filepath.Join(host, socket), dir: dir, down: true}
 	p.setDown(t, false)
@@ -92,8 +92,8 @@ func (p *proxy) connect(client net.Conn) {
 		client.Close()
 		return
 	}
-	go io.Copy(server, client)
-	go io.Copy(client, server)
+	go func() { _, _ = io.Copy(server, client) }()
+	go func() { _, _ = io.Copy(client, server) }()
 }
 
 // goDown makes a database unavailable until up is called.
