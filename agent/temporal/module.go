@@ -20,8 +20,8 @@ import (
 
 // Module returns a module whose runs are workflows of an agent, with random IDs that begin with prefix. With it,
 // package evaluate runs examples on all workers, and package optimize runs candidates on them. If the context of a run
-// ends, its workflow is canceled. The budgets of the context are charged for the requests to models once a run has ended,
-// but optimize.Budget is not. If the worker is lost after it has recorded the answer, the trajectory is empty.
+// ends, its workflow is canceled. The budgets of the context are charged for the requests to models once a run has
+// ended, but optimize.Budget is not. If the worker is lost after it has recorded the answer, the trajectory is empty.
 //
 // The module has copies of the predictors of the agent's module, whose paths begin with "Agent". If they are changed,
 // runs send their state, as [module.Save] writes it, to the workers. A model that differs from the agent's, and a new
@@ -76,12 +76,10 @@ func (r *remote[In, Out]) Run(ctx context.Context, in In) (*module.Prediction[Ou
 	if err != nil && ctx.Err() != nil {
 		err = errors.Join(err, r.client.CancelWorkflow(context.WithoutCancel(ctx), run.GetID(), run.GetRunID()))
 	}
-	if end.Trajectory.Key == "" { // it has not ended
+	if err != nil && end.Trajectory.Key == "" { // it has not ended
 		return nil, err
 	}
-	if bad := r.runs.decode(ctx, end.Trajectory, &p.Trajectory); bad != nil {
-		return nil, errors.Join(err, bad)
-	}
+	err = errors.Join(err, r.runs.decode(ctx, end.Trajectory, &p.Trajectory))
 	r.rename(&p.Trajectory)
 	if err = errors.Join(err, spend(ctx, p.Trajectory)); err != nil {
 		return nil, &module.IncompleteError{Err: err, Trajectory: p.Trajectory}
