@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/agent"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/llmtest"
@@ -39,7 +40,18 @@ func (w *world) did() []string {
 }
 
 // bot returns an agent that writes the programs in order.
-func (w *world) bot(t *testing.T, programs ...string) (*agent.Agent, *llmtest.Model) {
+func (w *world) bot(t testing.TB, programs ...string) (*agent.Agent, *llmtest.Model) {
+	t.Helper()
+	programs = slices.Clone(programs)
+	for i, p := range programs {
+		programs[i] = "```js\n" + p + "\n```"
+	}
+	model := llmtest.New(programs...)
+	return w.answering(t, model), model
+}
+
+// answering returns an agent with a model.
+func (w *world) answering(t testing.TB, model llms.Model) *agent.Agent {
 	t.Helper()
 	tool := func(name string, class tools.Class) *tools.Tool {
 		return tools.Func(name, "Do it.", func(_ context.Context, in what) (string, error) {
@@ -66,16 +78,11 @@ func (w *world) bot(t *testing.T, programs ...string) (*agent.Agent, *llmtest.Mo
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { box.Close() })
-	programs = slices.Clone(programs)
-	for i, p := range programs {
-		programs[i] = "```js\n" + p + "\n```"
-	}
-	model := llmtest.New(programs...)
 	bot, err := agent.New(model, &agent.Options{Sandbox: box, Tools: set})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return bot, model
+	return bot
 }
 
 var task = agent.Task{Task: "Pay the bills."}
