@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 
@@ -29,8 +30,9 @@ import (
 //
 //	err := module.Load(file, &struct{ Agent *agent.Agent }{bot})
 //
-// Policies in a context do not reach the workers. That is why a run with such policies, as in an evaluation, is an
-// error if the agent has tools whose class is not Read: evaluate an agent whose tools are fakes of class Read.
+// Policies in a context, such as the fakes of an evaluation, do not reach the workers. That is why a run with such
+// policies is an error if the agent has tools whose class is not Read: evaluate an agent whose tools are fakes of class
+// Read. Limits of the context's budgets on Steps and ToolCalls are errors, too.
 func Module[In, Out any](a *Agent, c client.Client, prefix string) module.Module[In, Out] {
 	m, _ := a.module.(module.Module[In, Out])
 	return &remote[In, Out]{a, c, prefix, module.Clone(m)}
@@ -59,6 +61,10 @@ func (r *remote[In, Out]) Run(ctx context.Context, in In) (*module.Prediction[Ou
 			return nil, fmt.Errorf("temporal: the policies of the context do not reach the workers of %s, but %s may "+
 				"have an effect; use an agent whose tools only read", r.runs.name, b.Path())
 		}
+	}
+	if left := budget.Of(ctx).Left(); left.Steps < math.MaxInt || left.ToolCalls < math.MaxInt {
+		return nil, errors.New("temporal: the limits Steps and ToolCalls of a budget do not reach the workers; " +
+			"limit Calls, Tokens, Cost or Time, or give the agent a module that sets the budget")
 	}
 	predictors, err := r.changes()
 	if err != nil {

@@ -86,6 +86,11 @@ func TestEvaluate(t *testing.T) {
 		t.Errorf("got %v; spent %v", err, budget.Of(spent).Spent())
 	}
 
+	steps := budget.With(t.Context(), budget.Limits{Steps: 5})
+	if _, err := m.Run(steps, agent.Task{Task: "Look."}); err == nil || !strings.Contains(err.Error(), "do not reach") {
+		t.Errorf("got %v", err)
+	}
+
 	acting := Module[agent.Task, agent.Answer](agentWith(t, set, Options{}, model), nil, "eval-")
 	for want, policy := range map[string]tools.Policy{"tools with effects": nil, "only read": evaluate.Act} {
 		_, err = evaluate.Evaluate(t.Context(), acting, examples, metric, &evaluate.Options{Policy: policy})

@@ -52,13 +52,13 @@ func solve(text string) error {
 	if err != nil {
 		return err
 	}
-	temporal, err := c.dial()
+	conn, err := c.dial()
 	if err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	go func() { ready("ready"); stop() }()
-	return bot.Worker(ctx, temporal, worker.Options{})
+	return bot.Worker(ctx, conn, worker.Options{})
 }
 
 // TestEvaluation evaluates an agent on four workers, one of which is killed.
@@ -74,11 +74,11 @@ func TestEvaluation(t *testing.T) {
 		must(t, err)
 		l.workers = append(l.workers, p)
 	}
-	bot, err := l.solver()
+	clerk, err := l.solver()
 	must(t, err)
-	c, err := l.dial()
+	conn, err := l.dial()
 	must(t, err)
-	t.Cleanup(c.Close)
+	t.Cleanup(conn.Close)
 	all := make([]evaluate.Example[agent.Task, agent.Answer], n)
 	for i := range all {
 		all[i].ID, all[i].In.Task = fmt.Sprint(i), fmt.Sprintf("Add %d and %d.", i, 2*i)
@@ -86,8 +86,9 @@ func TestEvaluation(t *testing.T) {
 	}
 	began := time.Now()
 	killed := time.AfterFunc(5*time.Second, func() { l.workers[0].kill() })
-	report, err := evaluate.Evaluate(t.Context(), temporal.Module[agent.Task, agent.Answer](bot, c, "evaluation-"), all,
-		evaluate.ExactMatch[agent.Task, agent.Answer](), &evaluate.Options{Workers: 32})
+	there := temporal.Module[agent.Task, agent.Answer](clerk, conn, "evaluation-")
+	report, err := evaluate.Evaluate(t.Context(), there, all, evaluate.ExactMatch[agent.Task, agent.Answer](),
+		&evaluate.Options{Workers: 32})
 	took := time.Since(began)
 	must(t, err)
 	right := 0

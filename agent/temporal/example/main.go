@@ -122,6 +122,7 @@ func (w *world) startTemporal() error {
 	if err != nil {
 		return err
 	}
+	_ = os.Remove(p.Path) // it is large, and this process may be interrupted
 	w.servers = append(w.servers, p)
 	_, err = fmt.Sscan(line, &w.Server, &w.Namespace)
 	return err
@@ -147,17 +148,17 @@ func (w *world) stop() {
 func (w *world) story(ctx context.Context) {
 	check(w.work())
 	check(w.work())
-	temporal, err := w.dial()
+	conn, err := w.dial()
 	check(err)
-	defer temporal.Close()
+	defer conn.Close()
 	box, err := sandbox.New(nil)
 	check(err)
 	defer box.Close()
-	bot, err := w.define(box, "")
+	clerk, err := w.define(box, "")
 	check(err)
 	task := agent.Task{Task: "Ship the 20 orders of c-1, and refund order 7."}
 	fmt.Println("task:", task.Task)
-	run, err := bot.Start(ctx, temporal, "orders-of-c-1", task)
+	run, err := clerk.Start(ctx, conn, "orders-of-c-1", task)
 	check(err)
 	for !w.killOne() {
 		time.Sleep(20 * time.Millisecond)
@@ -165,7 +166,7 @@ func (w *world) story(ctx context.Context) {
 	done := make(chan agent.Answer)
 	go func() {
 		var answer agent.Answer
-		check(bot.Result(ctx, run, &answer))
+		check(clerk.Result(ctx, run, &answer))
 		done <- answer
 	}()
 	for {
@@ -175,7 +176,7 @@ func (w *world) story(ctx context.Context) {
 			w.report()
 			return
 		case <-time.After(time.Second):
-			check(w.decide(ctx, bot, temporal, run.GetID()))
+			check(w.decide(ctx, clerk, conn, run.GetID()))
 		}
 	}
 }
@@ -196,8 +197,8 @@ func (w *world) killOne() bool {
 }
 
 // decide answers the calls that wait.
-func (w *world) decide(ctx context.Context, bot *temporal.Agent, c client.Client, run string) error {
-	waiting, err := bot.Waiting(ctx, c, run)
+func (w *world) decide(ctx context.Context, clerk *temporal.Agent, conn client.Client, id string) error {
+	waiting, err := clerk.Waiting(ctx, conn, id)
 	if err != nil {
 		return nil // no worker answers now
 	}
@@ -211,7 +212,7 @@ func (w *world) decide(ctx context.Context, bot *temporal.Agent, c client.Client
 		}
 		d.Approved, d.By = !call.Unknown && answer == "y", "ann"
 		if err == nil { // the ID lets a client send the same answer again
-			err = bot.Decide(ctx, c, run, rand.Text(), temporal.Answer{Call: call.ID, Decision: d})
+			err = clerk.Decide(ctx, conn, id, rand.Text(), temporal.Answer{Call: call.ID, Decision: d})
 		}
 	}
 	return err

@@ -80,18 +80,18 @@ func (c config) runWorker() error {
 		return err
 	}
 	defer box.Close()
-	bot, err := c.define(box, fmt.Sprintf("worker %d", os.Getpid()))
+	clerk, err := c.define(box, fmt.Sprintf("worker %d", os.Getpid()))
 	if err != nil {
 		return err
 	}
-	temporal, err := c.dial()
+	conn, err := c.dial()
 	if err != nil {
 		return err
 	}
-	defer temporal.Close()
+	defer conn.Close()
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- bot.Worker(ctx, temporal, worker.Options{}) }()
+	go func() { ended <- clerk.Worker(ctx, conn, worker.Options{}) }()
 	ready("ready")
 	stop()
 	return <-ended
