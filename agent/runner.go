@@ -16,6 +16,7 @@ import (
 
 	"github.com/writ-go/writ/agent/queue"
 	"github.com/writ-go/writ/internal/canonical"
+	"github.com/writ-go/writ/internal/durable"
 	"github.com/writ-go/writ/internal/jsonvalue"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/event"
@@ -78,7 +79,7 @@ func NewRunner[In, Out any](runs *Runs, m module.Module[In, Out], o *RunnerOptio
 	if m == nil {
 		return nil, errors.New("agent: the Runner has no module")
 	}
-	r := &Runner{runs: runs, module: fmt.Sprintf("%T", m), jobs: map[string]*job{}, none: make(chan struct{})}
+	r := &Runner{runs: runs, module: durable.TypeOf(m), jobs: map[string]*job{}, none: make(chan struct{})}
 	if o != nil {
 		r.options = *o
 	}

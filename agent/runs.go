@@ -125,7 +125,7 @@ func Start[In, Out any](
 	if len(owned.milestones) > 0 {
 		return nil, fmt.Errorf("agent: the run %s exists already; resume it, or choose another ID", id)
 	}
-	first := milestone{Format: logFormat, Module: fmt.Sprintf("%T", m), State: Interrupted, Input: input}
+	first := milestone{Format: logFormat, Module: durable.TypeOf(m), State: Interrupted, Input: input}
 	if err := owned.reach(first); err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func Resume[In, Out any](
 		return nil, err
 	}
 	// The names of journals depend on the module: another one would not find what is recorded, and would do it again.
-	if was, now := owned.milestones[0].Module, fmt.Sprintf("%T", m); was != now {
+	if was, now := owned.milestones[0].Module, durable.TypeOf(m); was != now {
 		return nil, fmt.Errorf("agent: run %s is one of a %s, not of a %s; resume it with the module that began it",
 			c.Run, was, now)
 	}

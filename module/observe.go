@@ -76,6 +76,9 @@ func (s scope) named(m, original any) scope {
 	return s
 }
 
+// PathOf returns the path of a predictor in the module that runs, or "" if it is not part of that module.
+func PathOf(ctx context.Context, p *Predictor) string { return scopeOf(ctx).paths[p] }
+
 // pathOf returns m's path within the running module. It returns "" if m is that module, or is not part of it.
 func (s scope) pathOf(m any) string {
 	for path, p := range Predictors(m) {

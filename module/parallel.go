@@ -79,6 +79,9 @@ func Samples[In, Out any](
 // Run runs a module. The predictors in the trajectory, and in the events, have their paths in the module. A run that
 // panics, or returns neither a prediction nor an error, fails: see [Module].
 func Run[In, Out any](ctx context.Context, m Module[In, Out], in In) (*Prediction[Out], error) {
+	if ctx == nil {
+		return nil, errNoContext
+	}
 	r := runModule(ctx, m, in)
 	return r.Prediction, r.Err
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -108,6 +109,9 @@ func (r *recorder) count(ended *recorder) {
 	r.within = slices.DeleteFunc(r.within, func(w *recorder) bool { return w == ended })
 	t := ended.trajectory()
 	r.Spent.Merge(t.UsageByModel())
+	r.Samples = append(r.Samples, t) // the same ones, whatever the order in which they end
+	slices.SortFunc(r.Samples, func(a, b Trajectory) int { return strings.Compare(a.Inputs.String(), b.Inputs.String()) })
+	r.Samples = r.Samples[:min(4, len(r.Samples))]
 }
 
 // trajectory returns what the run has done so far, with the runs within it.
@@ -115,7 +119,8 @@ func (r *recorder) trajectory() Trajectory {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t := r.Trajectory
-	t.Steps, t.Runs, t.Spent = slices.Clone(t.Steps), slices.Clone(t.Runs), maps.Clone(t.Spent)
+	t.Steps, t.Runs, t.Samples = slices.Clone(t.Steps), slices.Clone(t.Runs), slices.Clone(t.Samples)
+	t.Spent = maps.Clone(t.Spent)
 	if r.journal != nil {
 		t.Calls = r.ofTurn(r.journal.Entries())
 	}

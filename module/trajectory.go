@@ -73,9 +73,12 @@ type Trajectory struct {
 	// Score is this attempt's score in a [BestOfN] or [Refine].
 	Score *Score `json:"score,omitempty"`
 
-	// Spent is the usage of the models that programs called with llm, by model name. Nothing else about those calls is
+	// Spent is the usage of the models that programs called with llm, by model name. Of those calls, only Samples are
 	// kept, since there may be thousands.
 	Spent event.ModelUsage `json:"spent,omitempty"`
+
+	// Samples are up to four runs for calls of llm, which Spent counts.
+	Samples []Trajectory `json:"samples,omitempty"`
 
 	answer json.RawMessage // the answer from a module without steps
 }

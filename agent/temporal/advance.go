@@ -51,12 +51,14 @@ func (a *Agent) step(ctx context.Context, in advance) (p progress, again bool, e
 	if !ended {
 		return p, false, log.Sync()
 	}
+	if !again {
+		if p, err = a.ended(ctx, in, l); errors.Is(err, errNotStored) {
+			return p, false, err // the next attempt finds the run in memory
+		}
+	}
 	a.mu.Lock()
 	a.drop(in.Run, l)
 	a.mu.Unlock()
-	if !again {
-		p, err = a.ended(ctx, in, l)
-	}
 	return p, again, err
 }
 

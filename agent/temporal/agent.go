@@ -123,6 +123,9 @@ func New[In, Out any](name string, m module.Module[In, Out], o *Options) (*Agent
 // named gives the predictors of a module their paths, for trajectories.
 type named[In, Out any] struct{ module module.Module[In, Out] }
 
+// Wrapped returns the module, so that no other one goes on with its runs.
+func (n named[In, Out]) Wrapped() any { return n.module }
+
 // Run implements [module.Module].
 func (n named[In, Out]) Run(ctx context.Context, in In) (*module.Prediction[Out], error) {
 	return module.Run(ctx, n.module, in)

@@ -2,7 +2,6 @@ package temporal
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -12,9 +11,9 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/module"
 	"github.com/writ-go/writ/module/budget"
+	"github.com/writ-go/writ/module/models"
 	"github.com/writ-go/writ/tools"
 	"go.temporal.io/sdk/client"
 )
@@ -47,8 +46,16 @@ type remote[In, Out any] struct {
 	Agent module.Module[In, Out]
 }
 
-// Run implements [module.Module].
+// Run implements [module.Module]. The module that contains r gets the trajectory, even if it does not return it.
 func (r *remote[In, Out]) Run(ctx context.Context, in In) (*module.Prediction[Out], error) {
+	return module.Run(ctx, (*workflowOf[In, Out])(r), in)
+}
+
+type workflowOf[In, Out any] remote[In, Out]
+
+// Run implements [module.Module].
+func (w *workflowOf[In, Out]) Run(ctx context.Context, in In) (*module.Prediction[Out], error) {
+	r := (*remote[In, Out])(w)
 	if r.Agent == nil {
 		return nil, fmt.Errorf("temporal: the inputs or outputs are not those of %s; use those of New", r.runs.name)
 	}
@@ -65,6 +72,9 @@ func (r *remote[In, Out]) Run(ctx context.Context, in In) (*module.Prediction[Ou
 	if left := budget.Of(ctx).Left(); left.Steps < math.MaxInt || left.ToolCalls < math.MaxInt {
 		return nil, errors.New("temporal: the limits Steps and ToolCalls of a budget do not reach the workers; " +
 			"limit Calls, Tokens, Cost or Time, or give the agent a module that sets the budget")
+	}
+	if err := budget.Of(ctx).Err(); err != nil {
+		return nil, err
 	}
 	predictors, err := r.changes()
 	if err != nil {
@@ -85,55 +95,32 @@ func (r *remote[In, Out]) Run(ctx context.Context, in In) (*module.Prediction[Ou
 	if err != nil && end.Trajectory.Key == "" { // it has not ended
 		return nil, err
 	}
-	err = errors.Join(err, r.runs.decode(ctx, end.Trajectory, &p.Trajectory))
-	r.rename(&p.Trajectory)
-	if err = errors.Join(err, spend(ctx, p.Trajectory)); err != nil {
+	if bad := r.runs.decode(ctx, end.Trajectory, &p.Trajectory); bad != nil { // the answer counts nevertheless
+		p.Trajectory = module.Trajectory{Err: bad}
+	}
+	r.account(ctx, &p.Trajectory, maps.Collect(module.Predictors(r.Agent)))
+	if err != nil {
 		return nil, &module.IncompleteError{Err: err, Trajectory: p.Trajectory}
 	}
 	return p, nil
 }
 
-// spend charges the budgets of ctx for the requests of a run, as if they were made here.
-func spend(ctx context.Context, t module.Trajectory) error {
-	for name, u := range t.UsageByModel() {
-		for ; u.Calls > 0; u.Calls-- {
-			made := &request{u.InputTokens / u.Calls, u.OutputTokens / u.Calls}
-			u.InputTokens, u.OutputTokens = u.InputTokens-made.input, u.OutputTokens-made.output
-			asked := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, ".")}
-			model, limit := budget.Model(made, name), llms.WithMaxTokens(max(1, made.output))
-			if _, err := model.GenerateContent(ctx, asked, limit); err != nil {
-				return fmt.Errorf("temporal: the run has ended: %w", err)
-			}
-		}
-	}
-	return nil
-}
-
-// request is a model that was asked elsewhere.
-type request struct{ input, output int }
-
-// GenerateContent implements [llms.Model].
-func (r *request) GenerateContent(
-	context.Context, []llms.MessageContent, ...llms.CallOption,
-) (*llms.ContentResponse, error) {
-	return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: ".",
-		GenerationInfo: map[string]any{"PromptTokens": r.input, "CompletionTokens": r.output}}}}, nil
-}
-
-// Call implements [llms.Model].
-func (r *request) Call(context.Context, string, ...llms.CallOption) (string, error) { return "", nil }
-
-// rename gives the predictors in a trajectory of the agent's module the paths that they have in r.
-func (r *remote[In, Out]) rename(t *module.Trajectory) {
-	paths, own := map[*module.Predictor]string{}, maps.Collect(module.Predictors(r.Agent))
-	for path, p := range module.Predictors(r) {
-		paths[p] = path
-	}
+// account charges the budgets of ctx for a trajectory of the agent's module, and gives the predictors in it the paths
+// that they have in the module that runs. Own has the predictors by their paths in the agent's module.
+func (r *remote[In, Out]) account(ctx context.Context, t *module.Trajectory, own map[string]*module.Predictor) {
 	for i, s := range t.Steps {
-		t.Steps[i].Predictor = cmp.Or(paths[own[s.Predictor]], s.Predictor)
+		name := s.Model
+		if p := own[s.Predictor]; p != nil {
+			name = models.CapabilitiesOf(p.Model).Model // the provider may report another one
+			t.Steps[i].Predictor = module.PathOf(ctx, p)
+		}
+		budget.Charge(ctx, name, s.Usage)
+	}
+	for name, used := range t.Spent {
+		budget.Charge(ctx, name, used)
 	}
 	for i := range t.Runs {
-		r.rename(&t.Runs[i])
+		r.account(ctx, &t.Runs[i], own)
 	}
 }
 

@@ -70,10 +70,12 @@ func keep(ctx context.Context, o Objects, text json.RawMessage, limit int) (valu
 	sum := sha256.Sum256(text)
 	key := hex.EncodeToString(sum[:])
 	if err := o.Put(ctx, key, text); err != nil {
-		return value{}, fmt.Errorf("temporal: a value of %d bytes cannot be stored: %w", len(text), err)
+		return value{}, fmt.Errorf("%w (%d bytes): %w", errNotStored, len(text), err)
 	}
 	return value{Key: key}, nil
 }
+
+var errNotStored = errors.New("temporal: a value cannot be stored")
 
 var errDamaged = errors.New("temporal: a stored value is damaged")
 

@@ -31,6 +31,15 @@ type Run interface {
 	Resumed() int
 }
 
+// TypeOf returns the name of a module's type, by which logs know it. A module that does nothing but call another one may
+// have the method Wrapped, which returns that one.
+func TypeOf(m any) string {
+	if w, ok := m.(interface{ Wrapped() any }); ok {
+		m = w.Wrapped()
+	}
+	return fmt.Sprintf("%T", m)
+}
+
 type key struct{}
 
 // With returns a context in which all runs are recorded by r.

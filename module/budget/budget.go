@@ -13,6 +13,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 	"github.com/writ-go/writ/internal/durable"
 	"github.com/writ-go/writ/internal/effect"
+	"github.com/writ-go/writ/module/event"
 	"github.com/writ-go/writ/module/internal/lm"
 )
 
@@ -102,6 +103,35 @@ func Of(ctx context.Context) *Budget {
 		return n.nearest()
 	}
 	return nil
+}
+
+// Err returns an *[Error] if the budget, or one around it, allows no more model calls.
+func (b *Budget) Err() error {
+	if b == nil {
+		return nil
+	}
+	b.node.tree.Lock()
+	defer b.node.tree.Unlock()
+	return b.node.fit(lm.Charge{Replies: 1, Step: &lm.Step{}}, Price{Output: 1e-3}, 1).err
+}
+
+// Charge charges the budgets of ctx for calls of a model that were made elsewhere, for example by another process. That
+// may exceed the limits.
+func Charge(ctx context.Context, model string, used event.Usage) {
+	n := nodeOf(ctx)
+	if n == nil {
+		return
+	}
+	n.tree.Lock()
+	defer n.tree.Unlock()
+	price, priced := n.nearest().limits.Prices[model]
+	s := Spent{Calls: used.Calls, Cached: used.Hits, InputTokens: used.InputTokens, OutputTokens: used.OutputTokens,
+		ReasoningTokens: used.ThinkingTokens, Cost: price.of(lm.Usage{
+			Input: used.InputTokens, CachedInput: used.CachedTokens, Output: used.OutputTokens})}
+	if !priced {
+		s.Unpriced = used.Calls
+	}
+	n.charge(s, Spent{}, 0)
 }
 
 // over reports whether the time of the budget is over. The context may not know, as with context.WithoutCancel.

@@ -38,16 +38,19 @@ func callsIn(t module.Trajectory, specs map[string]*signature.Spec) (list []pred
 	var add func(module.Trajectory)
 	add = func(run module.Trajectory) {
 		for i, s := range run.Steps {
-			if !s.Compiled {
+			if !s.Compiled && (run.ID != 0 || len(run.Runs) == 0) { // else the steps are those of the runs
 				c := predictorCall{Path: s.Predictor, Inputs: run.Inputs, Reply: s.Reply, run: run.ID, step: i + 1}
 				c.read(s, specs[s.Predictor])
 				if i == len(run.Steps)-1 && run.Err != nil && s.Reply == "" {
 					c.Problem = cmp.Or(c.Problem, run.Err.Error())
 				}
+				if !complete(run.Inputs, specs[s.Predictor]) {
+					c.Outputs = nil
+				}
 				list = append(list, c)
 			}
 		}
-		for _, r := range run.Runs {
+		for _, r := range slices.Concat(run.Runs, run.Samples) {
 			add(r)
 		}
 	}
@@ -74,7 +77,7 @@ func (c *predictorCall) read(s module.Step, spec *signature.Spec) {
 	}
 	if len(c.ToolCalls) > 0 {
 		set("tool", quoted(c.ToolCalls[0].Tool))
-		set("args", c.ToolCalls[0].Args)
+		set("args", asked(s.Code, c.ToolCalls[0]))
 		c.parallel = len(c.ToolCalls) > 1 && has(c.Outputs, "tool")
 	}
 	var answer signature.Values
@@ -92,6 +95,22 @@ func (c *predictorCall) read(s module.Step, spec *signature.Spec) {
 			set(name, quoted(c.Reasoning))
 		}
 	}
+}
+
+// asked returns the arguments of the first call as the model wrote them. Policies may have changed those of the call.
+func asked(code string, first sandbox.Call) json.RawMessage {
+	args := first.Args
+	if text, ok := strings.CutPrefix(code, first.Tool+"("); ok {
+		_ = json.NewDecoder(strings.NewReader(text)).Decode(&args)
+	}
+	return args
+}
+
+// complete reports whether the inputs are there. The JSON of a trajectory leaves out large ones.
+func complete(inputs signature.Values, spec *signature.Spec) bool {
+	return spec == nil || !slices.ContainsFunc(spec.Inputs(), func(f signature.Field) bool {
+		return f.Required && !has(inputs, f.Name)
+	})
 }
 
 // set sets an output if the predictor has an output with this name. It keeps the outputs in the order of the fields.
