@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Go calls f in a new goroutine when the turn of the principal named who has come. Until then, there is no goroutine
+// Go calls f in a new goroutine once it is the principal's turn; who is its name. Until then, there is no goroutine
 // and no limit on the time or the number of calls: it is for work that is recorded elsewhere, so that it can wait even
 // if the process ends. Once the queue stops, f is never called; if it has already stopped, Go returns an error that
 // wraps [ErrStopped]. As with [Queue.Do], f's context is canceled when the queue stops.
